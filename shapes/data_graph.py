@@ -1,0 +1,78 @@
+"""The graph that the SHACL engine sees: a lazy, read-only view of a source of triples.
+
+Nothing is copied. Each lookup of the engine becomes one pattern lookup in the overlay of store and
+change, so what is read is what the shapes ask of the focus nodes, however large the store is.
+"""
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import rdflib
+from rdflib.store import Store as RdflibStore
+
+from shapes.terms import to_oxigraph, to_rdflib
+from sparql.source import Term, TripleSource
+
+
+class DataGraph(rdflib.Graph):
+    """An rdflib graph over a `TripleSource`.
+
+    It is always true: the engine tests `if graph`, which would count the whole store.
+    """
+
+    def __init__(self, source: TripleSource) -> None:
+        self._view = _SourceStore(source)
+        super().__init__(store=self._view, bind_namespaces="none")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def original(self, node: rdflib.term.Node) -> Term:
+        """The term exactly as the source gave it (rdflib lower-cases language tags, for one)."""
+        return self._view.seen.get(node) or to_oxigraph(node)
+
+
+class _SourceStore(RdflibStore):
+    context_aware = False
+    formula_aware = False
+    transaction_aware = False
+
+    def __init__(self, source: TripleSource) -> None:
+        super().__init__()
+        self._source = source
+        self.seen: dict[rdflib.term.Node, Term] = {}
+        self._prefixes: dict[str, rdflib.URIRef] = {}
+
+    def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[tuple[Any, Iterator[Any]]]:
+        subject, predicate, object_ = triple_pattern
+        if isinstance(subject, rdflib.Literal):
+            return
+        lookup = [None if node is None else self._term(node) for node in (subject, predicate, object_)]
+        for triple in self._source.match(lookup[0], lookup[1], lookup[2]):  # type: ignore[arg-type]
+            nodes = tuple(self._node(term) for term in (triple.subject, triple.predicate, triple.object))
+            if None not in nodes:
+                yield nodes, iter(())
+
+    def _node(self, term: Term) -> rdflib.term.Node | None:
+        node = to_rdflib(term)
+        if node is not None:
+            self.seen.setdefault(node, term)
+        return node
+
+    def _term(self, node: rdflib.term.Node) -> Term:
+        return self.seen.get(node) or to_oxigraph(node)
+
+    def __len__(self, context: Any = None) -> int:
+        raise TypeError("A graph under judgement is never counted: that would read the whole store")
+
+    def bind(self, prefix: str, namespace: rdflib.URIRef, override: bool = True) -> None:
+        self._prefixes[prefix] = namespace
+
+    def namespace(self, prefix: str) -> rdflib.URIRef | None:
+        return self._prefixes.get(prefix)
+
+    def prefix(self, namespace: rdflib.URIRef) -> str | None:
+        return next((p for p, n in self._prefixes.items() if n == namespace), None)
+
+    def namespaces(self) -> Generator[tuple[str, rdflib.URIRef], None, None]:
+        yield from self._prefixes.items()

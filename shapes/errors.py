@@ -1,0 +1,36 @@
+"""What can be wrong with the shapes files.
+
+ShapesError
+├── ShapesFileUnreadable
+└── ShapeMalformed
+"""
+
+from pathlib import Path
+
+
+class ShapesError(Exception):
+    """Base of this room's errors; the message names the file and the mend."""
+
+
+class ShapesFileUnreadable(ShapesError):
+    """A shapes file does not parse."""
+
+    def __init__(self, path: Path, line: int | None, reason: str) -> None:
+        self.path, self.line = path, line
+        where = f"{path}, line {line}" if line else f"{path}"
+        super().__init__(f"{where}: {reason}. Mend the Turtle there; until then the file is not used.")
+
+
+class ShapeMalformed(ShapesError):
+    """A shape that no SHACL engine can run."""
+
+    def __init__(self, shape: str, reason: str) -> None:
+        self.shape = shape
+        super().__init__(f"Shape {shape}: {reason}. Mend it in the shapes folder.")
+
+
+class ReviewItemUnknown(ShapesError):
+    """A review item that does not exist."""
+
+    def __init__(self, item: str) -> None:
+        super().__init__(f"There is no review item {item}. List them with GET /review.")

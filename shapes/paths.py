@@ -1,0 +1,168 @@
+"""SHACL property paths (SHACL 2.3.1): walking them, inverting them, and finding what they use."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import rdflib
+from pyoxigraph import Literal, NamedNode
+from rdflib.collection import Collection
+from rdflib.namespace import RDF, SH
+
+from shapes.errors import ShapeMalformed
+from sparql.source import Term, TripleSource
+
+
+@dataclass(frozen=True)
+class Step:
+    """One predicate, along it or (`forward=False`) against it. A None predicate means any."""
+
+    predicate: NamedNode | None
+    forward: bool = True
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Paths one after the other; the empty sequence stays where it is."""
+
+    parts: tuple["Path", ...] = ()
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Any of the paths."""
+
+    parts: tuple["Path", ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The path again and again: zero or more, one or more, zero or one."""
+
+    part: "Path"
+    at_least_one: bool = False
+    at_most_one: bool = False
+
+
+Path = Step | Sequence | Alternative | Repeat
+HERE = Sequence()
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """`step` at the end of `path`; with `path` None the triple may concern any focus node."""
+
+    path: Path | None
+    step: Step
+
+
+def join(*paths: Path) -> Path:
+    """One path after the other, flattened."""
+    parts: list[Path] = []
+    for path in paths:
+        parts.extend(path.parts if isinstance(path, Sequence) else (path,))
+    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+
+def invert(path: Path) -> Path:
+    """The path from its end to its start."""
+    match path:
+        case Step():
+            return Step(path.predicate, not path.forward)
+        case Sequence():
+            return Sequence(tuple(invert(part) for part in reversed(path.parts)))
+        case Alternative():
+            return Alternative(tuple(invert(part) for part in path.parts))
+        case Repeat():
+            return Repeat(invert(path.part), path.at_least_one, path.at_most_one)
+
+
+def walk(source: TripleSource, start: Term, path: Path) -> set[Term]:
+    """The nodes at the end of the path."""
+    match path:
+        case Step():
+            if path.forward:
+                return set() if isinstance(start, Literal) else _ends(source, start, path)
+            return _ends(source, start, path)
+        case Sequence():
+            reached = {start}
+            for part in path.parts:
+                reached = {end for node in reached for end in walk(source, node, part)}
+            return reached
+        case Alternative():
+            return {end for part in path.parts for end in walk(source, start, part)}
+        case Repeat():
+            return _repeat(source, start, path)
+
+
+def _ends(source: TripleSource, start: Term, step: Step) -> set[Term]:
+    if step.forward:
+        return {triple.object for triple in source.match(start, step.predicate, None)}
+    return {triple.subject for triple in source.match(None, step.predicate, start)}
+
+
+def _repeat(source: TripleSource, start: Term, path: Repeat) -> set[Term]:
+    reached: set[Term] = set() if path.at_least_one else {start}
+    frontier = {start}
+    while frontier:
+        following = {end for node in frontier for end in walk(source, node, path.part)}
+        frontier = set() if path.at_most_one else following - reached
+        reached |= following
+    return reached
+
+
+def uses(path: Path) -> Iterator[tuple[Path, Step]]:
+    """Every step of the path, with the path that leads to it from the start."""
+    match path:
+        case Step():
+            yield HERE, path
+        case Sequence():
+            for index, part in enumerate(path.parts):
+                for prefix, step in uses(part):
+                    yield join(*path.parts[:index], prefix), step
+        case Alternative():
+            for part in path.parts:
+                yield from uses(part)
+        case Repeat():
+            again = HERE if path.at_most_one else Repeat(path.part)
+            for prefix, step in uses(path.part):
+                yield join(again, prefix), step
+
+
+def parse_path(graph: rdflib.Graph, node: rdflib.term.Node) -> Path:
+    """The path that a node of the shapes graph describes. Raises `ShapeMalformed`."""
+    if isinstance(node, rdflib.URIRef):
+        return Step(NamedNode(str(node)))
+    if (node, RDF.first, None) in graph:
+        return Sequence(tuple(parse_path(graph, part) for part in Collection(graph, node)))
+    for predicate, build in _FORMS.items():
+        inner = graph.value(node, predicate)
+        if inner is not None:
+            return build(graph, inner)
+    raise ShapeMalformed(str(node), "its sh:path is neither an IRI, a list nor a path expression")
+
+
+def _alternative(graph: rdflib.Graph, node: rdflib.term.Node) -> Path:
+    return Alternative(tuple(parse_path(graph, part) for part in Collection(graph, node)))
+
+
+_FORMS: dict[rdflib.URIRef, Callable[[rdflib.Graph, rdflib.term.Node], Path]] = {
+    SH.inversePath: lambda graph, node: invert(parse_path(graph, node)),
+    SH.alternativePath: _alternative,
+    SH.zeroOrMorePath: lambda graph, node: Repeat(parse_path(graph, node)),
+    SH.oneOrMorePath: lambda graph, node: Repeat(parse_path(graph, node), at_least_one=True),
+    SH.zeroOrOnePath: lambda graph, node: Repeat(parse_path(graph, node), at_most_one=True),
+}
+
+
+def text(path: Path) -> str:
+    """The path for people: the IRI of a plain predicate, else SPARQL's path syntax."""
+    match path:
+        case Step():
+            return ("" if path.forward else "^") + (path.predicate.value if path.predicate else "*")
+        case Sequence():
+            return "/".join(text(part) for part in path.parts)
+        case Alternative():
+            return "(" + "|".join(text(part) for part in path.parts) + ")"
+        case Repeat():
+            mark = "+" if path.at_least_one else "?" if path.at_most_one else "*"
+            return f"({text(path.part)}){mark}"

@@ -1,0 +1,137 @@
+"""A change to the graph, what became of it, and the interfaces of those who judge it."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
+
+from sparql.source import Term, TripleSource
+from sparql.vocabulary import SH
+
+
+class Origin(StrEnum):
+    """Where a statement comes from; each origin but the asserted has a system graph of its own."""
+
+    ASSERTED = "asserted"
+    EXTRACTED = "extracted"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One proposed triple of the default graph and how sure its source is of it (0 to 1)."""
+
+    triple: Triple
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Why a statement does not fit, in the words of SHACL's validation result (SHACL, 3.6.2)."""
+
+    focus: Term
+    message: str
+    component: NamedNode
+    shape: NamedNode | BlankNode | None = None
+    path: str | None = None
+    value: Term | None = None
+    severity: NamedNode = SH.Violation
+
+    @property
+    def blocking(self) -> bool:
+        """Whether it rejects; a warning accepts and queues, an information is only logged."""
+        return self.severity == SH.Violation
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A statement that was kept out, with every reason."""
+
+    statement: Statement
+    violations: tuple[Violation, ...]
+
+
+@dataclass(frozen=True)
+class Delta:
+    """Triples of the default graph that come and go together."""
+
+    additions: frozenset[Triple] = frozenset()
+    removals: frozenset[Triple] = frozenset()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a change. `revision` is None when nothing was written."""
+
+    accepted: tuple[Statement, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    warnings: tuple[Rejection, ...] = ()
+    derived: Delta = field(default_factory=Delta)
+    revision: int | None = None
+
+    @property
+    def conforms(self) -> bool:
+        return not self.rejected
+
+
+Record = Callable[[Verdict], Iterable[Quad]]
+"""Given the verdict, the system quads (provenance, review items) to commit together with it."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Everything that is to happen in one commit.
+
+    `additions` and `removals` concern the default graph and are judged. `graph_additions` and
+    `graph_removals` concern clients' named graphs, which are theirs and are not judged. With
+    `partial`, the maximal conforming part is committed; otherwise it is all or nothing.
+    """
+
+    additions: tuple[Statement, ...] = ()
+    removals: frozenset[Triple] = frozenset()
+    graph_additions: frozenset[Quad] = frozenset()
+    graph_removals: frozenset[Quad] = frozenset()
+    origin: Origin = Origin.ASSERTED
+    partial: bool = False
+    record: Record | None = None
+
+
+Derive = Callable[[Collection[Triple], Collection[Triple]], Delta]
+"""From additions and removals to the derived triples that come and go with them."""
+
+
+class Gate(Protocol):
+    """Decides, statement by statement, what may enter the graph."""
+
+    def select(
+        self,
+        before: TripleSource,
+        additions: tuple[Statement, ...],
+        removals: frozenset[Triple],
+        derive: Derive,
+        *,
+        partial: bool,
+    ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
+        """Accepted, rejected and warned statements. Without `partial`, one violation rejects all."""
+        ...
+
+
+class Deriver(Protocol):
+    """Keeps derived triples true: what geometry implies, for one."""
+
+    def plan(
+        self, before: TripleSource, additions: Collection[Triple], removals: Collection[Triple]
+    ) -> Delta: ...
+
+    def undo(self) -> None:
+        """Forget the plan; the graph did not change."""
+        ...
+
+    def keep(self) -> None:
+        """The plan was committed."""
+        ...
+
+    def rebuild(self, source: TripleSource) -> None:
+        """Read everything anew from the graph."""
+        ...

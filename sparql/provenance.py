@@ -1,0 +1,127 @@
+"""Where every statement comes from, as RDF beside the graph: PROV-O and RDF 1.2 reifiers.
+
+A document and a run are stored once, with the facts that all their statements share; a reifier per
+statement holds what is its own: the span, the quote, the confidence. All of it is committed together
+with the statements, so there is nothing to reconcile after a crash.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from sparql.change import Verdict
+from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG, XSD, Namespace
+
+RECORD = Namespace("https://w3id.org/urbankg/record/")
+"""Documents, runs, evidence and review items are named under this IRI."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """What one statement rests on in one document; offsets in code points, end exclusive."""
+
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    confidence: float | None = None
+    reply: str | None = None
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text as it was posted. The same text is the same document."""
+
+    text: str
+    source: str | None = None
+
+    @property
+    def iri(self) -> NamedNode:
+        return RECORD.term("document/" + digest(self.text))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One act that proposed statements: an extraction by a model, or a client's own submission."""
+
+    identifier: str
+    started: datetime
+    ended: datetime
+    document: Document | None = None
+    source: str | None = None
+    facts: Mapping[NamedNode, str] = field(default_factory=dict)
+    """What all its statements share: model, adapter, prompt, ontology and shapes versions, trace."""
+
+    @property
+    def iri(self) -> NamedNode:
+        return RECORD.term("run/" + self.identifier)
+
+
+def run_quads(run: Run) -> Iterator[Quad]:
+    """The run and its document."""
+    yield _quad(run.iri, RDF.type, PROV.Activity)
+    yield _quad(run.iri, PROV.startedAtTime, _time(run.started))
+    yield _quad(run.iri, PROV.endedAtTime, _time(run.ended))
+    for predicate, value in run.facts.items():
+        yield _quad(run.iri, predicate, Literal(value))
+    if run.source is not None:
+        yield _quad(run.iri, DCTERMS.source, Literal(run.source))
+    if run.document is not None:
+        document = run.document
+        yield _quad(run.iri, PROV.used, document.iri)
+        yield _quad(document.iri, RDF.type, PROV.Entity)
+        yield _quad(document.iri, RDF.type, UKG.Document)
+        yield _quad(document.iri, UKG.text, Literal(document.text))
+        if document.source is not None:
+            yield _quad(document.iri, DCTERMS.source, Literal(document.source))
+
+
+def support_quads(run: Run, triple: Triple, support: Support) -> Iterator[Quad]:
+    """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and on what words."""
+    reifier = RECORD.term("evidence/" + digest(run.identifier, str(triple)))
+    yield _quad(reifier, RDF.reifies, triple)
+    yield _quad(reifier, PROV.wasGeneratedBy, run.iri)
+    for predicate, value in support_terms(support):
+        yield _quad(reifier, predicate, value)
+
+
+def support_terms(support: Support) -> Iterator[tuple[NamedNode, Literal]]:
+    """A support as properties, for a reifier or a review item."""
+    if support.start is not None and support.end is not None and support.quote is not None:
+        yield UKG.start, Literal(str(support.start), datatype=XSD.integer)
+        yield UKG.end, Literal(str(support.end), datatype=XSD.integer)
+        yield UKG.quote, Literal(support.quote)
+    if support.confidence is not None:
+        yield UKG.confidence, Literal(f"{support.confidence:.4f}", datatype=XSD.decimal)
+    if support.reply is not None:
+        yield UKG.reply, Literal(support.reply)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Writes a run's provenance and review items in the very commit of its statements."""
+
+    run: Run
+    supports: Mapping[Triple, Support]
+    review: Callable[[Verdict, Run, Mapping[Triple, Support]], Iterable[Quad]]
+
+    def __call__(self, verdict: Verdict) -> Iterator[Quad]:
+        yield from run_quads(self.run)
+        for statement in verdict.accepted:
+            support = self.supports.get(statement.triple) or Support(confidence=statement.confidence)
+            yield from support_quads(self.run, statement.triple, support)
+        yield from self.review(verdict, self.run, self.supports)
+
+
+def _quad(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal | Triple) -> Quad:
+    return Quad(subject, predicate, value, PROVENANCE)
+
+
+def _time(moment: datetime) -> Literal:
+    return Literal(moment.isoformat(), datatype=XSD.dateTime)
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:20]

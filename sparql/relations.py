@@ -1,0 +1,152 @@
+"""RCC8 between all features, kept true by every change to a geometry.
+
+A feature's default geometry counts, else each of its geometries. All relations but DC are kept, in
+both directions (GeoSPARQL 1.1, 10.4). A change of a geometry retracts every relation of its feature
+and relates it anew against the index: the cost follows the feature's neighbours, not the graph.
+"""
+
+from collections.abc import Collection, Iterable
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from shapely import Geometry
+
+from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
+from geo.rcc8 import PROPERTIES
+from sparql.change import Delta
+from sparql.source import Overlay, Term, TripleSource
+from sparql.vocabulary import GEO
+
+Node = NamedNode | BlankNode
+Key = tuple[Node, Node]
+"""A feature and one of its geometry nodes."""
+
+_HAS_GEOMETRY = (GEO.hasDefaultGeometry, GEO.defaultGeometry, GEO.hasGeometry)
+_SERIALIZATIONS = (GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML)
+_RELATION = {name: PROPERTIES[name] for name in RCC8}
+
+
+class SpatialRelations:
+    """The deriver of RCC8 relations; `index` holds every feature's geometry."""
+
+    def __init__(self) -> None:
+        self.index: FeatureIndex[Key] = FeatureIndex()
+        self._keys: dict[Node, dict[Key, Geometry]] = {}
+        self._undo: list[tuple[Node, dict[Key, Geometry]]] = []
+
+    def rebuild(self, source: TripleSource) -> None:
+        """Read all geometries from the graph; the relations themselves are stored already."""
+        self.index = FeatureIndex()
+        self._keys = {}
+        features: dict[Node, None] = {}
+        for predicate in _HAS_GEOMETRY:
+            for triple in source.match(None, predicate, None):
+                features[_node(triple.subject)] = None
+        for feature in features:
+            self._set(feature, _geometries(source, feature))
+        self._undo = []
+
+    def plan(
+        self, before: TripleSource, additions: Collection[Triple], removals: Collection[Triple]
+    ) -> Delta:
+        """The relations that come and go with a change; the index already shows it, until `undo`."""
+        self._undo = []
+        after = Overlay(before, additions, removals)
+        changed = {}
+        for feature in self._affected(before, after, (*additions, *removals)):
+            geometries = _geometries(after, feature)
+            if geometries != self._keys.get(feature, {}):
+                changed[feature] = geometries
+        if not changed:
+            return Delta()
+        for feature, geometries in changed.items():
+            self._undo.append((feature, self._keys.get(feature, {})))
+            self._set(feature, geometries)
+        old = {triple for feature in changed for triple in _stored_relations(before, feature)}
+        new = {triple for feature in changed for triple in self._relations_of(feature)}
+        return Delta(frozenset(new - old), frozenset(old - new))
+
+    def undo(self) -> None:
+        """Take the last plan back out of the index."""
+        for feature, geometries in reversed(self._undo):
+            self._set(feature, geometries)
+        self._undo = []
+
+    def keep(self) -> None:
+        """The last plan was committed."""
+        self._undo = []
+
+    def geometry_of(self, feature: NamedNode) -> tuple[Geometry, ...]:
+        """The geometries that count for a feature, in CRS84."""
+        return tuple(self._keys.get(feature, {}).values())
+
+    def _affected(
+        self, before: TripleSource, after: TripleSource, triples: Iterable[Triple]
+    ) -> dict[Node, None]:
+        features: dict[Node, None] = {}
+        for triple in triples:
+            if triple.predicate in _HAS_GEOMETRY:
+                features[_node(triple.subject)] = None
+            elif triple.predicate in _SERIALIZATIONS:
+                for source in (before, after):
+                    for predicate in _HAS_GEOMETRY:
+                        for owner in source.match(None, predicate, triple.subject):
+                            features[_node(owner.subject)] = None
+        return features
+
+    def _set(self, feature: Node, geometries: dict[Key, Geometry]) -> None:
+        for key in self._keys.pop(feature, {}):
+            self.index.remove(key)
+        for key, geometry in geometries.items():
+            self.index.insert(key, geometry)
+        if geometries:
+            self._keys[feature] = geometries
+
+    def _relations_of(self, feature: Node) -> Iterable[Triple]:
+        for key, geometry in self._keys.get(feature, {}).items():
+            for (other, _), relation in self.index.relations_of(geometry, exclude=key):
+                if other != feature:
+                    yield Triple(feature, _RELATION[relation], other)
+                    yield Triple(other, _RELATION[relation.inverse], feature)
+
+
+def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
+    for predicate in _RELATION.values():
+        yield from source.match(feature, predicate, None)
+        yield from source.match(None, predicate, feature)
+
+
+def _geometries(source: TripleSource, feature: Node) -> dict[Key, Geometry]:
+    """The feature's default geometries, else all; one that cannot be read is left out (the gate
+    refuses it on every route, so it can only be there in data older than the gate)."""
+    for predicates in (_HAS_GEOMETRY[:2], _HAS_GEOMETRY[2:]):
+        found = {}
+        nodes = [t.object for predicate in predicates for t in source.match(feature, predicate, None)]
+        for node in nodes:
+            if isinstance(node, Literal | Triple):
+                continue
+            geometry = _geometry(source, node)
+            if geometry is not None and not geometry.is_empty:
+                found[(feature, node)] = geometry
+        if found:
+            return found
+    return {}
+
+
+def _geometry(source: TripleSource, node: Node) -> Geometry | None:
+    for predicate in _SERIALIZATIONS:
+        literals = sorted(
+            (t.object for t in source.match(node, predicate, None) if isinstance(t.object, Literal)),
+            key=lambda literal: literal.value,
+        )
+        for literal in literals:
+            try:
+                return parse_geometry(literal)
+            except GeometryError:
+                continue
+    return None
+
+
+def _node(term: Term) -> Node:
+    if isinstance(term, NamedNode | BlankNode):
+        return term
+    raise TypeError(f"{term} cannot have a geometry")

@@ -1,0 +1,101 @@
+"""What the gate and the derivers read: the default graph as it is, or as it would be.
+
+`TripleSource` is the one narrow interface. `Overlay` shows a source with a change applied, without
+writing it, so that a change can be judged before it is committed.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+Subject = NamedNode | BlankNode | Triple
+Object = NamedNode | BlankNode | Literal | Triple
+Term = NamedNode | BlankNode | Literal | Triple
+
+
+class TripleSource(Protocol):
+    """Pattern lookups over one graph. `None` is a wildcard."""
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]: ...
+
+
+class TripleIndex:
+    """A small in-memory set of triples with lookups by subject, predicate and object."""
+
+    def __init__(self, triples: Iterable[Triple] = ()) -> None:
+        self.triples: set[Triple] = set()
+        self._by_subject: dict[Term, set[Triple]] = {}
+        self._by_object: dict[Term, set[Triple]] = {}
+        self._by_predicate: dict[NamedNode, set[Triple]] = {}
+        for triple in triples:
+            self.add(triple)
+
+    def add(self, triple: Triple) -> None:
+        if triple in self.triples:
+            return
+        self.triples.add(triple)
+        self._by_subject.setdefault(triple.subject, set()).add(triple)
+        self._by_object.setdefault(triple.object, set()).add(triple)
+        self._by_predicate.setdefault(triple.predicate, set()).add(triple)
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        if subject is not None:
+            found = self._by_subject.get(subject, ())
+        elif object_ is not None:
+            found = self._by_object.get(object_, ())
+        elif predicate is not None:
+            found = self._by_predicate.get(predicate, ())
+        else:
+            found = self.triples
+        for triple in found:
+            if (predicate is None or triple.predicate == predicate) and (
+                object_ is None or triple.object == object_
+            ):
+                yield triple
+
+    def __contains__(self, triple: object) -> bool:
+        return triple in self.triples
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+
+class Overlay:
+    """A source with additions and removals applied, read only; nothing is written."""
+
+    def __init__(
+        self, base: TripleSource, additions: Iterable[Triple] = (), removals: Iterable[Triple] = ()
+    ) -> None:
+        self._base = base
+        self._additions = TripleIndex(additions)
+        self._removals = frozenset(removals) - self._additions.triples
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        yield from self._additions.match(subject, predicate, object_)
+        for triple in self._base.match(subject, predicate, object_):
+            if triple not in self._removals and triple not in self._additions:
+                yield triple
+
+
+class CountingSource:
+    """A source that counts the triples read from it; tests use it to show that work stays bounded."""
+
+    def __init__(self, base: TripleSource) -> None:
+        self._base = base
+        self.read = 0
+        self.lookups = 0
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        self.lookups += 1
+        for triple in self._base.match(subject, predicate, object_):
+            self.read += 1
+            yield triple

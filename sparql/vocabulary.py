@@ -1,0 +1,54 @@
+"""The standard vocabularies and the system vocabulary that the machinery itself speaks.
+
+Nothing of the domain stands here: the domain is whatever ontology and shapes files are loaded.
+"""
+
+from typing import Final
+
+from pyoxigraph import DefaultGraph, NamedNode
+
+
+class Namespace:
+    """Mint the terms of one vocabulary: `RDFS.label` is the `NamedNode` of `rdfs:label`."""
+
+    def __init__(self, iri: str) -> None:
+        self.iri = iri
+
+    def __getattr__(self, name: str) -> NamedNode:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.term(name.rstrip("_"))
+
+    def term(self, name: str) -> NamedNode:
+        return NamedNode(self.iri + name)
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, NamedNode) and node.value.startswith(self.iri)
+
+
+RDF: Final = Namespace("http://www.w3.org/1999/02/22-rdf-syntax-ns#")
+RDFS: Final = Namespace("http://www.w3.org/2000/01/rdf-schema#")
+OWL: Final = Namespace("http://www.w3.org/2002/07/owl#")
+XSD: Final = Namespace("http://www.w3.org/2001/XMLSchema#")
+SKOS: Final = Namespace("http://www.w3.org/2004/02/skos/core#")
+SH: Final = Namespace("http://www.w3.org/ns/shacl#")
+PROV: Final = Namespace("http://www.w3.org/ns/prov#")
+DCTERMS: Final = Namespace("http://purl.org/dc/terms/")
+GEO: Final = Namespace("http://www.opengis.net/ont/geosparql#")
+
+UKG: Final = Namespace("https://w3id.org/urbankg/system#")
+"""System vocabulary: review items, evidence, verdicts."""
+
+GRAPH: Final = Namespace("https://w3id.org/urbankg/graph/")
+"""System graphs. Reading one needs its IRI; writing to one is refused."""
+
+ASSERTED: Final = GRAPH.asserted
+EXTRACTED: Final = GRAPH.extracted
+DERIVED: Final = GRAPH.derived
+ONTOLOGY: Final = GRAPH.ontology
+PROVENANCE: Final = GRAPH.provenance
+REVIEW: Final = GRAPH.review
+STATE: Final = GRAPH.state
+SYSTEM_GRAPHS: Final = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY, PROVENANCE, REVIEW, STATE)
+
+DEFAULT: Final = DefaultGraph()

@@ -1,0 +1,235 @@
+"""The one write path: everything that changes the graph goes through here, one change at a time.
+
+lock -> what really changes -> derive -> gate -> one atomic commit of exactly what was judged ->
+indexes -> new revision. What is judged is what is committed.
+"""
+
+import threading
+from collections.abc import Collection, Sequence
+
+from pyoxigraph import NamedNode, Quad, Triple
+
+from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
+from sparql.errors import ProtectedGraph, ProtectedTriple
+from sparql.literals import literal_violations
+from sparql.store import EmbeddedStore, Observer
+from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
+
+
+class Writer:
+    """Serialises changes, judges them and commits them.
+
+    `gate` may be None: then only malformed literals are refused, as on every route.
+    """
+
+    def __init__(
+        self,
+        store: EmbeddedStore,
+        *,
+        gate: Gate | None = None,
+        deriver: Deriver | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self._store = store
+        self.gate = gate
+        self._deriver = deriver
+        self._observers = tuple(observers)
+        self._lock = threading.Lock()
+        self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Delta] | None = None
+
+    def start(self) -> None:
+        """Build what is kept beside the graph (indexes) from the graph itself."""
+        with self._lock:
+            if self._deriver is not None:
+                self._deriver.rebuild(self._store)
+            for observer in self._observers:
+                observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+
+    def commit(self, change: Change) -> Verdict:
+        """Judge a change and write what conforms, atomically.
+
+        Without `change.partial` nothing is written if anything is refused. The record of a refused
+        batch (its review items) is written also when nothing of it was accepted.
+        Raises `ProtectedGraph` and `ProtectedTriple` for writes that no client may make.
+        """
+        _check_graphs(change)
+        with self._lock:
+            additions, known = self._split_known(change.additions)
+            removals = self._effective_removals(change)
+            sound, malformed = _split_malformed(additions)
+            if malformed and not change.partial:
+                return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
+            accepted, rejected, warnings = self._judge(sound, removals, partial=change.partial)
+            refused = (*malformed, *rejected)
+            if refused and not change.partial:
+                accepted, removals, known = (), frozenset(), ()
+            return self._finish(change, accepted, refused, warnings, removals=removals, known=known)
+
+    def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
+        """Commit quads of system graphs (review decisions, the run log) without judging them."""
+        with self._lock:
+            return self._store.commit(additions, removals)
+
+    def replace_ontology(self, triples: Collection[Triple]) -> int | None:
+        """Make the ontology graph hold exactly these triples; the new revision, or None if it does."""
+        with self._lock:
+            stored = {quad.triple for quad in self._store.match_quads(None, None, None, ONTOLOGY)}
+            new = set(triples)
+            added, gone = new - stored, stored - new
+            if not added and not gone:
+                return None
+            orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
+            additions = [Quad(*t, ONTOLOGY) for t in added]
+            additions += [Quad(*t, ASSERTED) for t in added if self._only_asserted(t)]
+            additions += [Quad(*t, DEFAULT) for t in added]
+            removals = [Quad(*t, ONTOLOGY) for t in gone] + [Quad(*t, DEFAULT) for t in orphans]
+            revision = self._store.commit(additions, removals)
+            self._notify([Quad(*t, DEFAULT) for t in added], [Quad(*t, DEFAULT) for t in orphans])
+            return revision
+
+    def _judge(
+        self, additions: tuple[Statement, ...], removals: frozenset[Triple], *, partial: bool
+    ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
+        if self.gate is None or not (additions or removals):
+            return additions, (), ()
+
+        return self.gate.select(self._store, additions, removals, self._derive, partial=partial)
+
+    def _derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
+        """What is derived from this change; asked again for the same change, the plan stands."""
+        if self._deriver is None:
+            return Delta()
+        wanted = (frozenset(added), frozenset(removed))
+        if self._planned is None or self._planned[0] != wanted:
+            self._forget_plan()
+            self._planned = (wanted, self._deriver.plan(self._store, *wanted))
+        return self._planned[1]
+
+    def _forget_plan(self) -> None:
+        if self._planned is not None and self._deriver is not None:
+            self._deriver.undo()
+        self._planned = None
+
+    def _finish(
+        self,
+        change: Change,
+        accepted: tuple[Statement, ...],
+        rejected: tuple[Rejection, ...],
+        warnings: tuple[Rejection, ...],
+        *,
+        removals: frozenset[Triple],
+        known: tuple[Statement, ...],
+    ) -> Verdict:
+        refused_whole = bool(rejected) and not change.partial
+        added = [statement.triple for statement in accepted]
+        try:
+            derived = self._derive(added, removals)
+            verdict = Verdict((*accepted, *known), rejected, warnings, derived)
+            additions, gone = self._quads(change.origin, added, known, removals, derived)
+            if not refused_whole:
+                additions += change.graph_additions
+                gone += change.graph_removals
+            if change.record is not None:
+                additions += change.record(verdict)
+            revision = self._store.commit(additions, gone) if additions or gone else None
+        except BaseException:
+            self._forget_plan()
+            raise
+        if self._deriver is not None:
+            self._deriver.keep()
+        self._planned = None
+        self._notify(additions, gone)
+        return Verdict(verdict.accepted, rejected, warnings, derived, revision)
+
+    def _quads(
+        self,
+        origin: Origin,
+        added: Sequence[Triple],
+        known: Sequence[Statement],
+        removals: frozenset[Triple],
+        derived: Delta,
+    ) -> tuple[list[Quad], list[Quad]]:
+        additions = [Quad(*triple, DEFAULT) for triple in added]
+        if origin is Origin.EXTRACTED:
+            additions += [Quad(*triple, EXTRACTED) for triple in added]
+            for triple in (statement.triple for statement in known):
+                additions += [Quad(*triple, ASSERTED)] if self._only_asserted(triple) else []
+                additions.append(Quad(*triple, EXTRACTED))
+        else:
+            for triple in (statement.triple for statement in known):
+                if not self._only_asserted(triple):
+                    additions.append(Quad(*triple, ASSERTED))
+        for triple in derived.additions:
+            if self._only_asserted(triple):
+                additions.append(Quad(*triple, ASSERTED))
+            additions += [Quad(*triple, DERIVED), Quad(*triple, DEFAULT)]
+        gone = [Quad(*triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+        for triple in derived.removals:
+            gone.append(Quad(*triple, DERIVED))
+            if not self._supported(triple, besides=DERIVED):
+                gone.append(Quad(*triple, DEFAULT))
+        return additions, [quad for quad in gone if self._store.contains(quad)]
+
+    def _split_known(
+        self, additions: tuple[Statement, ...]
+    ) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+        """New statements, and those the graph already holds (which only gain support)."""
+        best: dict[Triple, Statement] = {}
+        for statement in additions:
+            earlier = best.get(statement.triple)
+            if earlier is None or (statement.confidence or 0) > (earlier.confidence or 0):
+                best[statement.triple] = statement
+        new, known = [], []
+        for triple, statement in best.items():
+            held = self._store.contains(Quad(*triple, DEFAULT))
+            (known if held else new).append(statement)
+        return tuple(new), tuple(known)
+
+    def _effective_removals(self, change: Change) -> frozenset[Triple]:
+        added = {statement.triple for statement in change.additions}
+        removals = frozenset(
+            triple
+            for triple in change.removals
+            if triple not in added and self._store.contains(Quad(*triple, DEFAULT))
+        )
+        for triple in removals:
+            for graph in (DERIVED, ONTOLOGY):
+                if self._store.contains(Quad(*triple, graph)):
+                    raise ProtectedTriple(triple, graph)
+        return removals
+
+    def _only_asserted(self, triple: Triple) -> bool:
+        """Whether the graph holds it and no origin graph says from where: then it was asserted."""
+        return self._store.contains(Quad(*triple, DEFAULT)) and not any(
+            self._store.contains(Quad(*triple, graph)) for graph in (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
+        )
+
+    def _supported(self, triple: Triple, *, besides: NamedNode) -> bool:
+        origins = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
+        return any(self._store.contains(Quad(*triple, graph)) for graph in origins if graph != besides)
+
+    def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
+        added = [quad for quad in additions if quad.graph_name == DEFAULT]
+        gone = [quad for quad in removals if quad.graph_name == DEFAULT]
+        if added or gone:
+            for observer in self._observers:
+                observer.apply(added, gone)
+
+
+def _split_malformed(
+    additions: tuple[Statement, ...],
+) -> tuple[tuple[Statement, ...], list[Rejection]]:
+    sound, malformed = [], []
+    for statement in additions:
+        violations = literal_violations(statement.triple)
+        if violations:
+            malformed.append(Rejection(statement, violations))
+        else:
+            sound.append(statement)
+    return tuple(sound), malformed
+
+
+def _check_graphs(change: Change) -> None:
+    for quad in (*change.graph_additions, *change.graph_removals):
+        if quad.graph_name in SYSTEM_GRAPHS:
+            raise ProtectedGraph(quad.graph_name)
