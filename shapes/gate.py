@@ -51,7 +51,8 @@ class ShapesGate:
 
         With `partial` the maximal conforming part is accepted: what a violation is charged to is taken
         out until nothing violates, then what was taken out is tried again, component by component and
-        one by one (but for an incomplete entity, which is held together). Without, one violation rejects the whole. Deterministic.
+        one by one (but for an incomplete entity, which is held together). Without, one violation rejects the
+        whole. Deterministic.
         """
         standing = {statement.triple: statement for statement in additions}
         trial = self._try(before, standing, removals, derive)
@@ -118,8 +119,7 @@ class ShapesGate:
             return _Trial((), ())
         after = Overlay(before, delta.additions, delta.removals)
         either = Overlay(before, delta.additions)
-        touched = sorted(delta.additions | delta.removals, key=str)
-        pairs = self.pairs.of(touched, either, after)
+        pairs = self.pairs.of(delta.additions | delta.removals, either, after)
         found = [v for v in self._engine.check(after, pairs) if v.severity != SH.Info]
         if found:
             found = self._new_ones(before, found)

@@ -85,7 +85,9 @@ class Change:
 
     `additions` and `removals` concern the default graph and are judged. `graph_additions` and
     `graph_removals` concern clients' named graphs, which are theirs and are not judged. With
-    `partial`, the maximal conforming part is committed; otherwise it is all or nothing.
+    `partial`, the maximal conforming part is committed; otherwise it is all or nothing. `refused` are
+    statements that were found wanting before the gate: they go straight to the record. With `dry_run`
+    the verdict is given and nothing is written.
     """
 
     additions: tuple[Statement, ...] = ()
@@ -94,6 +96,8 @@ class Change:
     graph_removals: frozenset[Quad] = frozenset()
     origin: Origin = Origin.ASSERTED
     partial: bool = False
+    dry_run: bool = False
+    refused: tuple[Rejection, ...] = ()
     record: Record | None = None
 
 

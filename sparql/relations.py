@@ -5,10 +5,10 @@ both directions (GeoSPARQL 1.1, 10.4). A change of a geometry retracts every rel
 and relates it anew against the index: the cost follows the feature's neighbours, not the graph.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
-from shapely import Geometry
+from shapely.geometry.base import BaseGeometry
 
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
@@ -22,20 +22,26 @@ Key = tuple[Node, Node]
 
 _HAS_GEOMETRY = (GEO.hasDefaultGeometry, GEO.defaultGeometry, GEO.hasGeometry)
 _SERIALIZATIONS = (GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML)
+_BULK_SHARE = 4
+"""From one changed feature in so many on, all pairs are related in one sweep instead of one by one."""
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
 
 
 class SpatialRelations:
-    """The deriver of RCC8 relations; `index` holds every feature's geometry."""
+    """The deriver of RCC8 relations; `index` holds every feature's geometry.
 
-    def __init__(self) -> None:
-        self.index: FeatureIndex[Key] = FeatureIndex()
-        self._keys: dict[Node, dict[Key, Geometry]] = {}
-        self._undo: list[tuple[Node, dict[Key, Geometry]]] = []
+    `tolerance_m` is how far borders may be off, in metres; 0 relates exactly.
+    """
+
+    def __init__(self, tolerance_m: float = 0.0) -> None:
+        self._tolerance_m = tolerance_m
+        self.index: FeatureIndex[Key] = FeatureIndex(tolerance_m=tolerance_m)
+        self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
+        self._undo: list[tuple[Node, dict[Key, BaseGeometry]]] = []
 
     def rebuild(self, source: TripleSource) -> None:
         """Read all geometries from the graph; the relations themselves are stored already."""
-        self.index = FeatureIndex()
+        self.index = FeatureIndex(tolerance_m=self._tolerance_m)
         self._keys = {}
         features: dict[Node, None] = {}
         for predicate in _HAS_GEOMETRY:
@@ -62,7 +68,8 @@ class SpatialRelations:
             self._undo.append((feature, self._keys.get(feature, {})))
             self._set(feature, geometries)
         old = {triple for feature in changed for triple in _stored_relations(before, feature)}
-        new = {triple for feature in changed for triple in self._relations_of(feature)}
+        bulk = len(changed) * _BULK_SHARE >= len(self._keys)
+        new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))
 
     def undo(self) -> None:
@@ -75,7 +82,7 @@ class SpatialRelations:
         """The last plan was committed."""
         self._undo = []
 
-    def geometry_of(self, feature: NamedNode) -> tuple[Geometry, ...]:
+    def geometry_of(self, feature: NamedNode) -> tuple[BaseGeometry, ...]:
         """The geometries that count for a feature, in CRS84."""
         return tuple(self._keys.get(feature, {}).values())
 
@@ -93,7 +100,7 @@ class SpatialRelations:
                             features[_node(owner.subject)] = None
         return features
 
-    def _set(self, feature: Node, geometries: dict[Key, Geometry]) -> None:
+    def _set(self, feature: Node, geometries: dict[Key, BaseGeometry]) -> None:
         for key in self._keys.pop(feature, {}):
             self.index.remove(key)
         for key, geometry in geometries.items():
@@ -101,12 +108,23 @@ class SpatialRelations:
         if geometries:
             self._keys[feature] = geometries
 
-    def _relations_of(self, feature: Node) -> Iterable[Triple]:
-        for key, geometry in self._keys.get(feature, {}).items():
-            for (other, _), relation in self.index.relations_of(geometry, exclude=key):
-                if other != feature:
-                    yield Triple(feature, _RELATION[relation], other)
-                    yield Triple(other, _RELATION[relation.inverse], feature)
+    def _relations_of(self, features: Iterable[Node]) -> Iterator[Triple]:
+        for feature in features:
+            for key, geometry in self._keys.get(feature, {}).items():
+                for (other, _), relation in self.index.relations_of(geometry, exclude=key):
+                    yield from _both_ways(feature, relation, other)
+
+    def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
+        """The same for many features at once: every pair of the index is related, once."""
+        for (first, _), (second, _), relation in self.index.relate_all():
+            if first in features or second in features:
+                yield from _both_ways(first, relation, second)
+
+
+def _both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:
+    if other != feature:
+        yield Triple(feature, _RELATION[relation], other)
+        yield Triple(other, _RELATION[relation.inverse], feature)
 
 
 def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
@@ -115,7 +133,7 @@ def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
         yield from source.match(None, predicate, feature)
 
 
-def _geometries(source: TripleSource, feature: Node) -> dict[Key, Geometry]:
+def _geometries(source: TripleSource, feature: Node) -> dict[Key, BaseGeometry]:
     """The feature's default geometries, else all; one that cannot be read is left out (the gate
     refuses it on every route, so it can only be there in data older than the gate)."""
     for predicates in (_HAS_GEOMETRY[:2], _HAS_GEOMETRY[2:]):
@@ -132,7 +150,7 @@ def _geometries(source: TripleSource, feature: Node) -> dict[Key, Geometry]:
     return {}
 
 
-def _geometry(source: TripleSource, node: Node) -> Geometry | None:
+def _geometry(source: TripleSource, node: Node) -> BaseGeometry | None:
     for predicate in _SERIALIZATIONS:
         literals = sorted(
             (t.object for t in source.match(node, predicate, None) if isinstance(t.object, Literal)),

@@ -17,6 +17,7 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql.errors import StoreLocked, StoreUnreadable
+from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.vocabulary import DEFAULT, STATE, UKG, XSD
 
@@ -137,7 +138,7 @@ class EmbeddedStore:
             self._users[current.path] = self._users.get(current.path, 0) + 1
             return current
 
-    def release(self, checkpoint: Checkpoint) -> None:
+    def release(self, checkpoint: LentCheckpoint) -> None:
         """Give back a checkpoint; its files go when nobody uses it and it is no longer the newest."""
         with self._lock:
             self._users[checkpoint.path] -= 1

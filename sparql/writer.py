@@ -6,8 +6,9 @@ indexes -> new revision. What is judged is what is committed.
 
 import threading
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
 from sparql.errors import ProtectedGraph, ProtectedTriple
@@ -54,16 +55,22 @@ class Writer:
         """
         _check_graphs(change)
         with self._lock:
-            additions, known = self._split_known(change.additions)
-            removals = self._effective_removals(change)
-            sound, malformed = _split_malformed(additions)
-            if malformed and not change.partial:
-                return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
-            accepted, rejected, warnings = self._judge(sound, removals, partial=change.partial)
-            refused = (*malformed, *rejected)
-            if refused and not change.partial:
-                accepted, removals, known = (), frozenset(), ()
-            return self._finish(change, accepted, refused, warnings, removals=removals, known=known)
+            try:
+                return self._commit(change)
+            finally:
+                self._forget_plan()
+
+    def _commit(self, change: Change) -> Verdict:
+        additions, known = self._split_known(change.additions)
+        removals = self._effective_removals(change)
+        sound, malformed = _split_malformed(additions)
+        if malformed and not change.partial:
+            return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
+        accepted, rejected, warnings = self._judge(sound, removals, partial=change.partial)
+        refused = (*change.refused, *malformed, *rejected)
+        if refused and not change.partial:
+            accepted, removals, known = (), frozenset(), ()
+        return self._finish(change, accepted, refused, warnings, removals=removals, known=known)
 
     def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
@@ -79,12 +86,12 @@ class Writer:
             if not added and not gone:
                 return None
             orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
-            additions = [Quad(*t, ONTOLOGY) for t in added]
-            additions += [Quad(*t, ASSERTED) for t in added if self._only_asserted(t)]
-            additions += [Quad(*t, DEFAULT) for t in added]
-            removals = [Quad(*t, ONTOLOGY) for t in gone] + [Quad(*t, DEFAULT) for t in orphans]
+            additions = [_quad(t, ONTOLOGY) for t in added]
+            additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
+            additions += [_quad(t, DEFAULT) for t in added]
+            removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
             revision = self._store.commit(additions, removals)
-            self._notify([Quad(*t, DEFAULT) for t in added], [Quad(*t, DEFAULT) for t in orphans])
+            self._notify([_quad(t, DEFAULT) for t in added], [_quad(t, DEFAULT) for t in orphans])
             return revision
 
     def _judge(
@@ -122,24 +129,22 @@ class Writer:
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
-        try:
-            derived = self._derive(added, removals)
-            verdict = Verdict((*accepted, *known), rejected, warnings, derived)
-            additions, gone = self._quads(change.origin, added, known, removals, derived)
-            if not refused_whole:
-                additions += change.graph_additions
-                gone += change.graph_removals
-            if change.record is not None:
-                additions += change.record(verdict)
-            revision = self._store.commit(additions, gone) if additions or gone else None
-        except BaseException:
-            self._forget_plan()
-            raise
+        derived = self._derive(added, removals)
+        verdict = Verdict((*accepted, *known), rejected, warnings, derived)
+        if change.dry_run:
+            return verdict
+        additions, gone = self._quads(change.origin, added, known, removals, derived)
+        if not refused_whole:
+            additions += change.graph_additions
+            gone += change.graph_removals
+        if change.record is not None:
+            additions += change.record(verdict)
+        revision = self._store.commit(additions, gone) if additions or gone else None
         if self._deriver is not None:
             self._deriver.keep()
         self._planned = None
         self._notify(additions, gone)
-        return Verdict(verdict.accepted, rejected, warnings, derived, revision)
+        return replace(verdict, revision=revision)
 
     def _quads(
         self,
@@ -149,25 +154,25 @@ class Writer:
         removals: frozenset[Triple],
         derived: Delta,
     ) -> tuple[list[Quad], list[Quad]]:
-        additions = [Quad(*triple, DEFAULT) for triple in added]
+        additions = [_quad(triple, DEFAULT) for triple in added]
         if origin is Origin.EXTRACTED:
-            additions += [Quad(*triple, EXTRACTED) for triple in added]
+            additions += [_quad(triple, EXTRACTED) for triple in added]
             for triple in (statement.triple for statement in known):
-                additions += [Quad(*triple, ASSERTED)] if self._only_asserted(triple) else []
-                additions.append(Quad(*triple, EXTRACTED))
+                additions += [_quad(triple, ASSERTED)] if self._only_asserted(triple) else []
+                additions.append(_quad(triple, EXTRACTED))
         else:
             for triple in (statement.triple for statement in known):
                 if not self._only_asserted(triple):
-                    additions.append(Quad(*triple, ASSERTED))
+                    additions.append(_quad(triple, ASSERTED))
         for triple in derived.additions:
             if self._only_asserted(triple):
-                additions.append(Quad(*triple, ASSERTED))
-            additions += [Quad(*triple, DERIVED), Quad(*triple, DEFAULT)]
-        gone = [Quad(*triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+                additions.append(_quad(triple, ASSERTED))
+            additions += [_quad(triple, DERIVED), _quad(triple, DEFAULT)]
+        gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
         for triple in derived.removals:
-            gone.append(Quad(*triple, DERIVED))
+            gone.append(_quad(triple, DERIVED))
             if not self._supported(triple, besides=DERIVED):
-                gone.append(Quad(*triple, DEFAULT))
+                gone.append(_quad(triple, DEFAULT))
         return additions, [quad for quad in gone if self._store.contains(quad)]
 
     def _split_known(
@@ -179,9 +184,10 @@ class Writer:
             earlier = best.get(statement.triple)
             if earlier is None or (statement.confidence or 0) > (earlier.confidence or 0):
                 best[statement.triple] = statement
-        new, known = [], []
+        new: list[Statement] = []
+        known: list[Statement] = []
         for triple, statement in best.items():
-            held = self._store.contains(Quad(*triple, DEFAULT))
+            held = self._store.contains(_quad(triple, DEFAULT))
             (known if held else new).append(statement)
         return tuple(new), tuple(known)
 
@@ -190,23 +196,23 @@ class Writer:
         removals = frozenset(
             triple
             for triple in change.removals
-            if triple not in added and self._store.contains(Quad(*triple, DEFAULT))
+            if triple not in added and self._store.contains(_quad(triple, DEFAULT))
         )
         for triple in removals:
             for graph in (DERIVED, ONTOLOGY):
-                if self._store.contains(Quad(*triple, graph)):
+                if self._store.contains(_quad(triple, graph)):
                     raise ProtectedTriple(triple, graph)
         return removals
 
     def _only_asserted(self, triple: Triple) -> bool:
         """Whether the graph holds it and no origin graph says from where: then it was asserted."""
-        return self._store.contains(Quad(*triple, DEFAULT)) and not any(
-            self._store.contains(Quad(*triple, graph)) for graph in (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
+        return self._store.contains(_quad(triple, DEFAULT)) and not any(
+            self._store.contains(_quad(triple, graph)) for graph in (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
         )
 
     def _supported(self, triple: Triple, *, besides: NamedNode) -> bool:
         origins = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
-        return any(self._store.contains(Quad(*triple, graph)) for graph in origins if graph != besides)
+        return any(self._store.contains(_quad(triple, graph)) for graph in origins if graph != besides)
 
     def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
         added = [quad for quad in additions if quad.graph_name == DEFAULT]
@@ -214,6 +220,10 @@ class Writer:
         if added or gone:
             for observer in self._observers:
                 observer.apply(added, gone)
+
+
+def _quad(triple: Triple, graph: NamedNode | DefaultGraph) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, graph)
 
 
 def _split_malformed(

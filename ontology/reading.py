@@ -1,0 +1,160 @@
+"""Classes and properties read from the triples of an ontology, whatever conventions it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyoxigraph import Literal, NamedNode
+
+from ontology import vocabulary as v
+from ontology.graph import Graph
+from ontology.labels import local_name, split_camel_case
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+
+__all__ = ["read_classes", "read_properties"]
+
+_KINDS = {
+    v.OBJECT_PROPERTY: PropertyKind.OBJECT,
+    v.DATATYPE_PROPERTY: PropertyKind.DATATYPE,
+    v.ANNOTATION_PROPERTY: PropertyKind.ANNOTATION,
+}
+_OBJECT_ONLY = (v.SYMMETRIC, v.TRANSITIVE)
+
+
+def read_classes(graph: Graph) -> dict[NamedNode, OntologyClass]:
+    """The named classes: declared as owl:Class or rdfs:Class, or given a superclass."""
+    found = dict.fromkeys(graph.instances(v.OWL_CLASS, v.RDFS_CLASS))
+    found |= dict.fromkeys(child for child, _ in graph.pairs(v.SUBCLASS_OF) if isinstance(child, NamedNode))
+    borrowed = _borrowed(graph, found)
+    return {
+        iri: OntologyClass(
+            iri=iri,
+            label=_label(graph, iri),
+            alternative_labels=_alternative_labels(graph, iri),
+            definition=_definition(graph, iri),
+            deprecated=graph.is_true(iri, v.DEPRECATED),
+            borrowed=iri in borrowed,
+        )
+        for iri in found
+    }
+
+
+def read_properties(graph: Graph) -> dict[NamedNode, OntologyProperty]:
+    """The properties: declared by OWL's types, as rdf:Property, or by an OWL characteristic."""
+    types = (*_KINDS, v.RDF_PROPERTY, v.FUNCTIONAL, *_OBJECT_ONLY)
+    found = list(graph.instances(*types))
+    borrowed = _borrowed(graph, found)
+    inverses = _inverses(graph)
+    datatypes = set(graph.instances(v.DATATYPE))
+    return {iri: _read_property(graph, iri, inverses, datatypes, iri in borrowed) for iri in found}
+
+
+def _read_property(
+    graph: Graph,
+    iri: NamedNode,
+    inverses: dict[NamedNode, NamedNode],
+    datatypes: set[NamedNode],
+    borrowed: bool,
+) -> OntologyProperty:
+    types = set(graph.objects(iri, v.TYPE))
+    ranges = _expressions(graph, iri, v.RANGE, *v.RANGE_INCLUDES)
+    if graph.objects(iri, *v.RANGE_INCLUDES):
+        ranges -= {v.LITERAL}
+    units = [unit for unit in graph.objects(iri, *v.UNIT) if isinstance(unit, NamedNode)]
+    return OntologyProperty(
+        iri=iri,
+        kind=_kind(types, ranges, datatypes),
+        label=_label(graph, iri),
+        alternative_labels=_alternative_labels(graph, iri),
+        definition=_definition(graph, iri),
+        domains=_expressions(graph, iri, v.DOMAIN, *v.DOMAIN_INCLUDES),
+        ranges=ranges,
+        unit=units[0] if units else None,
+        functional=v.FUNCTIONAL in types,
+        symmetric=v.SYMMETRIC in types,
+        transitive=v.TRANSITIVE in types,
+        inverse=inverses.get(iri),
+        deprecated=graph.is_true(iri, v.DEPRECATED),
+        borrowed=borrowed,
+    )
+
+
+def _kind(types: Collection[object], ranges: frozenset[NamedNode], datatypes: set[NamedNode]) -> PropertyKind:
+    for declared, kind in _KINDS.items():
+        if declared in types:
+            return kind
+    return (
+        PropertyKind.DATATYPE
+        if any(_is_datatype(value, datatypes) for value in ranges)
+        else PropertyKind.OBJECT
+    )
+
+
+def _is_datatype(iri: NamedNode, datatypes: set[NamedNode]) -> bool:
+    return iri.value.startswith(v.XSD) or iri in (v.LITERAL, v.LANG_STRING) or iri in datatypes
+
+
+def _expressions(graph: Graph, iri: NamedNode, *predicates: NamedNode) -> frozenset[NamedNode]:
+    """The classes that a property's domain or range allows.
+
+    Several rdfs:domain axioms intersect in OWL; they are read as alternatives here, which is how most
+    files that carry several mean them, and offers a property too often rather than never.
+    """
+    found: set[NamedNode] = set()
+    for expression in graph.objects(iri, *predicates):
+        found |= graph.alternatives(expression)
+    return frozenset(found)
+
+
+def _inverses(graph: Graph) -> dict[NamedNode, NamedNode]:
+    found: dict[NamedNode, NamedNode] = {}
+    for one, other in graph.pairs(v.INVERSE_OF):
+        if isinstance(one, NamedNode) and isinstance(other, NamedNode):
+            found.setdefault(one, other)
+            found.setdefault(other, one)
+    return found
+
+
+def _borrowed(graph: Graph, terms: Collection[NamedNode]) -> set[NamedNode]:
+    """The terms that rdfs:isDefinedBy ascribes to an ontology which is not loaded.
+
+    Where that would be all of them, it is none: the file is the vocabulary itself.
+    """
+    loaded = {iri.value.rstrip("#/") for iri in graph.instances(v.ONTOLOGY)}
+    found: set[NamedNode] = set()
+    for term in terms:
+        sources = [source for source in graph.objects(term, v.DEFINED_BY) if isinstance(source, NamedNode)]
+        if sources and not any(source.value.rstrip("#/") in loaded for source in sources):
+            found.add(term)
+    return found if len(found) < len(terms) else set()
+
+
+def _by_language(labels: list[Literal]) -> list[Literal]:
+    """English first, then without a language, then the others by language; else as written."""
+
+    def rank(label: Literal) -> tuple[int, str]:
+        language = (label.language or "").lower()
+        if language.split("-")[0] == "en":
+            return (0, "")
+        return (2, language) if language else (1, "")
+
+    return sorted(labels, key=rank)
+
+
+def _label(graph: Graph, iri: NamedNode) -> str:
+    labels = _by_language(graph.literals(iri, v.LABEL)) or _by_language(
+        graph.literals(iri, v.PREFERRED_LABEL)
+    )
+    return labels[0].value.strip() if labels else split_camel_case(local_name(iri.value))
+
+
+def _alternative_labels(graph: Graph, iri: NamedNode) -> tuple[str, ...]:
+    written = graph.literals(iri, v.ALTERNATIVE_LABEL, v.LABEL, v.PREFERRED_LABEL)
+    labels = dict.fromkeys(label.value.strip() for label in written)
+    labels.pop(_label(graph, iri), None)
+    return tuple(labels)
+
+
+def _definition(graph: Graph, iri: NamedNode) -> str:
+    texts = _by_language(graph.literals(iri, v.DEFINITION)) or _by_language(graph.literals(iri, v.COMMENT))
+    return texts[0].value.strip() if texts else ""

@@ -1,0 +1,199 @@
+"""The ontology as every other room reads it: classes, properties, their order, and what fits a text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from pyoxigraph import NamedNode, Triple
+
+from ontology import vocabulary as v
+from ontology.checking import check_terms
+from ontology.graph import Graph
+from ontology.hierarchy import class_hierarchy, disjoint_pairs, property_hierarchy
+from ontology.labels import normalise
+from ontology.loading import OntologyFile, read_folder
+from ontology.reading import read_classes, read_properties
+from ontology.snippet import TermIndex
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind, Snippet
+
+__all__ = ["Schema"]
+
+TermT = TypeVar("TermT", OntologyClass, OntologyProperty)
+
+DATE_BOOST = 0.6
+CLASS_BOOST = 0.25
+_YEAR = re.compile(r"(?<!\d)1[0-9]{3}(?!\d)|(?<!\d)20[0-9]{2}(?!\d)")
+_AFTER_HEAD = frozenset(normalise("of in on at for with by from near to that which who and or located based"))
+_DATE_TYPES = frozenset(NamedNode(v.XSD + name) for name in ("date", "gYear", "gYearMonth", "dateTime"))
+
+
+class Schema:
+    """What the loaded ontology files say. It never changes: an edit makes a new one.
+
+    Mappings are in file order. `version` is a short hash over the contents of the files, and
+    `version_iris` are their owl:versionIRI. Terms that the files only declare for use, and that
+    another vocabulary defines, are among `classes` and `properties` but are not offered for a text.
+    """
+
+    def __init__(self, files: Sequence[OntologyFile]) -> None:
+        self.files = tuple(files)
+        in_order = [triple for file in files for triple in file.triples]
+        graph = Graph(in_order)
+        check_terms(files, graph)
+        self.triples: frozenset[Triple] = frozenset(in_order)
+        self.classes: Mapping[NamedNode, OntologyClass] = MappingProxyType(read_classes(graph))
+        self.properties: Mapping[NamedNode, OntologyProperty] = MappingProxyType(read_properties(graph))
+        self.ontologies: Mapping[NamedNode, tuple[Triple, ...]] = MappingProxyType(_ontologies(files))
+        self.prefixes: Mapping[str, str] = MappingProxyType(_prefixes(files))
+        digests = "".join(sorted(file.digest for file in files))
+        self.version = hashlib.sha256(digests.encode()).hexdigest()[:12]
+        self.version_iris: tuple[NamedNode, ...] = tuple(
+            value for _, value in graph.pairs(v.VERSION_IRI) if isinstance(value, NamedNode)
+        )
+        self._class_order = class_hierarchy(graph)
+        self._property_order = property_hierarchy(graph)
+        self._disjoint = disjoint_pairs(graph)
+
+    @classmethod
+    def load(cls, folder: Path) -> Schema:
+        """Read every *.ttl, *.owl, *.rdf and *.nt of a folder; an empty folder gives an empty schema.
+
+        Raises OntologyError, whose message names the file, the line and the mend.
+        """
+        return cls(read_folder(folder))
+
+    @classmethod
+    def empty(cls) -> Schema:
+        """A schema that knows nothing."""
+        return cls(())
+
+    def superclasses(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """The class itself and all classes above it."""
+        return self._class_order.above(iri)
+
+    def subclasses(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """The class itself and all classes below it."""
+        return self._class_order.below(iri)
+
+    def superproperties(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """The property itself and all properties above it."""
+        return self._property_order.above(iri)
+
+    def subproperties(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """The property itself and all properties below it."""
+        return self._property_order.below(iri)
+
+    def are_disjoint(self, a: NamedNode, b: NamedNode) -> bool:
+        """Whether the axioms say that nothing can be an instance of both classes."""
+        return any(
+            frozenset({one, other}) in self._disjoint
+            for one in self.superclasses(a)
+            for other in self.superclasses(b)
+        )
+
+    def find_class(self, words: str) -> OntologyClass | None:
+        """The class that words name, by label, else by alternative label, else by their longest ending.
+
+        "private Ivy League research university" is a university, and so is "a university in New York City":
+        what follows a preposition only describes. Case, hyphens and plurals do not matter.
+        """
+        wanted = normalise(words)
+        head = next(
+            (place for place, word in enumerate(wanted) if place and word in _AFTER_HEAD), len(wanted)
+        )
+        ends = [place for place, word in enumerate(wanted) if place >= head and word in _AFTER_HEAD]
+        for end in [len(wanted), *reversed(ends)]:
+            for start in range(head):
+                found = self._classes_by_label.get(wanted[start:end])
+                if found is not None:
+                    return found
+        return None
+
+    def find_property(self, words: str) -> OntologyProperty | None:
+        """The property that words name, by label, else by alternative label; the whole words must agree."""
+        return self._properties_by_label.get(normalise(words))
+
+    def snippet(self, text: str, limit_classes: int = 20, limit_properties: int = 20) -> Snippet:
+        """The classes and properties that fit a text best; ties and the rest are in file order."""
+        classes = self._class_index.best(text, limit_classes)
+        named = self._class_index.scores(text)
+        return Snippet(classes, self._property_index.best(text, limit_properties, self._boosts(text, named)))
+
+    def _boosts(self, text: str, named: Mapping[int, float]) -> dict[int, float]:
+        """A little more for dates where a year is named, and for what the named classes can have."""
+        boosts = dict.fromkeys(self._dated, DATE_BOOST) if _YEAR.search(text) else {}
+        strong = [self._offered_classes[number].iri for number, score in named.items() if score >= 1]
+        above = frozenset().union(*(self.superclasses(iri) for iri in strong)) if strong else frozenset()
+        for number, domains in enumerate(self._offered_domains):
+            if not above.isdisjoint(domains):
+                boosts[number] = boosts.get(number, 0.0) + CLASS_BOOST / len(domains)
+        return boosts
+
+    @cached_property
+    def _offered_classes(self) -> tuple[OntologyClass, ...]:
+        return tuple(term for term in self.classes.values() if not term.borrowed and not term.deprecated)
+
+    @cached_property
+    def _offered_properties(self) -> tuple[OntologyProperty, ...]:
+        return tuple(
+            term
+            for term in self.properties.values()
+            if not term.borrowed and not term.deprecated and term.kind is not PropertyKind.ANNOTATION
+        )
+
+    @cached_property
+    def _offered_domains(self) -> tuple[frozenset[NamedNode], ...]:
+        return tuple(term.domains for term in self._offered_properties)
+
+    @cached_property
+    def _dated(self) -> tuple[int, ...]:
+        return tuple(
+            number for number, term in enumerate(self._offered_properties) if term.ranges & _DATE_TYPES
+        )
+
+    @cached_property
+    def _class_index(self) -> TermIndex[OntologyClass]:
+        return TermIndex(self._offered_classes)
+
+    @cached_property
+    def _property_index(self) -> TermIndex[OntologyProperty]:
+        return TermIndex(self._offered_properties)
+
+    @cached_property
+    def _classes_by_label(self) -> dict[tuple[str, ...], OntologyClass]:
+        return _by_label(self._offered_classes)
+
+    @cached_property
+    def _properties_by_label(self) -> dict[tuple[str, ...], OntologyProperty]:
+        return _by_label(self._offered_properties)
+
+
+def _by_label(terms: Iterable[TermT]) -> dict[tuple[str, ...], TermT]:
+    """Main labels win over alternative ones, earlier terms over later ones."""
+    ordered = list(terms)
+    found: dict[tuple[str, ...], TermT] = {}
+    for term in ordered:
+        found.setdefault(normalise(term.label), term)
+    for term in ordered:
+        for label in term.alternative_labels:
+            found.setdefault(normalise(label), term)
+    found.pop((), None)
+    return found
+
+
+def _ontologies(files: Iterable[OntologyFile]) -> dict[NamedNode, tuple[Triple, ...]]:
+    return {iri: file.triples for file in files for iri in Graph(file.triples).instances(v.ONTOLOGY)}
+
+
+def _prefixes(files: Iterable[OntologyFile]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in files:
+        for prefix, namespace in file.prefixes.items():
+            found.setdefault(prefix, namespace)
+    return found

@@ -1,0 +1,232 @@
+"""The command line: `urbankg serve | load | query | extract | ask | validate | config | demo`.
+
+Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 done but something
+was refused or missing, 2 could not be done.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from server import demo as demonstration
+from server import operations
+from server.errors import ServerError
+from server.problem_map import USER_ERRORS
+from server.remote import RunningServer, running_server
+from server.services import Services, build
+from server.serving import serve as run_server
+from server.settings import LoadedSettings, Settings, load_settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
+app.add_typer(config_app, name="config")
+_errors = Console(stderr=True)
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
+ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
+ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """A knowledge-graph server for cities: text in, gated and related graph out, SPARQL over it."""
+    context.obj = {
+        "data": data, "config": config, "ontology": ontology, "shapes": shapes, "model_url": model_url,
+    }  # fmt: skip
+
+
+def _settings(context: typer.Context, **flags: Any) -> LoadedSettings:
+    """Settings from the flags before and after the command, the environment and the file."""
+    merged = dict(context.obj)
+    merged.update({name: value for name, value in flags.items() if value is not None})
+    file = merged.pop("config")
+    return load_settings(merged, file=file)
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    data: Data = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
+    config: Config = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """Serve the graph of a folder over HTTP."""
+    run_server(
+        _settings(
+            context, data=data, host=host, port=port, config=config,
+            ontology=ontology, shapes=shapes, model_url=model_url,
+        ).settings
+    )  # fmt: skip
+
+
+@app.command()
+def load(
+    context: typer.Context,
+    files: Annotated[list[Path] | None, typer.Argument(help="RDF files, gzipped or not.")] = None,
+    data: Data = None,
+    config: Config = None,
+    partial: Annotated[bool, typer.Option(help="Load what conforms, refuse the rest.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Load the sample city as well.")] = False,
+) -> None:
+    """Load RDF files through the gate; a file that does not conform is refused whole."""
+    if not files and not sample:
+        raise typer.BadParameter("Give at least one file, or --sample.")
+    settings = _settings(context, data=data, config=config).settings
+
+    async def work(services: Services) -> int:
+        return await operations.load(services, files or [], partial=partial, sample=sample)
+
+    _finish(_local(settings, work))
+
+
+@app.command()
+def query(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="A SPARQL query, or the path of a file that holds one.")],
+    data: Data = None,
+    config: Config = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="json, xml, csv, tsv, turtle, ntriples ...")
+    ] = None,
+) -> None:
+    """Run a SPARQL query and print its answer."""
+    settings = _settings(context, data=data, config=config).settings
+    query_text = operations.text_or_file(text)
+    _either(
+        settings,
+        lambda server: operations.query_remote(server, query_text, format_),
+        lambda services: operations.query(services, query_text, format_),
+    )
+
+
+@app.command()
+def extract(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The text, or the path of a file, or - for standard input.")],
+    data: Data = None,
+    config: Config = None,
+    source: Annotated[str | None, typer.Option(help="Where the text comes from.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    model_url: ModelUrl = None,
+) -> None:
+    """Extract statements from a text, judge them and commit what conforms."""
+    settings = _settings(context, data=data, config=config, model_url=model_url).settings
+    message = {"text": operations.text_or_file(text), "source": source, "commit": not dry_run}
+    _either(
+        settings,
+        lambda server: operations.print_extraction(server.post("/extractions", message)),
+        lambda services: operations.extract(services, message),
+    )
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="A question in plain language.")],
+    data: Data = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Answer a question from the graph, or say what is missing."""
+    settings = _settings(context, data=data, config=config, model_url=model_url).settings
+    _either(
+        settings,
+        lambda server: operations.print_answer(server.post("/ask", {"question": question}), as_json),
+        lambda services: operations.ask(services, question, as_json),
+    )
+
+
+@app.command()
+def validate(
+    context: typer.Context, data: Data = None, config: Config = None, shapes: ShapesFolder = None
+) -> None:
+    """Validate the whole graph against the shapes and print every result."""
+    settings = _settings(context, data=data, config=config, shapes=shapes).settings
+    _finish(_local(settings, operations.validate))
+
+
+@app.command()
+def demo(
+    context: typer.Context, data: Data = None, config: Config = None, model_url: ModelUrl = None
+) -> None:
+    """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
+    settings = _settings(context, data=data, config=config, model_url=model_url).settings
+    _finish(_local(demonstration.empty(settings), demonstration.run))
+
+
+@config_app.command("show")
+def config_show(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Every setting, its value and where it came from; secrets are hidden."""
+    loaded = _settings(context, data=data, config=config)
+    rows = list(loaded.shown())
+    if as_json:
+        typer.echo(json.dumps({n: {"value": v, "origin": o} for n, v, o in rows}, indent=2))
+        return
+    table = Table("setting", "value", "from")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def main() -> None:
+    """Entry point: user errors are one line on standard error and exit code 2."""
+    try:
+        app()
+    except USER_ERRORS as error:
+        _errors.print(f"urbankg: {error}", style="red", markup=False, highlight=False)
+        sys.exit(2)
+
+
+def _either(
+    settings: Settings,
+    remote: Callable[[RunningServer], int],
+    local: Callable[[Services], Awaitable[int]],
+) -> None:
+    """Talk to the server that holds the folder, or open the folder ourselves."""
+    server = running_server(settings.data)
+    _finish(remote(server) if server is not None else _local(settings, local))
+
+
+def _local(settings: Settings, work: Callable[[Services], Awaitable[int]]) -> int:
+    server = running_server(settings.data)
+    if server is not None:
+        raise ServerError(
+            f"A server at {server.url} holds {settings.data}. Stop it first, then run this again."
+        )
+
+    async def run() -> int:
+        async with build(settings) as services:
+            return await work(services)
+
+    return asyncio.run(run())
+
+
+def _finish(code: int) -> None:
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,209 @@
+"""Candidates come in here, from our own extraction or a client's, and leave judged and committed."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pyoxigraph import NamedNode, Triple
+
+from extractors import Candidate, Entity, Extraction, Pipeline
+from ontology import Schema
+from server.statements import rejection_json, statement_json
+from shapes.known_terms import unknown_terms
+from shapes.review import ReviewQueue
+from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
+from sparql.provenance import Document, Run, RunRecord, Support
+from sparql.vocabulary import UKG
+from sparql.writer import Writer
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one text or one submission."""
+
+    identifier: str
+    verdict: Verdict
+    supports: Mapping[Triple, Support]
+    extraction: Extraction | None = None
+
+    def json(self) -> dict[str, Any]:
+        """The answer of `POST /extractions` and `POST /candidates`."""
+        verdict = self.verdict
+        return {
+            "id": self.identifier,
+            "accepted": [statement_json(s.triple, self.supports.get(s.triple)) for s in verdict.accepted],
+            "rejected": [
+                rejection_json(rejection, self.supports.get(rejection.statement.triple))
+                for rejection in verdict.rejected
+            ],
+            "warnings": [
+                rejection_json(rejection, self.supports.get(rejection.statement.triple))
+                for rejection in verdict.warnings
+            ],
+            "derived": len(verdict.derived.additions),
+            "revision": verdict.revision,
+            "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
+            "trace": None if self.extraction is None else trace_json(self.extraction),
+        }
+
+
+@dataclass
+class _Batch:
+    """Statements with their support, and what was wrong with them before any shape was asked."""
+
+    statements: dict[Triple, Statement] = field(default_factory=dict)
+    supports: dict[Triple, Support] = field(default_factory=dict)
+    refused: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
+
+
+class Intake:
+    """Runs candidates through the writer, with their provenance.
+
+    `schema` gives the schema in force, `shapes_version` the version of the shapes in force.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        review: ReviewQueue,
+        *,
+        schema: Callable[[], Schema],
+        shapes_version: Callable[[], str],
+        pipeline: Pipeline,
+    ) -> None:
+        self._writer = writer
+        self._review = review
+        self._schema = schema
+        self._shapes_version = shapes_version
+        self._pipeline = pipeline
+
+    async def extract(self, text: str, *, source: str | None = None, commit: bool = True) -> Outcome:
+        """Extract from a text and commit what conforms; with `commit` false only say what would happen.
+
+        Raises `ExtractionError`; then nothing was written.
+        """
+        started = datetime.now(UTC)
+        extraction = await self._pipeline.extract(text)
+        batch = _Batch()
+        for candidate in extraction.candidates:
+            _add_candidate(batch, candidate)
+        facts = {
+            UKG.model: extraction.model,
+            UKG.promptVersion: extraction.prompt_version,
+            UKG.trace: json.dumps(trace_json(extraction), ensure_ascii=False),
+        }
+        if extraction.adapter is not None:
+            facts[UKG.adapter] = extraction.adapter
+        document = Document(text, source)
+        return await self._commit(batch, started, facts, document, source, commit, extraction)
+
+    async def submit(
+        self, statements: Sequence[tuple[Statement, Support]], *, source: str | None = None
+    ) -> Outcome:
+        """Judge statements of a client's own extractor and commit what conforms."""
+        started = datetime.now(UTC)
+        batch = _Batch()
+        for statement, support in statements:
+            batch.statements.setdefault(statement.triple, statement)
+            batch.supports.setdefault(statement.triple, support)
+        return await self._commit(batch, started, {}, None, source, True, None)
+
+    async def _commit(
+        self,
+        batch: _Batch,
+        started: datetime,
+        facts: Mapping[NamedNode, str],
+        document: Document | None,
+        source: str | None,
+        commit: bool,
+        extraction: Extraction | None,
+    ) -> Outcome:
+        schema = self._schema()
+        for triple in batch.statements:
+            unknown = unknown_terms(schema, triple)
+            if unknown and triple not in batch.refused:
+                batch.refused[triple] = unknown
+        versions = {UKG.ontologyVersion: schema.version, UKG.shapesVersion: self._shapes_version()}
+        run = Run(
+            identifier=uuid.uuid4().hex,
+            started=started,
+            ended=datetime.now(UTC),
+            document=document,
+            source=source,
+            facts={**facts, **versions},
+        )
+        change = Change(
+            additions=tuple(s for s in batch.statements.values() if s.triple not in batch.refused),
+            refused=tuple(
+                Rejection(batch.statements[triple], violations)
+                for triple, violations in batch.refused.items()
+            ),
+            origin=Origin.EXTRACTED,
+            partial=True,
+            dry_run=not commit,
+            record=RunRecord(run, batch.supports, self._review.record),
+        )
+        verdict = await asyncio.to_thread(self._writer.commit, change)
+        return Outcome(run.identifier, verdict, batch.supports, extraction)
+
+
+def _add_candidate(batch: _Batch, candidate: Candidate) -> None:
+    triple = Triple(candidate.subject, candidate.predicate, candidate.object)
+    evidence = candidate.evidence
+    batch.statements[triple] = Statement(triple, candidate.confidence)
+    batch.supports[triple] = Support(
+        start=evidence.start if evidence else None,
+        end=evidence.end if evidence else None,
+        quote=evidence.quote if evidence else None,
+        confidence=candidate.confidence,
+        reply=candidate.reply,
+    )
+    if candidate.problems:
+        batch.refused[triple] = tuple(
+            Violation(
+                focus=candidate.subject,
+                message=problem.message,
+                component=problem.rule,
+                path=(problem.path or candidate.predicate).value,
+                value=problem.value,
+            )
+            for problem in candidate.problems
+        )
+
+
+def _entity(entity: Entity) -> dict[str, Any]:
+    return {
+        "iri": entity.iri.value,
+        "label": entity.label,
+        "classes": [class_.value for class_ in entity.classes],
+        "new": entity.new,
+        "mentions": [{"start": m.start, "end": m.end, "quote": m.quote} for m in entity.mentions],
+    }
+
+
+def trace_json(extraction: Extraction) -> dict[str, Any]:
+    """The model's whole part in an extraction: every prompt and every reply."""
+    return {
+        "model": extraction.model,
+        "adapter": extraction.adapter,
+        "prompt_version": extraction.prompt_version,
+        "seconds": round(extraction.seconds, 3),
+        "windows": [
+            {
+                "start": window.start,
+                "end": window.end,
+                "messages": [{"role": m.role, "content": m.content} for m in window.messages],
+                "reply": window.reply.text if window.reply else None,
+                "finish_reason": window.reply.finish_reason if window.reply else None,
+                "prompt_tokens": window.reply.prompt_tokens if window.reply else None,
+                "completion_tokens": window.reply.completion_tokens if window.reply else None,
+                "seconds": round(window.reply.seconds, 3) if window.reply else None,
+                "error": window.error,
+            }
+            for window in extraction.windows
+        ],
+    }

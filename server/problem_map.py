@@ -1,0 +1,66 @@
+"""Every room's errors with their HTTP status, and with the exit code of the command line."""
+
+from collections.abc import Mapping
+
+from extractors import errors as extraction
+from extractors.cleaning import TextError, TextTooLong, UnsupportedLanguage
+from geo.errors import GeoError
+from ontology.errors import OntologyError
+from server import errors as server
+from server.problems import ProblemMap, add_sparql
+from server.sample.mapping import MappingError
+from shapes.errors import ReviewItemUnknown, ShapesError
+from sparql.ask.errors import AskError
+from sparql.errors import SparqlError
+
+USER_ERRORS: tuple[type[Exception], ...] = (
+    SparqlError,
+    extraction.ExtractionError,
+    OntologyError,
+    ShapesError,
+    GeoError,
+    MappingError,
+    server.ServerError,
+)
+"""What the command line tells in one line instead of a traceback; its exit code is then 2."""
+
+
+def all_problems() -> ProblemMap:
+    """The whole map."""
+    problems = ProblemMap()
+    add_sparql(problems)
+    add = problems.add
+    add(AskError, 422, "Question not usable")
+    add(extraction.ExtractionError, 500, "Extraction failed")
+    add(TextError, 422, "Text not usable")
+    add(TextTooLong, 413, "Text too long")
+    add(UnsupportedLanguage, 422, "Language not configured")
+    add(extraction.ModelError, 502, "The language model failed")
+    add(
+        extraction.ModelUnavailable,
+        503,
+        "The language model cannot be reached",
+        headers=lambda error: {"Retry-After": "10"},
+    )
+    add(extraction.ModelTimeout, 504, "The language model was too slow")
+    add(extraction.ModelReplyError, 502, "The language model's reply cannot be used", members=_reply)
+    add(extraction.ModelRequestRefused, 502, "The language model refused the request")
+    add(OntologyError, 500, "The ontology cannot be used")
+    add(ShapesError, 500, "The shapes cannot be used")
+    add(ReviewItemUnknown, 404, "No such review item")
+    add(GeoError, 422, "Geometry not usable")
+    add(server.ForeignOrigin, 403, "Write from a foreign origin")
+    add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
+    add(server.MalformedBody, 400, "Body not readable")
+    add(server.InvalidBody, 422, "Body not valid", members=_places)
+    add(server.UnsupportedBody, 415, "Content type not read here")
+    add(server.UnknownResource, 404, "Not found")
+    return problems
+
+
+def _reply(error: extraction.ModelReplyError) -> Mapping[str, str]:
+    return {"reply": error.reply[:2000]}
+
+
+def _places(error: server.InvalidBody) -> Mapping[str, object]:
+    return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

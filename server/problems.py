@@ -1,0 +1,199 @@
+"""Errors as HTTP answers: the one place that maps every room's error tree to a status (RFC 9457).
+
+A room's errors are added to a ProblemMap by their classes; a subclass without an entry takes that of its
+nearest ancestor. ``install`` hands the map to the application.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sparql import errors as sparql
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_BASE = "https://w3id.org/urbankg/problem/"
+
+E = TypeVar("E", bound=Exception)
+Extras = Callable[[Any], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """How one class of errors is told: status and title, members beside the standard ones, headers."""
+
+    status: int
+    title: str
+    type: str
+    members: Extras
+    headers: Extras
+
+
+def _nothing(error: Exception) -> Mapping[str, Any]:
+    return {}
+
+
+class ProblemMap:
+    """Error classes and how each is told."""
+
+    def __init__(self) -> None:
+        self._problems: dict[type[Exception], Problem] = {}
+
+    def add(
+        self,
+        error: type[E],
+        status: int,
+        title: str,
+        *,
+        members: Callable[[E], Mapping[str, Any]] = _nothing,
+        headers: Callable[[E], Mapping[str, str]] = _nothing,
+    ) -> None:
+        """Tell ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
+        self._problems[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
+
+    def response(self, error: Exception, instance: str | None = None) -> Response:
+        """The answer for an error; 500 without details for one that nobody added."""
+        problem = next((self._problems[one] for one in type(error).__mro__ if one in self._problems), None)
+        if problem is None:
+            return problem_response(
+                500,
+                "Internal error",
+                "The server failed at this request; its log says where. Sending it again may fail again.",
+                instance=instance,
+            )
+        return problem_response(
+            problem.status,
+            problem.title,
+            str(error),
+            type_=problem.type,
+            instance=instance,
+            members=problem.members(error),
+            headers=problem.headers(error),
+        )
+
+    def install(self, app: FastAPI) -> None:
+        """Answer errors that leave a route, also the framework's own, as problems."""
+
+        async def tell(request: Request, error: Exception) -> Response:
+            return self.response(error, request.url.path)
+
+        for error in self._problems:
+            app.add_exception_handler(error, tell)
+        app.add_exception_handler(HTTPException, _tell_http)
+        app.add_exception_handler(RequestValidationError, _tell_validation)
+        app.add_exception_handler(Exception, tell)
+
+
+def problem_response(
+    status: int,
+    title: str,
+    detail: str,
+    *,
+    type_: str = "about:blank",
+    instance: str | None = None,
+    members: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A problem document as a response."""
+    body = {"type": type_, "title": title, "status": status, "detail": detail}
+    if instance is not None:
+        body["instance"] = instance
+    return Response(
+        json.dumps({**(members or {}), **body}, ensure_ascii=False),
+        status,
+        media_type=MEDIA_TYPE,
+        headers=dict(headers or {}),
+    )
+
+
+def add_sparql(problems: ProblemMap) -> None:
+    """The error tree of ``sparql.errors``."""
+    add = problems.add
+    add(sparql.SparqlError, 500, "The store failed")
+    add(sparql.RequestError, 400, "Bad request")
+    add(sparql.MalformedRequest, 400, "Malformed SPARQL protocol request")
+    add(sparql.SyntaxProblem, 400, "SPARQL syntax error", members=_place)
+    add(sparql.NotAcceptable, 406, "Not acceptable", members=lambda error: {"offered": error.offered})
+    add(
+        sparql.UnsupportedMediaType,
+        415,
+        "Unsupported media type",
+        members=lambda error: {"supported": error.supported},
+    )
+    add(sparql.RemoteAccessRefused, 403, "Access to other hosts refused")
+    add(sparql.ProtectedGraph, 403, "System graph")
+    add(sparql.ProtectedTriple, 403, "Triple kept by the system")
+    add(sparql.ReadError, 500, "Query failed")
+    add(
+        sparql.QueryTimeout,
+        504,
+        "Query timeout",
+        members=lambda error: {"timeout": error.timeout_s},
+    )
+    add(
+        sparql.QueryMemoryExceeded,
+        503,
+        "Query memory exceeded",
+        members=lambda error: {"limit_bytes": error.limit_bytes},
+    )
+    add(
+        sparql.TooManyQueries,
+        503,
+        "Too many queries",
+        headers=lambda error: {"Retry-After": str(max(1, round(error.retry_after_s)))},
+    )
+    add(sparql.ReaderLost, 503, "Reader lost", headers=lambda error: {"Retry-After": "1"})
+    add(sparql.WriteError, 409, "Update failed")
+    add(sparql.GraphMissing, 404, "No such graph")
+    add(sparql.GraphExists, 409, "Graph exists")
+    add(sparql.StoreError, 503, "Store unavailable")
+
+
+def _place(error: sparql.SyntaxProblem) -> Mapping[str, Any]:
+    return {} if error.line is None else {"line": error.line, "column": error.column}
+
+
+async def _tell_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    detail = (
+        error.detail if error.detail and error.detail != phrase else _ADVICE.get(error.status_code, phrase)
+    )
+    return problem_response(
+        error.status_code, phrase, detail, instance=request.url.path, headers=error.headers
+    )
+
+
+async def _tell_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = [
+        {"place": ".".join(str(part) for part in one["loc"]), "message": one["msg"]} for one in error.errors()
+    ]
+    detail = "; ".join(f"{one['place']}: {one['message']}" for one in found)
+    return problem_response(
+        422,
+        "Request not valid",
+        f"The request does not have the form this route takes: {detail}.",
+        instance=request.url.path,
+        members={"errors": found},
+    )
+
+
+_ADVICE = {
+    404: "There is nothing at this address; /docs lists what there is.",
+    405: "This address does not take that method; the Allow header lists those it takes.",
+}
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()

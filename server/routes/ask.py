@@ -1,0 +1,31 @@
+"""`POST /ask`: a question in plain language in; an answer, its query and a map out."""
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+
+from server.bodies import body_schema, read_json
+from server.services import Services
+
+
+class AskRequest(BaseModel):
+    """A question."""
+
+    question: str = Field(description="A question about what is in the graph.")
+    context: str = Field("", description="Advice that narrows the question.")
+
+
+def router(services: Services) -> APIRouter:
+    """The route for questions."""
+    routes = APIRouter(tags=["ask"])
+
+    @routes.post("/ask", openapi_extra=body_schema(AskRequest))
+    async def post_ask(request: Request) -> dict[str, Any]:
+        """Link the names, plan, compile to SPARQL, run it, answer; or say what is missing."""
+        message = await read_json(request, AskRequest, services.settings.max_body_bytes)
+        return asdict(await services.asker.ask(message.question, context=message.context))
+
+    return routes

@@ -1,0 +1,80 @@
+"""`POST /extractions` (text in) and `POST /candidates` (a client's own statements in)."""
+
+from typing import Any
+
+import pyoxigraph
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+from pyoxigraph import DefaultGraph, RdfFormat
+from starlette.requests import Request
+
+from server.bodies import body_schema, check, media_type, parse_json, read_body, read_json
+from server.errors import MalformedBody, UnsupportedBody
+from server.guard import WriteGuard
+from server.services import Services
+from server.statements import StatementJson, statement_of
+from sparql.change import Statement
+from sparql.provenance import Support
+
+_RDF = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+
+
+class ExtractionRequest(BaseModel):
+    """A text to extract from."""
+
+    text: str = Field(description="The text, in the configured language.")
+    source: str | None = Field(None, description="Where the text comes from: a URL, a title.")
+    commit: bool = Field(True, description="false: only say what would be accepted and refused.")
+
+
+class CandidatesRequest(BaseModel):
+    """Statements of a client's own extractor."""
+
+    statements: list[StatementJson]
+    source: str | None = None
+
+
+def router(services: Services) -> APIRouter:
+    """The routes through which statements come in."""
+    routes = APIRouter(tags=["extraction"], dependencies=[Depends(WriteGuard(services.settings))])
+    limit = services.settings.max_body_bytes
+
+    @routes.post("/extractions", openapi_extra=body_schema(ExtractionRequest))
+    async def post_extraction(request: Request) -> dict[str, Any]:
+        """Extract statements from a text, judge each, and commit those that conform."""
+        message = await read_json(request, ExtractionRequest, limit)
+        outcome = await services.intake.extract(message.text, source=message.source, commit=message.commit)
+        return outcome.json()
+
+    @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
+    async def post_candidates(request: Request, source: str | None = None) -> dict[str, Any]:
+        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform."""
+        kind = media_type(request)
+        if kind in ("", "application/json"):
+            message = check(parse_json(await read_body(request, limit)), CandidatesRequest)
+            statements = [statement_of(statement) for statement in message.statements]
+            source = message.source or source
+        elif kind in _RDF:
+            statements = _from_rdf(await read_body(request, limit), _RDF[kind])
+        else:
+            raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
+        outcome = await services.intake.submit(statements, source=source)
+        return outcome.json()
+
+    return routes
+
+
+def _from_rdf(body: bytes, format_: RdfFormat) -> list[tuple[Statement, Support]]:
+    try:
+        quads = list(pyoxigraph.parse(body, format=format_))
+    except SyntaxError as error:
+        place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
+        raise MalformedBody(f"The body is not {format_.name}{place}: {error.msg}.") from error
+    if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
+        raise MalformedBody("Candidates belong to the default graph. Leave out named graphs.")
+    return [(Statement(quad.triple), Support()) for quad in quads]

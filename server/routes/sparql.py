@@ -1,0 +1,197 @@
+"""The SPARQL endpoint: ``/sparql``, ``/query`` and ``/.well-known/void``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from fastapi import APIRouter
+from pyoxigraph import NamedNode
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.streaming import ClientLeft, ResultResponse, while_connected
+from sparql.description import DatasetFacts, describe_dataset, describe_service, write
+from sparql.errors import MalformedRequest
+from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.negotiation import choose, choose_by_name
+from sparql.readers import QueryRequest, ReaderPool
+from sparql.readers.functions import load_functions
+from sparql.requests import ProtocolRequest, read_request
+from sparql.syntax import Kind, facts_of
+
+_CLIENT_CLOSED_REQUEST = 499
+# What these give differs between two runs at one revision.
+_VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(", re.IGNORECASE)
+_COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
+_LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
+
+
+class QuerySettings(Protocol):
+    """The settings this route reads; times in seconds."""
+
+    @property
+    def query_timeout_s(self) -> float: ...
+
+    @property
+    def query_timeout_max_s(self) -> float: ...
+
+    @property
+    def base_url(self) -> str: ...
+
+
+class QueryServices(Protocol):
+    """The services this route uses."""
+
+    @property
+    def readers(self) -> ReaderPool: ...
+
+    @property
+    def settings(self) -> QuerySettings: ...
+
+
+def router(services: QueryServices) -> APIRouter:
+    """The routes of the endpoint."""
+    endpoint = Endpoint(services)
+    routes = APIRouter(tags=["sparql"])
+    for path in ("/sparql", "/query"):
+        name = path.strip("/")
+        routes.add_api_route(
+            path,
+            endpoint.answer,
+            methods=["GET"],
+            name=name,
+            operation_id=f"{name}_get",
+            summary="Run a SPARQL query; without one, the service description",
+            response_class=Response,
+        )
+        routes.add_api_route(path, endpoint.answer, methods=["HEAD"], include_in_schema=False)
+        routes.add_api_route(
+            path,
+            endpoint.answer,
+            methods=["POST"],
+            name=f"{name}_post",
+            operation_id=f"{name}_post",
+            summary="Run a SPARQL query sent as a form or as the body",
+            response_class=Response,
+        )
+    routes.add_api_route(
+        "/.well-known/void",
+        endpoint.describe_dataset,
+        methods=["GET", "HEAD"],
+        operation_id="void_get",
+        summary="The VoID description of the dataset",
+        response_class=Response,
+    )
+    return routes
+
+
+class Endpoint:
+    """Requests in, answers out; the work is done in the SPARQL room."""
+
+    def __init__(self, services: QueryServices) -> None:
+        self._services = services
+
+    async def answer(self, request: Request) -> Response:
+        """A query's answer, or the service description for a bare GET."""
+        found = read_request(
+            request.method,
+            request.url.query,
+            request.headers.get("content-type"),
+            await request.body(),
+        )
+        if found is None:
+            return await self.describe_service(request)
+        if found.kind is Kind.UPDATE:
+            raise MalformedRequest("Updates are not taken here; send them to /update.")
+        return await self.answer_query(request, found)
+
+    async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
+        """Run a query and stream its answer."""
+        readers = self._services.readers
+        format_ = _format_for(request, found)
+        tag = _entity_tag(readers.revision(), found, format_)
+        if tag is not None and _matches(request, tag):
+            return Response(status_code=304, headers=_headers(format_, tag))
+        try:
+            result = await while_connected(
+                request, readers.open_query(_reader_request(found, format_, self._services.settings))
+            )
+        except ClientLeft:
+            return Response(status_code=_CLIENT_CLOSED_REQUEST)
+        headers = _headers(result.format, _entity_tag(result.revision, found, format_))
+        body = None if request.method == "HEAD" else result.whole()
+        if request.method != "HEAD" and body is None:
+            return ResultResponse(readers, result, headers)
+        readers.close_query(result)
+        return Response(body, headers=headers)
+
+    async def describe_service(self, request: Request) -> Response:
+        """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        endpoint = self._address("/sparql")
+        dataset = await self._dataset_facts()
+        triples = describe_service(endpoint, load_functions(), dataset, updates=False)
+        return Response(write(triples, format_), headers=_headers(format_, None))
+
+    async def describe_dataset(self, request: Request) -> Response:
+        """What the dataset holds, in VoID."""
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        dataset_iri = self._address("/.well-known/void#dataset")
+        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset_facts(), ())
+        return Response(write(triples, format_), headers=_headers(format_, None))
+
+    async def _dataset_facts(self) -> DatasetFacts:
+        counted = await self._services.readers.solutions(_COUNT_TRIPLES)
+        listed = await self._services.readers.solutions(_LIST_GRAPHS)
+        return DatasetFacts(
+            int(counted["results"]["bindings"][0]["n"]["value"]),
+            tuple(
+                NamedNode(row["g"]["value"])
+                for row in listed["results"]["bindings"]
+                if row["g"]["type"] == "uri"
+            ),
+        )
+
+    def _address(self, path: str) -> NamedNode:
+        return NamedNode(self._services.settings.base_url.rstrip("/") + path)
+
+
+def _format_for(request: Request, found: ProtocolRequest) -> Format:
+    form = facts_of(found.text).form
+    offers: Sequence[Format] = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    if found.format is not None:
+        return choose_by_name(found.format, offers)
+    if form is None:
+        # No query at all: the parser's complaint matters more than the format of an answer.
+        return offers[0]
+    return choose(request.headers.get("accept"), offers)
+
+
+def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySettings) -> QueryRequest:
+    timeout_s = min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
+    return QueryRequest(found.text, format_, found.default_graphs, found.named_graphs, timeout_s)
+
+
+def _entity_tag(revision: int, found: ProtocolRequest, format_: Format) -> str | None:
+    """A weak tag (the order of rows is not promised); None for a query that varies by itself."""
+    if _VARYING.search(found.text):
+        return None
+    graphs = [graph.value for graph in (*found.default_graphs, NamedNode("urn:x-and"), *found.named_graphs)]
+    content = "\0".join((found.text, format_.name, *graphs))
+    return f'W/"{revision}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"'
+
+
+def _matches(request: Request, tag: str) -> bool:
+    if request.method not in ("GET", "HEAD"):
+        return False
+    known = request.headers.get("if-none-match", "")
+    bare = tag.removeprefix("W/")
+    return any(one.strip() == "*" or one.strip().removeprefix("W/") == bare for one in known.split(","))
+
+
+def _headers(format_: Format, tag: str | None) -> dict[str, str]:
+    headers = {"Content-Type": format_.content_type, "Vary": "Accept", "Cache-Control": "no-cache"}
+    return headers if tag is None else {**headers, "ETag": tag}

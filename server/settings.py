@@ -1,0 +1,135 @@
+"""The settings: one table of names, defaults and help; TOML < environment < flags.
+
+`load_settings` tells where each value came from, so that `urbankg config show` can.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from server.errors import SettingsError
+
+PREFIX = "URBANKG_"
+FILE = "urbankg.toml"
+
+
+class Settings(BaseModel):
+    """Everything that can be set. The description of each field is its help in the documentation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    data: Path = Field(Path("data"), description="Folder of the graph; made when it does not exist.")
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    public_url: str | None = Field(
+        None, description="Address that clients know the server by; http://host:port when not set."
+    )
+    ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
+    shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
+    base_iri: str = Field(
+        "https://w3id.org/urbankg/id/",
+        pattern=r"^[a-z][a-z0-9+.-]*:[^\s<>\"{}|\\^`]+[/#]$",
+        description="IRI under which new entities are named; ends in / or #.",
+    )
+    model_url: str | None = Field(
+        None, description="A TGI-compatible server; the embedded model when not set."
+    )
+    model_name: str | None = Field(None, description="Model or LoRA adapter to ask that server for.")
+    model_api_key: str | None = Field(
+        None, description="Key for that server.", json_schema_extra={"secret": True}
+    )
+    model_timeout_s: float = Field(120, gt=0, description="Seconds one reply of the model may take.")
+    language: str = Field(
+        "en", description="Languages of texts, as codes with commas between; empty accepts any."
+    )
+    max_text_chars: int = Field(200_000, gt=0, description="Longest text of one extraction, in characters.")
+    max_body_bytes: int = Field(
+        1_500_000, gt=0, description="Largest body of a request other than a graph store's, in bytes."
+    )
+    readers: int = Field(2, ge=1, description="Processes that answer queries.")
+    query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
+    query_timeout_max_s: float = Field(
+        300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
+    )
+    query_memory_mb: int = Field(2048, ge=64, description="Memory one query may take, in MB.")
+    tolerance_m: float = Field(
+        0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
+    )
+    sync: bool = Field(
+        False, description="Whether each commit waits for the disk (survives power loss, not only a crash)."
+    )
+
+    @property
+    def base_url(self) -> str:
+        """The server's own address, without a slash at the end."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+
+@dataclass(frozen=True)
+class LoadedSettings:
+    """Settings with the place each value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+    def shown(self) -> Iterator[tuple[str, str, str]]:
+        """Name, value (secrets hidden) and origin of each setting."""
+        for name, field in Settings.model_fields.items():
+            value = getattr(self.settings, name)
+            extra = field.json_schema_extra
+            secret = isinstance(extra, dict) and extra.get("secret") and value is not None
+            shown = "********" if secret else "" if value is None else str(value)
+            yield name, shown, self.origins.get(name, "default")
+
+
+def load_settings(
+    flags: Mapping[str, Any], *, file: Path | None = None, environment: Mapping[str, str] | None = None
+) -> LoadedSettings:
+    """Merge the TOML file, the environment (`URBANKG_*`) and flags; None flags are not set.
+
+    Raises `SettingsError` naming the setting and where it came from.
+    """
+    env = os.environ if environment is None else environment
+    path = file or (Path(FILE) if Path(FILE).exists() else None)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, value in _from_file(path).items():
+        values[name], origins[name] = value, str(path)
+    for name in Settings.model_fields:
+        variable = PREFIX + name.upper()
+        if env.get(variable):
+            values[name], origins[name] = env[variable], f"environment {variable}"
+        elif variable in env and name == "language":
+            values[name], origins[name] = "", f"environment {variable}"
+    for name, value in flags.items():
+        if value is not None:
+            values[name], origins[name] = value, f"flag --{name.replace('_', '-')}"
+    try:
+        return LoadedSettings(Settings(**values), origins)
+    except ValidationError as error:
+        raise SettingsError(_explain(error, origins)) from error
+
+
+def _from_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}. Mend it there.") from error
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    parts = []
+    for problem in error.errors():
+        name = ".".join(str(part) for part in problem["loc"])
+        parts.append(f"Setting '{name}' ({origins.get(name, 'default')}): {problem['msg']}.")
+    return " ".join(parts) + " `urbankg config show` lists all settings."

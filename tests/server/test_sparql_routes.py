@@ -1,0 +1,257 @@
+"""The SPARQL endpoint over real HTTP: a real server, real readers, a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, parse_query_results
+
+from server.problems import ProblemMap, add_sparql
+from server.routes.sparql import router
+from sparql.formats import GRAPH_FORMATS
+from sparql.readers import ReaderPool, ReaderSettings
+from tests.sparql.stores import StoreCheckpoints
+
+LOOKUP = "SELECT ?o WHERE { <http://e/1> <http://e/p> ?o }"
+RUNAWAY = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+ENDLESS = "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+
+
+@dataclass(frozen=True)
+class Settings:
+    query_timeout_s: float
+    query_timeout_max_s: float
+    base_url: str
+
+
+@dataclass(frozen=True)
+class Services:
+    readers: ReaderPool
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Running:
+    source: StoreCheckpoints
+    pool: ReaderPool
+    client: httpx.AsyncClient
+    port: int
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Running]:
+    source = StoreCheckpoints(tmp_path)
+    predicate = NamedNode("http://e/p")
+    source.write(*(Quad(NamedNode(f"http://e/{n}"), predicate, Literal(n)) for n in range(2_000)))
+    async with ReaderPool(source, ReaderSettings(readers=2)) as pool:
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            port = listening.getsockname()[1]
+            app = FastAPI()
+            app.include_router(router(Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"))))
+            problems = ProblemMap()
+            add_sparql(problems)
+            problems.install(app)
+            server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", lifespan="off"))
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+                while not server.started:
+                    await asyncio.sleep(0.01)
+                yield Running(source, pool, client, port)
+            server.should_exit = True
+            await serving
+
+
+def problem(response: httpx.Response, status: int) -> dict[str, object]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    told: dict[str, object] = response.json()
+    assert told["status"] == status
+    assert told["title"]
+    assert told["detail"]
+    return told
+
+
+async def test_all_three_forms_of_a_query_answer_alike(running: Running) -> None:
+    client = running.client
+    answers = [
+        await client.get("/sparql", params={"query": LOOKUP}),
+        await client.post("/sparql", data={"query": LOOKUP}),
+        await client.post("/query", content=LOOKUP, headers={"Content-Type": "application/sparql-query"}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "application/sparql-results+json"
+        assert [row["o"]["value"] for row in answer.json()["results"]["bindings"]] == ["1"]
+
+
+@pytest.mark.parametrize("format_", [QueryResultsFormat.JSON, QueryResultsFormat.XML, QueryResultsFormat.TSV])
+async def test_results_come_in_the_accepted_format(running: Running, format_: QueryResultsFormat) -> None:
+    media_type = format_.media_type.partition(";")[0]
+    answer = await running.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": media_type})
+    assert answer.headers["content-type"].partition(";")[0] == media_type
+    assert [row["o"] for row in parse_query_results(answer.content, format=format_)] == [Literal(1)]
+
+
+async def test_csv_can_be_asked_for_by_parameter(running: Running) -> None:
+    answer = await running.client.get("/sparql", params={"query": LOOKUP, "format": "csv"})
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.text == "o\r\n1\r\n"
+
+
+@pytest.mark.parametrize(
+    "format_",
+    [format_.engine for format_ in GRAPH_FORMATS],
+    ids=[format_.name for format_ in GRAPH_FORMATS],
+)
+async def test_graphs_come_in_the_accepted_format(running: Running, format_: RdfFormat) -> None:
+    answer = await running.client.get(
+        "/sparql", params={"query": "DESCRIBE <http://e/1>"}, headers={"Accept": format_.media_type}
+    )
+    assert answer.headers["content-type"].partition(";")[0] == format_.media_type
+    assert len(list(parse(answer.content, format=format_))) == 1
+
+
+async def test_what_cannot_be_accepted_is_told(running: Running) -> None:
+    answer = await running.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": "image/png"})
+    assert "text/csv" in str(problem(answer, 406)["offered"])
+
+
+async def test_a_syntax_error_has_line_and_column(running: Running) -> None:
+    answer = await running.client.get("/sparql", params={"query": "SELECT * {\n ?s ?p }"})
+    told = problem(answer, 400)
+    assert (told["line"], told["column"]) == (2, 9)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "status"),
+    [
+        ("GET", {"params": {"query": ""}}, 400),
+        ("GET", {"params": {"query": "hello"}}, 400),
+        ("GET", {"params": {"query": "CLEAR ALL"}}, 400),
+        ("GET", {"params": {"update": "CLEAR ALL"}}, 400),
+        ("POST", {"content": "ASK {}", "headers": {"Content-Type": "text/plain"}}, 415),
+        ("POST", {"content": "ASK {}"}, 415),
+        ("POST", {"data": {"query": "SELECT * { SERVICE <http://127.0.0.1/> {} }"}}, 403),
+        ("PUT", {"content": "ASK {}"}, 405),
+    ],
+)
+async def test_a_request_that_cannot_be_served_is_a_problem(
+    running: Running, method: str, arguments: dict[str, object], status: int
+) -> None:
+    problem(await running.client.request(method, "/sparql", **arguments), status)  # type: ignore[arg-type]
+
+
+async def test_bytes_that_are_no_utf8_are_refused(running: Running) -> None:
+    headers = {"Content-Type": "application/sparql-query"}
+    problem(await running.client.post("/sparql", content=b"ASK { ?s ?p '\xff' }", headers=headers), 400)
+
+
+async def test_a_bare_get_describes_the_service(running: Running) -> None:
+    answer = await running.client.get("/sparql")
+    assert answer.headers["content-type"] == "text/turtle; charset=utf-8"
+    objects = {str(triple.object) for triple in parse(answer.content, format=RdfFormat.TURTLE)}
+    assert f"<http://127.0.0.1:{running.port}/sparql>" in objects
+    assert "<http://www.opengis.net/def/function/geosparql/sfWithin>" in objects
+
+
+async def test_void_is_at_its_well_known_address(running: Running) -> None:
+    answer = await running.client.get("/.well-known/void", headers={"Accept": "application/n-triples"})
+    assert "<http://rdfs.org/ns/void#sparqlEndpoint>" in answer.text
+    assert '"2000"^^' in answer.text
+
+
+async def test_head_gives_the_headers_of_get_and_no_body(running: Running) -> None:
+    got = await running.client.get("/sparql", params={"query": LOOKUP})
+    headed = await running.client.head("/sparql", params={"query": LOOKUP})
+    assert headed.status_code == 200
+    assert headed.content == b""
+    assert headed.headers["etag"] == got.headers["etag"]
+    assert headed.headers["content-type"] == got.headers["content-type"]
+
+
+async def test_an_entity_tag_holds_until_the_next_write(running: Running) -> None:
+    query = {"query": LOOKUP}
+    tag = (await running.client.get("/sparql", params=query)).headers["etag"]
+    again = await running.client.get("/sparql", params=query, headers={"If-None-Match": tag})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    other = await running.client.get(
+        "/sparql", params=query, headers={"If-None-Match": tag, "Accept": "text/csv"}
+    )
+    assert other.status_code == 200
+    running.source.update("INSERT DATA { <http://e/1> <http://e/p> 'new' }")
+    changed = await running.client.get("/sparql", params=query, headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert len(changed.json()["results"]["bindings"]) == 2
+    assert changed.headers["etag"] != tag
+
+
+async def test_a_query_that_varies_by_itself_has_no_entity_tag(running: Running) -> None:
+    answer = await running.client.get("/sparql", params={"query": "SELECT (NOW() AS ?now) {}"})
+    assert "etag" not in answer.headers
+
+
+async def test_the_timeout_parameter_ends_a_query_with_a_reason(running: Running) -> None:
+    started = time.perf_counter()
+    answer = await running.client.get("/sparql", params={"query": RUNAWAY, "timeout": "0.5"})
+    told = problem(answer, 504)
+    assert told["timeout"] == 0.5
+    assert time.perf_counter() - started < 1.0
+
+
+async def test_a_result_cut_by_its_deadline_breaks_the_connection(running: Running) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        await running.client.get("/sparql", params={"query": ENDLESS, "timeout": "1.5"}, timeout=10)
+    answer = await running.client.get("/sparql", params={"query": LOOKUP})
+    assert answer.status_code == 200
+
+
+async def test_a_client_that_leaves_before_the_answer_stops_the_query(running: Running) -> None:
+    with pytest.raises(httpx.ReadTimeout):
+        await running.client.get("/sparql", params={"query": RUNAWAY}, timeout=0.4)
+    async with asyncio.timeout(2):
+        while running.pool.statistics.kills == 0:
+            await asyncio.sleep(0.02)
+
+
+async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Running) -> None:
+    async with running.client.stream("GET", "/sparql", params={"query": ENDLESS}) as answer:
+        assert answer.status_code == 200
+        async for _ in answer.aiter_bytes():
+            break
+    before = running.pool.pids
+    async with asyncio.timeout(2):
+        while len(running.pool._idle) < 2:
+            await asyncio.sleep(0.02)
+    assert running.pool.pids == before
+
+
+async def test_a_client_that_stops_reading_is_cut_off_at_the_deadline(running: Running) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    query = str(httpx.QueryParams({"query": ENDLESS, "timeout": "0.5"}))
+    writer.write(f"GET /sparql?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    await reader.read(100)
+    async with asyncio.timeout(3):
+        while running.pool.statistics.kills == 0:
+            await asyncio.sleep(0.02)
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+async def test_the_dataset_parameters_choose_the_graphs(running: Running) -> None:
+    running.source.update("INSERT DATA { GRAPH <http://e/g> { <http://e/1> <http://e/p> 'in g' } }")
+    answer = await running.client.get(
+        "/sparql", params={"query": LOOKUP, "default-graph-uri": "http://e/g", "format": "csv"}
+    )
+    assert answer.text == "o\r\nin g\r\n"
