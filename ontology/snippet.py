@@ -21,7 +21,8 @@ __all__ = ["Labelled", "TermIndex"]
 PHRASE_WEIGHT = 4.0
 WORD_WEIGHT = 1.0
 DEFINITION_WEIGHT = 0.25
-FUNCTION_WORD_WEIGHT = 0.5
+FUNCTION_WORD_WEIGHT = 0.4
+FUNCTION_PHRASE_WEIGHT = 1.2
 LONGEST_PHRASE = 6
 
 _FUNCTION_WORDS = """
@@ -90,11 +91,11 @@ class TermIndex(Generic[TermT]):
         return found
 
     def _phrase_weight(self, phrase: tuple[str, ...]) -> float:
-        """More for longer phrases and for those that few terms share; little for function words alone."""
+        """More for longer phrases and those that few terms share; less for function words such as "in"."""
         meaning = sum(word not in FUNCTION_WORDS for word in phrase)
         sharing = 1 / math.sqrt(len(self._phrases[phrase]))
         if meaning == 0:
-            return FUNCTION_WORD_WEIGHT * len(phrase) * sharing
+            return FUNCTION_PHRASE_WEIGHT * len(phrase) * sharing
         return PHRASE_WEIGHT * (meaning + FUNCTION_WORD_WEIGHT * (len(phrase) - meaning)) * sharing
 
     def _rarity(self, holders: int) -> float:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -63,7 +63,7 @@ class _Batch:
 class Intake:
     """Runs candidates through the writer, with their provenance.
 
-    `schema` gives the schema in force, `shapes_version` the version of the shapes in force.
+    `schema` and `shapes_version` are those in force; every statement's provenance names them.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class Intake:
         writer: Writer,
         review: ReviewQueue,
         *,
-        schema: Callable[[], Schema],
-        shapes_version: Callable[[], str],
+        schema: Schema,
+        shapes_version: str,
         pipeline: Pipeline,
     ) -> None:
         self._writer = writer
@@ -122,12 +122,12 @@ class Intake:
         commit: bool,
         extraction: Extraction | None,
     ) -> Outcome:
-        schema = self._schema()
+        schema = self._schema
         for triple in batch.statements:
             unknown = unknown_terms(schema, triple)
             if unknown and triple not in batch.refused:
                 batch.refused[triple] = unknown
-        versions = {UKG.ontologyVersion: schema.version, UKG.shapesVersion: self._shapes_version()}
+        versions = {UKG.ontologyVersion: schema.version, UKG.shapesVersion: self._shapes_version}
         run = Run(
             identifier=uuid.uuid4().hex,
             started=started,

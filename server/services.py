@@ -12,6 +12,7 @@ import shapes as shapes_room
 from extractors import ExtractionSettings, Linker, Pipeline
 from extractors.models import ChatModel, open_model
 from ontology import Schema
+from server.deferred_model import DeferredModel
 from server.intake import Intake
 from server.settings import Settings
 from shapes.gate import ShapesGate
@@ -61,25 +62,27 @@ class Services:
         self.store.close()
 
 
-def build(settings: Settings, *, model: ChatModel | None = None) -> Services:
+def build(
+    settings: Settings,
+    *,
+    model: ChatModel | None = None,
+    schema: Schema | None = None,
+    gate: ShapesGate | None = None,
+) -> Services:
     """Open the folder and wire everything. Raises the rooms' errors for what cannot be opened or read.
 
-    The ontology in the graph is made the one in the files; the model is opened when first used.
+    The ontology in the graph is made the one in the files; the model is opened when first used. A model,
+    schema or gate handed in is used instead of what the settings name.
     """
-    schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
-    gate = ShapesGate(load_shapes(settings.shapes or SHIPPED_SHAPES))
+    schema = schema or Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
+    gate = gate or ShapesGate(load_shapes(settings.shapes or SHIPPED_SHAPES))
     store = EmbeddedStore(settings.data, sync=settings.sync)
     relations = SpatialRelations(settings.tolerance_m)
     labels = LabelIndex(alias_properties(schema))
     writer = Writer(store, gate=gate, deriver=relations, observers=(labels,))
     writer.start()
     writer.replace_ontology(schema.triples)
-    chat = model or open_model(
-        settings.model_url,
-        model=settings.model_name,
-        api_key=settings.model_api_key,
-        timeout_s=settings.model_timeout_s,
-    )
+    chat = model or _deferred(settings)
     pipeline = Pipeline(
         schema=schema,
         labels=labels,
@@ -110,8 +113,8 @@ def build(settings: Settings, *, model: ChatModel | None = None) -> Services:
         intake=Intake(
             writer,
             review,
-            schema=lambda: schema,
-            shapes_version=lambda: gate.version,
+            schema=schema,
+            shapes_version=gate.version,
             pipeline=pipeline,
         ),
         readers=readers,
@@ -123,6 +126,20 @@ def build(settings: Settings, *, model: ChatModel | None = None) -> Services:
             run_query=readers.solutions,
         ),
     )
+
+
+def _deferred(settings: Settings) -> ChatModel:
+    def opened() -> ChatModel:
+        return open_model(
+            settings.model_url,
+            model=settings.model_name,
+            api_key=settings.model_api_key,
+            timeout_seconds=settings.model_timeout_s,
+        )
+
+    if settings.model_url:
+        return DeferredModel(opened, name=settings.model_name or settings.model_url, prompt_profile="full")
+    return DeferredModel(opened, name="embedded", prompt_profile="compact")
 
 
 def _extraction_settings(settings: Settings) -> ExtractionSettings:

@@ -5,9 +5,12 @@ change, so what is read is what the shapes ask of the focus nodes, however large
 """
 
 from collections.abc import Generator, Iterator
+from functools import lru_cache
 from typing import Any
 
 import rdflib
+from rdflib.plugins.sparql import prepareQuery
+from rdflib.plugins.sparql.sparql import Query
 from rdflib.store import Store as RdflibStore
 
 from shapes.terms import to_oxigraph, to_rdflib
@@ -27,9 +30,21 @@ class DataGraph(rdflib.Graph):
     def __bool__(self) -> bool:
         return True
 
+    def query(self, query_object: Any, *args: Any, **options: Any) -> Any:
+        """Run a query of a SHACL-SPARQL constraint; each text is parsed once, not once per focus node."""
+        if isinstance(query_object, str):
+            namespaces = options.pop("initNs", None) or {}
+            query_object = _prepared(query_object, tuple(sorted(dict(namespaces).items())))
+        return super().query(query_object, *args, **options)
+
     def original(self, node: rdflib.term.Node) -> Term:
         """The term exactly as the source gave it (rdflib lower-cases language tags, for one)."""
         return self._view.seen.get(node) or to_oxigraph(node)
+
+
+@lru_cache(maxsize=512)
+def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
+    return prepareQuery(text, initNs=dict(namespaces))
 
 
 class _SourceStore(RdflibStore):

@@ -125,8 +125,14 @@ class Deriver(Protocol):
     """Keeps derived triples true: what geometry implies, for one."""
 
     def plan(
-        self, before: TripleSource, additions: Collection[Triple], removals: Collection[Triple]
-    ) -> Delta: ...
+        self,
+        before: TripleSource,
+        derived: TripleSource,
+        additions: Collection[Triple],
+        removals: Collection[Triple],
+    ) -> Delta:
+        """The change of the derived triples, given the graph before and what is derived so far."""
+        ...
 
     def undo(self) -> None:
         """Forget the plan; the graph did not change."""

@@ -52,7 +52,11 @@ class SpatialRelations:
         self._undo = []
 
     def plan(
-        self, before: TripleSource, additions: Collection[Triple], removals: Collection[Triple]
+        self,
+        before: TripleSource,
+        derived: TripleSource,
+        additions: Collection[Triple],
+        removals: Collection[Triple],
     ) -> Delta:
         """The relations that come and go with a change; the index already shows it, until `undo`."""
         self._undo = []
@@ -67,7 +71,7 @@ class SpatialRelations:
         for feature, geometries in changed.items():
             self._undo.append((feature, self._keys.get(feature, {})))
             self._set(feature, geometries)
-        old = {triple for feature in changed for triple in _stored_relations(before, feature)}
+        old = {triple for feature in changed for triple in _stored_relations(derived, feature)}
         bulk = len(changed) * _BULK_SHARE >= len(self._keys)
         new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))

@@ -93,6 +93,10 @@ class EmbeddedStore:
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
 
+    def named(self, graph: NamedNode) -> "NamedGraphSource":
+        """One named graph as a source of triples."""
+        return NamedGraphSource(self, graph)
+
     def contains(self, quad: Quad) -> bool:
         return quad in self.graph
 
@@ -172,6 +176,21 @@ class EmbeddedStore:
                 os.fdatasync(handle)
             finally:
                 os.close(handle)
+
+
+@dataclass(frozen=True)
+class NamedGraphSource:
+    """A named graph of the store, read like the default graph."""
+
+    store: EmbeddedStore
+    graph: NamedNode
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        """Triples of the graph that fit the pattern; `None` is a wildcard."""
+        for quad in self.store.match_quads(subject, predicate, object_, self.graph):
+            yield quad.triple
 
 
 def _open(path: Path) -> pyoxigraph.Store:

@@ -109,7 +109,7 @@ class Writer:
         wanted = (frozenset(added), frozenset(removed))
         if self._planned is None or self._planned[0] != wanted:
             self._forget_plan()
-            self._planned = (wanted, self._deriver.plan(self._store, *wanted))
+            self._planned = (wanted, self._deriver.plan(self._store, self._store.named(DERIVED), *wanted))
         return self._planned[1]
 
     def _forget_plan(self) -> None:

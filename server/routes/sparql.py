@@ -80,10 +80,13 @@ def router(services: QueryServices) -> APIRouter:
     routes.add_api_route(
         "/.well-known/void",
         endpoint.describe_dataset,
-        methods=["GET", "HEAD"],
+        methods=["GET"],
         operation_id="void_get",
         summary="The VoID description of the dataset",
         response_class=Response,
+    )
+    routes.add_api_route(
+        "/.well-known/void", endpoint.describe_dataset, methods=["HEAD"], include_in_schema=False
     )
     return routes
 

@@ -1,0 +1,141 @@
+"""What extraction hands on: candidate statements with their evidence, and the record of how they came about.
+
+A candidate is a statement that the model made and that nothing has judged yet. What the pipeline itself
+found wrong with it stands beside it as a `Problem`: the gate refuses such a candidate, and the review queue
+shows the problem next to the text and the model's own words. Nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import Literal, NamedNode
+
+from extractors.models.chat import Message, Reply
+
+__all__ = [
+    "AMBIGUOUS_NAME",
+    "HEDGED",
+    "LOW_CONFIDENCE",
+    "NOTHING_STANDS",
+    "NOT_A_NAME",
+    "NOT_IN_TEXT",
+    "RDFS_LABEL",
+    "RDF_TYPE",
+    "SYSTEM",
+    "UNKNOWN_TERM",
+    "UNREADABLE_VALUE",
+    "VALUE_FOR_ENTITY",
+    "WRONG_CLASS",
+    "Candidate",
+    "Entity",
+    "Evidence",
+    "Extraction",
+    "Problem",
+    "WindowTrace",
+]
+
+SYSTEM: Final = "https://w3id.org/urbankg/system#"
+"""The system vocabulary: our machinery's own terms, whatever the domain."""
+
+UNKNOWN_TERM: Final = NamedNode(SYSTEM + "UnknownTerm")
+"""The ontology has no such class or property: the statement is kept as a proposal."""
+NOT_IN_TEXT: Final = NamedNode(SYSTEM + "NotInText")
+"""The text does not contain the name or value that the model wrote."""
+NOT_A_NAME: Final = NamedNode(SYSTEM + "NotAName")
+"""A pronoun or common noun stands where a name is needed."""
+AMBIGUOUS_NAME: Final = NamedNode(SYSTEM + "AmbiguousName")
+"""Several known entities bear the name equally well."""
+WRONG_CLASS: Final = NamedNode(SYSTEM + "WrongClass")
+"""The name is known, but only as something of a class that does not fit here."""
+VALUE_FOR_ENTITY: Final = NamedNode(SYSTEM + "ValueForEntity")
+"""A date or a number stands where an entity is needed."""
+UNREADABLE_VALUE: Final = NamedNode(SYSTEM + "UnreadableValue")
+"""The words cannot be read as a value of the property's datatypes and unit."""
+HEDGED: Final = NamedNode(SYSTEM + "Hedged")
+"""The text denies the statement, or only supposes or plans it."""
+LOW_CONFIDENCE: Final = NamedNode(SYSTEM + "LowConfidence")
+"""The model was less sure than the settings demand."""
+NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")
+"""A new entity of which no statement but its name is free of problems."""
+
+RDF_TYPE: Final = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+RDFS_LABEL: Final = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The words of a text that a statement rests on: `text[start:end] == quote`, in code points."""
+
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What the pipeline found wrong with a candidate; `rule` is a term of the system vocabulary.
+
+    `path` is the property concerned and `value` the offending value, where there are such.
+    """
+
+    rule: NamedNode
+    message: str
+    path: NamedNode | None = None
+    value: NamedNode | Literal | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A statement proposed by a model or a client, not yet judged.
+
+    `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
+    model's own words for it; the label of a new entity has those of the first statement that named it.
+    """
+
+    subject: NamedNode
+    predicate: NamedNode
+    object: NamedNode | Literal
+    evidence: Evidence | None = None
+    confidence: float | None = None
+    problems: tuple[Problem, ...] = ()
+    reply: str | None = None
+
+
+@dataclass(frozen=True)
+class Entity:
+    """Something that the text names: known to the graph, or `new` with a minted IRI."""
+
+    iri: NamedNode
+    label: str
+    classes: tuple[NamedNode, ...]
+    new: bool
+    mentions: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class WindowTrace:
+    """One question to the model about the code points `start` to `end` of the text, and what came of it.
+
+    `error` says why the reply could not be used, or only in part; a retried window has a trace per try.
+    """
+
+    start: int
+    end: int
+    messages: tuple[Message, ...]
+    reply: Reply | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Everything that one text yielded; `seconds` is the wall time of the whole extraction."""
+
+    candidates: tuple[Candidate, ...]
+    entities: tuple[Entity, ...]
+    windows: tuple[WindowTrace, ...]
+    model: str
+    adapter: str | None
+    prompt_version: str
+    seconds: float

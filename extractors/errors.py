@@ -1,0 +1,58 @@
+"""Every error of the extractors room, in one tree.
+
+ExtractionError
+└── ModelError                the language model did not give a usable reply
+    ├── ModelUnavailable      down, refusing connections, or its weights are not installed
+    ├── ModelTimeout          it did not answer in the time allowed
+    ├── ModelReplyError       it answered, but the reply is broken, truncated or empty
+    └── ModelRequestRefused   it refused the request itself (HTTP 4xx): asking again will not help
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ExtractionError",
+    "ModelError",
+    "ModelReplyError",
+    "ModelRequestRefused",
+    "ModelTimeout",
+    "ModelUnavailable",
+]
+
+
+class ExtractionError(Exception):
+    """Something kept text from becoming candidates; the message says what to do about it."""
+
+
+class ModelError(ExtractionError):
+    """The language model did not give a usable reply."""
+
+
+class ModelUnavailable(ModelError):
+    """No model can be reached: the server is down or overloaded, or the weights are not installed."""
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer in the time allowed."""
+
+
+class ModelReplyError(ModelError):
+    """The model answered with something unusable: not JSON, cut off, or empty.
+
+    `reply` holds its words as they came, for the trace and the review queue.
+    """
+
+    def __init__(self, message: str, reply: str) -> None:
+        super().__init__(message)
+        self.reply = reply
+
+
+class ModelRequestRefused(ModelError):
+    """The server refused the request (422 and its like); the same request will be refused again.
+
+    `status` is the HTTP status, or None for an embedded model.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status

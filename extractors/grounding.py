@@ -1,0 +1,237 @@
+"""Finding the model's words in the text: where they stand, and whether the text means them.
+
+A gate cannot catch an invented name, a negation or a plan: the statement is well formed all the same. So
+each end of a triple must stand in the text, and the words around it must not take the statement back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from extractors.candidates import Evidence
+from extractors.windows import Span, sentences
+
+__all__ = ["Grounded", "GroundedText"]
+
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼ´`′", "'"),
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict(zip("øłđðı", "olddi", strict=True)),
+    }
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_TRIMMED = " \t\r\n.,;:!?\"'“”‘’()[]"
+_MOST_OCCURRENCES = 50
+
+_CLAUSE_END = re.compile(r"[,;:()–—]|(?:^|\s)-\s")
+_RELATIVE = re.compile(r"\s*(?:which|who|whom|whose|that|where|when)\b", re.IGNORECASE)
+_WORDS_AROUND = 4
+_DENIAL = (
+    r"not(?!\s+(?:only|just|merely|far|long)\b)|never|neither|nor|cannot|\w+n['’]t|hardly|"
+    r"fail(?:s|ed)?\s+to|den(?:y|ies|ied)|no\s+longer"
+)
+_SUPPOSITION = (
+    r"planned(?!\s+by\b)|proposed|proposal|proposes?|unbuilt|unrealized|unrealised|hypothetical|supposedly|allegedly|"
+    r"reportedly|rumou?red|according\s+to\s+(?:legend|myth)|legend\s+has\s+it|might|may|could\s+have|"
+    r"would(?!\s+(?:later|soon|eventually|subsequently|become|go\s+on)\b)|"
+    r"if|unless|plan\s+to|plans\s+(?:to|for)|intend(?:s|ed)\s+to|hope[sd]?\s+to|expected\s+to|scheduled\s+to|"
+    r"(?:was|were|is|are)\s+to\s+(?:be|have)|cancell?ed"
+)
+_CUE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION})(?!\w)", re.IGNORECASE)
+_MONTH_MAY = re.compile(r"May\b|may\s+\d", 0)
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """Where the two ends of a triple stand (None: not in the text), what shows it, and what takes it back.
+
+    `cue` is the word that denies the statement or only supposes it ("never", "planned"), or None.
+    """
+
+    subject: Span | None
+    object: Span | None
+    evidence: Evidence | None
+    cue: str | None
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """A text as it is compared, with the code point of the original that each character comes from."""
+
+    text: str
+    origin: tuple[int, ...]
+
+
+class GroundedText:
+    """A text prepared for looking up many names; spans are code points of the text as posted."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sentences = sentences(text)
+        self._starts = [sentence.start for sentence in self.sentences]
+        self._folded = _fold(text)
+
+    def occurrences(self, words: str, within: Span | None = None) -> tuple[Span, ...]:
+        """Return where the words stand as whole words, in order; empty when they do not.
+
+        Exact spelling is preferred; else case, diacritics, white space and the form of quotes and dashes do
+        not count, and an article before the words or punctuation around them is left away.
+        """
+        area = within or Span(0, len(self.text))
+        bare = words.strip(_TRIMMED)
+        for attempt in dict.fromkeys((words.strip(), bare, _ARTICLE.sub("", bare, count=1))):
+            if not attempt:
+                continue
+            if found := self._exact(attempt, area) or self._loose(attempt, area):
+                return found
+        return ()
+
+    def evidence(self, span: Span) -> Evidence:
+        """Return the span with its words."""
+        return Evidence(span.start, span.end, self.text[span.start : span.end])
+
+    def ground(self, subject: str, object_: str, within: Span) -> Grounded:
+        """Find the nearest pair of mentions of both ends inside a window, and what shows the statement.
+
+        That is the smallest span over both mentions when they share a sentence, else the object's mention.
+        An end that is not in the window is looked for in the whole text.
+        """
+        subjects = self.occurrences(subject, within) or self.occurrences(subject)
+        objects = self.occurrences(object_, within) or self.occurrences(object_)
+        if not (subjects and objects):
+            mention = subjects[0] if subjects else None
+            value = objects[0] if objects else None
+            shown = value or mention
+            return Grounded(mention, value, self.evidence(shown) if shown else None, None)
+        mention, value = min(
+            ((s, o) for s in subjects for o in objects),
+            key=lambda pair: (not self._share_sentence(*pair), _overlap(*pair), _gap(*pair), pair),
+        )
+        together = self._share_sentence(mention, value)
+        shown = Span(min(mention.start, value.start), max(mention.end, value.end)) if together else value
+        mentions = (mention, value) if together else (value,)
+        return Grounded(mention, value, self.evidence(shown), self._cue(mentions))
+
+    def sentence_of(self, span: Span) -> Span:
+        """Return the sentence in which a span begins (the span itself when it is in none)."""
+        index = bisect_right(self._starts, span.start) - 1
+        if index >= 0 and span.start < self.sentences[index].end:
+            return self.sentences[index]
+        return span
+
+    def _share_sentence(self, a: Span, b: Span) -> bool:
+        sentence = self.sentence_of(a)
+        return sentence.start <= b.start and b.end <= sentence.end and a.end <= sentence.end
+
+    def _exact(self, words: str, area: Span) -> tuple[Span, ...]:
+        found: list[Span] = []
+        start = self.text.find(words, area.start, area.end)
+        while start >= 0 and len(found) < _MOST_OCCURRENCES:
+            end = self._whole_characters(start + len(words))
+            if end <= area.end and _stands_alone(self.text, start, end):
+                found.append(Span(start, end))
+            start = self.text.find(words, start + 1, area.end)
+        return tuple(found)
+
+    def _loose(self, words: str, area: Span) -> tuple[Span, ...]:
+        sought = _fold(words).text.strip()
+        found: list[Span] = []
+        folded = self._folded
+        first, last = (bisect_left(folded.origin, place) for place in (area.start, area.end))
+        at = folded.text.find(sought, first, last) if sought else -1
+        while at >= 0 and len(found) < _MOST_OCCURRENCES:
+            start = folded.origin[at]
+            end = self._whole_characters(folded.origin[at + len(sought) - 1] + 1)
+            if end <= area.end and _stands_alone(self.text, start, end):
+                found.append(Span(start, end))
+            at = folded.text.find(sought, at + 1, last)
+        return tuple(found)
+
+    def _whole_characters(self, end: int) -> int:
+        """Move an end behind the marks that belong to the last character."""
+        while end < len(self.text) and unicodedata.category(self.text[end]) in {"Mn", "Me"}:
+            end += 1
+        return end
+
+    def _cue(self, mentions: Sequence[Span]) -> str | None:
+        """Return the first word in the clauses of the mentions, between and around them, that hedges."""
+        for stretch in self._clauses(mentions):
+            for cue in _CUE.finditer(self.text, stretch.start, stretch.end):
+                inside = any(m.start <= cue.start() < m.end for m in mentions)
+                if not inside and not _MONTH_MAY.match(self.text, cue.start()):
+                    return " ".join(cue.group().split())
+        return None
+
+    def _clauses(self, mentions: Sequence[Span]) -> Iterable[Span]:
+        first, last = min(mentions), max(mentions, key=lambda span: span.end)
+        sentence = self.sentence_of(first)
+        before = [m.end() for m in _CLAUSE_END.finditer(self.text, sentence.start, first.start)]
+        yield Span(before[-1] if before else sentence.start, first.start)
+        if first.end < last.start:
+            yield from self._between(first.end, last.start)
+        sentence_end = max(self.sentence_of(last).end, last.end)
+        after = _CLAUSE_END.search(self.text, last.end, sentence_end)
+        rest = self.text[last.end : after.start() if after else sentence_end]
+        near = re.match(rf"(?:\s*\S+){{0,{_WORDS_AROUND}}}", rest)
+        yield Span(last.end, last.end + (near.end() if near else 0))
+
+    def _between(self, start: int, end: int) -> Iterable[Span]:
+        """Yield the clauses between two mentions, but for a relative clause that closes before the second."""
+        marks = [*_CLAUSE_END.finditer(self.text, start, end), None]
+        opened = False
+        for mark in marks:
+            stop = mark.start() if mark else end
+            aside = opened and mark is not None and _RELATIVE.match(self.text, start, stop)
+            if not aside:
+                yield Span(start, stop)
+            start, opened = (mark.end(), True) if mark else (end, True)
+
+
+def _fold(text: str) -> _Folded:
+    """Fold case, diacritics, quotes and dashes away, and runs of white space into one space."""
+    characters: list[str] = []
+    origin: list[int] = []
+    for index, character in enumerate(text):
+        if character.isspace():
+            if not characters or characters[-1] != " ":
+                characters.append(" ")
+                origin.append(index)
+            continue
+        for part in _fold_character(character):
+            characters.append(part)
+            origin.append(index)
+    return _Folded("".join(characters), tuple(origin))
+
+
+def _fold_character(character: str) -> str:
+    folded = character.translate(_SAME).casefold()
+    if folded.isascii():
+        return folded
+    parts = unicodedata.normalize("NFKD", folded).translate(_SAME)
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (
+        (start > 0 and _joins(text[start - 1]) and _joins(text[start]))
+        or (end < len(text) and _joins(text[end]) and _joins(text[end - 1]))
+    )
+
+
+def _joins(character: str) -> bool:
+    """Tell whether neighbours make one word; scripts without case often write no spaces between words."""
+    return character.isalnum() and unicodedata.category(character) != "Lo"
+
+
+def _gap(a: Span, b: Span) -> int:
+    return max(b.start - a.end, a.start - b.end, 0)
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a.start < b.end and b.start < a.end

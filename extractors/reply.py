@@ -1,0 +1,147 @@
+"""Reading the model's reply: the triples, where each stands in it, and how sure the model was of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from extractors.errors import ModelReplyError
+from extractors.models.chat import Reply, Token
+
+__all__ = ["ParsedReply", "ReplyTriple", "parse"]
+
+_OPENING = re.compile(r'"triples"\s*:\s*\[\s*')
+_BETWEEN = re.compile(r"\s*,\s*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_KEYS = ("subject", "relation", "object")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class ReplyTriple:
+    """A triple in the model's words, stripped; `raw` is the JSON it was read from.
+
+    `confidence` is the geometric mean of the probabilities of the tokens that carry its three values, or
+    None when the server gave none.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    raw: str
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class ParsedReply:
+    """The triples of a reply in order; `truncated` when it was cut off and these came before the cut."""
+
+    triples: tuple[ReplyTriple, ...]
+    truncated: bool
+
+
+def parse(reply: Reply) -> ParsedReply:
+    """Read `{"triples": [{"subject", "relation", "object"}, ...]}` out of a reply.
+
+    Of a reply that ran into its token limit the complete triples are kept. Anything else that is not such
+    an object raises `ModelReplyError`. Triples with an empty end are dropped.
+    """
+    truncated = reply.finish_reason == "length"
+    raw_triples = _complete_triples(reply.text)
+    if not (truncated or raw_triples is None):
+        raw_triples = raw_triples if _is_whole(reply.text) else None
+    if raw_triples is None:
+        raise ModelReplyError(_complaint(reply), reply.text)
+    spans = _token_spans(reply.text, reply.tokens)
+    triples = [_triple(reply, spans, start, value) for start, value in raw_triples]
+    return ParsedReply(tuple(t for t in triples if t.subject and t.relation and t.object), truncated)
+
+
+def _complete_triples(text: str) -> list[tuple[tuple[int, int], Any]] | None:
+    """Decode the array's members one by one, as far as they go; None when there is no such array."""
+    opening = _OPENING.search(text)
+    if opening is None:
+        return None
+    found: list[tuple[tuple[int, int], Any]] = []
+    position = opening.end()
+    while True:
+        try:
+            value, end = _DECODER.raw_decode(text, position)
+        except (json.JSONDecodeError, RecursionError):
+            return found
+        found.append(((position, end), value))
+        separator = _BETWEEN.match(text, end)
+        if separator is None:
+            return found
+        position = separator.end()
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return False
+    return isinstance(value, dict) and isinstance(value.get("triples"), list)
+
+
+def _complaint(reply: Reply) -> str:
+    start = reply.text[:80].replace("\n", " ")
+    if reply.finish_reason == "length":
+        return (
+            f"The model's reply was cut off after {reply.completion_tokens} tokens, before its first triple "
+            f"({start!r}): raise max_tokens, or make the windows smaller."
+        )
+    return (
+        f"The model's reply is not the JSON that was asked for ({start!r}): check that the server honours "
+        "JSON schemas and that the adapter belongs to the model."
+    )
+
+
+def _triple(
+    reply: Reply, spans: Sequence[tuple[int, int]], place: tuple[int, int], value: Any
+) -> ReplyTriple:
+    raw = reply.text[place[0] : place[1]]
+    words = [value.get(key) if isinstance(value, dict) else None for key in _KEYS]
+    if not all(isinstance(word, str | int | float) for word in words):
+        raise ModelReplyError(
+            f"The model's reply holds {raw[:80]!r} where a triple of subject, relation and object as text "
+            "was asked for: check that the server honours JSON schemas.",
+            reply.text,
+        )
+    subject, relation, object_ = (_SURROGATE.sub("\ufffd", " ".join(str(word).split())) for word in words)
+    return ReplyTriple(subject, relation, object_, raw, _confidence(reply.tokens, spans, place[0], raw))
+
+
+def _confidence(
+    tokens: Sequence[Token], spans: Sequence[tuple[int, int]], offset: int, raw: str
+) -> float | None:
+    strings = [match.span() for match in _STRING.finditer(raw)]
+    values = [(offset + start + 1, offset + end - 1) for start, end in strings[1::2]]
+    carrying = [
+        token.logprob
+        for token, (start, end) in zip(tokens, spans, strict=True)
+        if any(start < stop and end > begin for begin, stop in values)
+    ]
+    if not carrying:
+        return None
+    mean = math.fsum(carrying) / len(carrying)
+    return min(1.0, math.exp(mean)) if mean == mean else None
+
+
+def _token_spans(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Place each token in the text; one that is not found (half a character, say) gets an empty span."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for token in tokens:
+        found = text.find(token.text, position, position + len(token.text) + 8) if token.text else -1
+        if found < 0:
+            spans.append((position, position))
+        else:
+            position = found + len(token.text)
+            spans.append((found, position))
+    return spans

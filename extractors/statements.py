@@ -1,0 +1,301 @@
+"""From the model's triples in words to candidate statements in the terms of the ontology.
+
+No statement is made here that the model did not make. Words become terms by looking them up; what cannot be
+looked up, read or found in the text stays in the statement as words, with the problem beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import Literal, NamedNode
+
+from extractors.candidates import (
+    HEDGED,
+    LOW_CONFIDENCE,
+    NOT_IN_TEXT,
+    NOTHING_STANDS,
+    RDF_TYPE,
+    RDFS_LABEL,
+    UNKNOWN_TERM,
+    UNREADABLE_VALUE,
+    VALUE_FOR_ENTITY,
+    WRONG_CLASS,
+    Candidate,
+    Entity,
+    Problem,
+)
+from extractors.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
+from extractors.grounding import Grounded, GroundedText
+from extractors.linking import Fit, Linker
+from extractors.minting import Minter
+from extractors.prompting import IS_A
+from extractors.reply import ReplyTriple
+from extractors.unreadable import Unreadable
+from extractors.values import looks_like_value, read_value
+from extractors.windows import Span
+from ontology.schema import Schema
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+
+__all__ = ["Said", "StatementBuilder"]
+
+_RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
+_AFTER_HEAD = re.compile(
+    r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
+)
+_LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A triple as the model wrote it, and the window of the text that it was shown."""
+
+    triple: ReplyTriple
+    window: Span
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation."""
+
+    said: Said
+    is_type: bool
+    type: OntologyClass | None
+    property: OntologyProperty | None
+    names_object: bool
+
+
+class StatementBuilder:
+    """Turns what the model said about one text into candidates and entities."""
+
+    def __init__(
+        self,
+        text: GroundedText,
+        schema: Schema,
+        linker: Linker,
+        minter: Minter,
+        *,
+        language: str,
+        minimum_confidence: float,
+    ) -> None:
+        self._text = text
+        self._schema = schema
+        self._linker = linker
+        self._minter = minter
+        self._language = language
+        self._minimum_confidence = minimum_confidence
+
+    def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
+        """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
+        readings = [self._read(one) for one in said]
+        names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
+        candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate] = {}
+        labels: dict[NamedNode, tuple[NamedNode, NamedNode, NamedNode | Literal]] = {}
+        mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
+        for reading in readings:
+            grounded = self._text.ground(
+                reading.said.triple.subject, reading.said.triple.object, reading.said.window
+            )
+            candidate = self._candidate(reading, grounded, names)
+            for name, words, span in self._named(reading, grounded, names):
+                mentions.setdefault(name.iri, (name, set()))[1].update([span] if span else [])
+                if name.new and name.iri not in labels:
+                    label = self._label(name, words, span, candidate)
+                    labels[name.iri] = (label.subject, label.predicate, label.object)
+                    candidates[labels[name.iri]] = label
+            key = (candidate.subject, candidate.predicate, candidate.object)
+            candidates[key] = _merged(candidates.get(key), candidate)
+        _mark_unsupported(candidates, set(labels.values()))
+        found = tuple(candidates.values())
+        return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _read(self, said: Said) -> _Reading:
+        triple = said.triple
+        if triple.relation.casefold() == IS_A:
+            return _Reading(said, True, self._class(triple.object), None, False)
+        term = self._schema.find_property(triple.relation)
+        wants_entity = term is not None and term.kind is PropertyKind.OBJECT
+        is_value = wants_entity and looks_like_value(triple.object)
+        names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
+        return _Reading(said, False, None, term, names_object)
+
+    def _class(self, words: str) -> OntologyClass | None:
+        """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
+        whole = self._schema.find_class(words)
+        after = _AFTER_HEAD.search(words)
+        if after is None or after.start() == 0:
+            return whole
+        if whole is not None:
+            folded = words.casefold()
+            for label in (whole.label, *whole.alternative_labels):
+                if _AFTER_HEAD.search(label) and label.casefold() in folded:
+                    return whole  # "house of worship": the class's own name goes on behind the head
+        return self._schema.find_class(words[: after.start()])
+
+    def _mentioned(self, readings: Iterable[_Reading]) -> Mapping[str, Mentioned]:
+        found: dict[str, Mentioned] = {}
+        aliases = alias_properties(self._schema)
+        called: dict[str, str] = {}
+        for reading in readings:
+            triple, term = reading.said.triple, reading.property
+            subject = found.setdefault(name_key(triple.subject), Mentioned(triple.subject))
+            said = (reading.type.iri,) if reading.type and reading.type.iri not in subject.said else ()
+            expected = subject.expected or (term.domains if term else frozenset())
+            found[name_key(triple.subject)] = replace(subject, said=subject.said + said, expected=expected)
+            if reading.names_object and term is not None:
+                value = found.setdefault(name_key(triple.object), Mentioned(triple.object))
+                found[name_key(triple.object)] = replace(value, expected=value.expected or term.ranges)
+            if term is not None and self._schema.superproperties(term.iri) & aliases:
+                called.setdefault(name_key(triple.object), triple.subject)
+        called = {**short_forms(found, self._text), **called}
+        return {key: replace(mention, alias_of=called.get(key)) for key, mention in found.items()}
+
+    def _candidate(self, reading: _Reading, grounded: Grounded, names: Names) -> Candidate:
+        triple, term = reading.said.triple, reading.property
+        subject = names[triple.subject]
+        problems = list(subject.problems)
+        if subject.new and looks_like_value(triple.subject):
+            message = f'"{triple.subject}" is a value, and only something with a name can be a subject.'
+            problems.append(Problem(VALUE_FOR_ENTITY, message, value=Literal(triple.subject)))
+        value, found = self._object(reading, grounded, names)
+        problems += found
+        if reading.is_type:
+            predicate = RDF_TYPE
+        elif term is not None:
+            predicate = term.iri
+            problems += self._misfit(subject, triple.subject, term.domains, term)
+        else:
+            predicate = self._minter.term(triple.relation)
+            message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
+            problems.append(Problem(UNKNOWN_TERM, message, predicate))
+        problems += self._doubts(triple, grounded)
+        return Candidate(
+            subject.iri,
+            predicate,
+            value,
+            grounded.evidence,
+            triple.confidence,
+            tuple(dict.fromkeys(problems)),
+            triple.raw,
+        )
+
+    def _object(
+        self, reading: _Reading, grounded: Grounded, names: Names
+    ) -> tuple[NamedNode | Literal, Sequence[Problem]]:
+        words, term = reading.said.triple.object, reading.property
+        if grounded.object is not None:
+            words = " ".join(self._text.evidence(grounded.object).quote.split())
+        plain = Literal(words)
+        if reading.is_type:
+            if reading.type is not None:
+                return reading.type.iri, ()
+            message = f'The ontology has no class for "{words}": add it as a label or a class.'
+            return plain, [Problem(UNKNOWN_TERM, message, RDF_TYPE, plain)]
+        if term is None:
+            return plain, ()
+        if reading.names_object:
+            name = names[reading.said.triple.object]
+            return name.iri, [*name.problems, *self._misfit(name, words, term.ranges, term)]
+        if term.kind is PropertyKind.OBJECT:
+            message = f'"{words}" is a value, and "{term.label}" leads to something with a name.'
+            return plain, [Problem(VALUE_FOR_ENTITY, message, term.iri, plain)]
+        read = read_value(words, term.ranges - {_RDFS_LITERAL}, term.unit, language=self._language)
+        if isinstance(read, Unreadable):
+            return plain, [Problem(UNREADABLE_VALUE, read.reason, term.iri, plain)]
+        return read, ()
+
+    def _misfit(
+        self, name: Name, words: str, expected: frozenset[NamedNode], term: OntologyProperty
+    ) -> Iterable[Problem]:
+        """Doubt a known entity of an impossible class; what a new one is said to be is for the gate."""
+        if not name.new and name.classes and self._linker.fit(name.classes, expected) is Fit.DISJOINT:
+            have, want = (self._class_labels(classes) for classes in (name.classes, expected))
+            message = f'"{words}" is a {have}, and "{term.label}" asks for a {want} in its place.'
+            yield Problem(WRONG_CLASS, message, term.iri, name.iri)
+
+    def _class_labels(self, classes: Iterable[NamedNode]) -> str:
+        known = self._schema.classes
+        return " or ".join(sorted(known[iri].label if iri in known else iri.value for iri in classes))
+
+    def _doubts(self, triple: ReplyTriple, grounded: Grounded) -> Iterable[Problem]:
+        for words, span in ((triple.subject, grounded.subject), (triple.object, grounded.object)):
+            if span is None:
+                yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
+        if grounded.cue is not None:
+            message = f'The text says it with "{grounded.cue}": denied, planned or supposed is not stated.'
+            yield Problem(HEDGED, message, value=Literal(grounded.cue))
+        if triple.confidence is not None and triple.confidence < self._minimum_confidence:
+            message = (
+                f"The model's confidence {triple.confidence:.2f} is below {self._minimum_confidence:.2f}."
+            )
+            yield Problem(LOW_CONFIDENCE, message)
+
+    def _named(
+        self, reading: _Reading, grounded: Grounded, names: Names
+    ) -> Iterable[tuple[Name, str, Span | None]]:
+        triple = reading.said.triple
+        yield names[triple.subject], triple.subject, grounded.subject
+        if reading.names_object:
+            yield names[triple.object], triple.object, grounded.object
+
+    def _spelling(self, name: str) -> str:
+        """Return a name as the text writes it, without the article of running text."""
+        found = self._text.occurrences(name)
+        words = " ".join(self._text.evidence(found[0]).quote.split()) if found else name
+        return _LOWER_ARTICLE.sub("", words, count=1) if _LOWER_ARTICLE.match(words) else words
+
+    def _label(self, name: Name, words: str, span: Span | None, first: Candidate) -> Candidate:
+        problems = list(name.problems)
+        if span is None:
+            message = f'The text does not contain "{words}".'
+            problems.append(Problem(NOT_IN_TEXT, message, value=Literal(words)))
+        evidence = self._text.evidence(span) if span else None
+        label = Literal(name.label, language=self._language) if self._language else Literal(name.label)
+        return Candidate(
+            name.iri, RDFS_LABEL, label, evidence, first.confidence, tuple(problems), first.reply
+        )
+
+    def _entity(self, name: Name, spans: Iterable[Span], candidates: Iterable[Candidate]) -> Entity:
+        said = (
+            c.object
+            for c in candidates
+            if c.subject == name.iri and c.predicate == RDF_TYPE and isinstance(c.object, NamedNode)
+        )
+        classes = tuple(dict.fromkeys(said)) if name.new else name.classes
+        mentions = tuple(self._text.evidence(span) for span in sorted(spans))
+        return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _merged(old: Candidate | None, new: Candidate) -> Candidate:
+    """Keep the sounder of two candidates for one statement, the surer where both are as sound."""
+    if old is None:
+        return new
+    better = min(old, new, key=lambda c: (len(c.problems), -(c.confidence or 0.0)))
+    sure = [
+        c.confidence
+        for c in (old, new)
+        if c.confidence is not None and not (c.problems and not better.problems)
+    ]
+    return replace(better, confidence=max(sure, default=None))
+
+
+def _mark_unsupported(
+    candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate],
+    labels: set[tuple[NamedNode, NamedNode, NamedNode | Literal]],
+) -> None:
+    """Mark the labels of new entities of which nothing else stands: a name alone is no knowledge."""
+    sound = {
+        node
+        for key, candidate in candidates.items()
+        if key not in labels and not candidate.problems
+        for node in (candidate.subject, candidate.object)
+    }
+    for key in labels:
+        label = candidates[key]
+        if label.subject not in sound and not label.problems:
+            message = (
+                f"Every statement about {label.object.value} has a problem, so its name alone is not kept."
+            )
+            candidates[key] = replace(label, problems=(Problem(NOTHING_STANDS, message),))

@@ -1,0 +1,126 @@
+"""Reading a value's words as a literal: dates with their precision, numbers, quantities in a wanted unit.
+
+The words are read for what they say and no more: a decade, a bound ("more than 500") or a range is not a
+date or a number, and is refused with the reason rather than rounded into one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from decimal import Decimal
+from typing import Final
+
+from pyoxigraph import Literal, NamedNode
+
+from extractors.dates import DATE_DATATYPES, read_date
+from extractors.numerals import read_number
+from extractors.units import PLAIN_NUMBER, convert, unit_of
+from extractors.unreadable import Unreadable
+
+__all__ = ["looks_like_value", "read_value"]
+
+_XSD: Final = "http://www.w3.org/2001/XMLSchema#"
+_INTEGERS = tuple(
+    NamedNode(_XSD + name)
+    for name in (
+        "nonNegativeInteger",
+        "positiveInteger",
+        "integer",
+        "int",
+        "long",
+        "unsignedInt",
+        "unsignedLong",
+    )
+)
+_DECIMALS = tuple(NamedNode(_XSD + name) for name in ("decimal", "double", "float"))
+_STRING = NamedNode(_XSD + "string")
+_ANY_URI = NamedNode(_XSD + "anyURI")
+_BOOLEAN = NamedNode(_XSD + "boolean")
+_RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
+_LANG_STRING = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#langString")
+
+
+def read_value(
+    words: str, ranges: Set[NamedNode], unit: NamedNode | None = None, *, language: str = ""
+) -> Literal | Unreadable:
+    """Read words as a literal of one of a property's datatypes, in the property's unit.
+
+    `ranges` are datatypes; where they ask for text, or for nothing, the words themselves are the value, with
+    the language tag where `rdf:langString` is among them. `unit` is a QUDT unit.
+    """
+    words = " ".join(words.split())
+    if not words:
+        return Unreadable("There are no words to read.")
+    if ranges & DATE_DATATYPES:
+        return _date_literal(words, ranges)
+    if unit is not None or ranges & {*_INTEGERS, *_DECIMALS}:
+        return _number_literal(words, ranges, None if unit in PLAIN_NUMBER else unit)
+    if _BOOLEAN in ranges:
+        truth = {"yes": "true", "true": "true", "no": "false", "false": "false"}.get(words.casefold())
+        return Literal(truth, datatype=_BOOLEAN) if truth else Unreadable(f'"{words}" is neither yes nor no.')
+    if _ANY_URI in ranges and _STRING not in ranges:
+        return _uri_literal(words)
+    if _LANG_STRING in ranges and language:
+        return Literal(words, language=language)
+    if ranges and not ranges & {_STRING, _LANG_STRING, _RDFS_LITERAL}:
+        wanted = ", ".join(sorted(datatype.value for datatype in ranges))
+        return Unreadable(f'"{words}" cannot be read as <{wanted}>: no reader knows that datatype.')
+    return Literal(words)
+
+
+def looks_like_value(words: str) -> bool:
+    """Tell whether words are a date, a bare number or a quantity, and so no name of anything."""
+    if isinstance(read_date(words), Literal):
+        return True
+    number = read_number(words)
+    return isinstance(number, tuple) and (not number[1] or unit_of(number[1]) is not None)
+
+
+def _date_literal(words: str, ranges: Set[NamedNode]) -> Literal | Unreadable:
+    value = read_date(words)
+    if isinstance(value, Literal) and value.datatype not in ranges:
+        wanted = ", ".join(sorted(d.value.removeprefix(_XSD) for d in ranges & DATE_DATATYPES))
+        return Unreadable(f'"{words}" is not as precise as the property demands: it takes {wanted}.')
+    return value
+
+
+def _number_literal(words: str, ranges: Set[NamedNode], unit: NamedNode | None) -> Literal | Unreadable:
+    number = convert(words, unit) if unit is not None else _bare_number(words)
+    if isinstance(number, str):
+        return Unreadable(number)
+    if isinstance(number, Unreadable):
+        return number
+    integer = next((datatype for datatype in _INTEGERS if datatype in ranges), None)
+    decimal = next((datatype for datatype in _DECIMALS if datatype in ranges), None)
+    whole = number == number.to_integral_value()
+    if integer is not None and whole:
+        least = {"positiveInteger": 1, "integer": None, "int": None, "long": None}.get(
+            integer.value.removeprefix(_XSD), 0
+        )
+        if least is not None and number < least:
+            return Unreadable(f'"{words}" is less than {least}.')
+        return Literal(str(int(number)), datatype=integer)
+    if integer is not None and decimal is None:
+        return Unreadable(f'"{words}" is not a whole number.')
+    return Literal(f"{number.normalize():f}", datatype=decimal or _DECIMALS[0])
+
+
+def _bare_number(words: str) -> Decimal | Unreadable:
+    found = read_number(words)
+    if isinstance(found, Unreadable):
+        return found
+    number, rest = found
+    if unit_of(rest) is not None:
+        return Unreadable(f'"{words}" is a quantity in "{rest}", and the property takes a plain number.')
+    if not re.fullmatch(r"[^\W\d]*(?:[ -][^\W\d]+){0,4}", rest):
+        return Unreadable(f'"{words}" holds more than one number.')
+    return number
+
+
+def _uri_literal(words: str) -> Literal | Unreadable:
+    if re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", words):
+        return Literal(words, datatype=_ANY_URI)
+    if re.fullmatch(r"(?:[\w-]+\.)+[a-z]{2,}(?:/[^\s<>\"{}|\\^`]*)?", words, re.IGNORECASE):
+        return Literal("https://" + words, datatype=_ANY_URI)
+    return Unreadable(f'"{words}" is not a web address.')

@@ -1,0 +1,27 @@
+"""What can go wrong when a question is asked.
+
+SparqlError
+├── AskError      the question itself cannot be answered as it was sent
+└── PlanError     a plan is not in the plan language, or its steps do not fit each other
+"""
+
+from __future__ import annotations
+
+from sparql.errors import SparqlError
+
+__all__ = ["AskError", "PlanError"]
+
+
+class AskError(SparqlError):
+    """The question cannot be read; the message says how to ask it."""
+
+
+class PlanError(SparqlError):
+    """A plan that cannot be compiled; the message is written for whoever made the plan.
+
+    `step` is the number of the step at fault, from 1; 0 means the plan as a whole.
+    """
+
+    def __init__(self, message: str, step: int = 0) -> None:
+        super().__init__(message)
+        self.step = step

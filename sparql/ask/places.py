@@ -1,0 +1,117 @@
+"""Which properties of the loaded ontology say where something is.
+
+Nothing of the domain stands here: a property states location when the ontology aligns it with a standard
+term that does (rdfs:subPropertyOf, owl:equivalentProperty, a SKOS mapping, or rdfs:seeAlso), or when it is
+the declared inverse or a subproperty of one that does. An unaligned property states nothing of the sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from ontology.schema import Schema
+from sparql.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
+
+__all__ = ["StatedPlaces"]
+
+_SCHEMA_ORG: Final = ("https://schema.org/", "http://schema.org/")
+
+
+def _schema_org(*names: str) -> frozenset[NamedNode]:
+    return frozenset(NamedNode(base + name) for base in _SCHEMA_ORG for name in names)
+
+
+_INSIDE: Final = frozenset(
+    {GEO.sfWithin, GEO.ehInside, GEO.ehCoveredBy, GEO.rcc8tpp, GEO.rcc8ntpp}
+) | _schema_org("containedInPlace", "containedIn")
+_AROUND: Final = frozenset(
+    {GEO.sfContains, GEO.ehContains, GEO.ehCovers, GEO.rcc8tppi, GEO.rcc8ntppi}
+) | _schema_org("containsPlace")
+_WITHIN: Final = _INSIDE | {DCTERMS.isPartOf} | _schema_org("isPartOf", "location")
+_CONTAINS: Final = _AROUND | {DCTERMS.hasPart} | _schema_org("hasPart")
+_TOUCHES: Final = frozenset({GEO.sfTouches, GEO.ehMeet, GEO.rcc8ec})
+_ALIGNMENTS: Final = frozenset(
+    {
+        RDFS.subPropertyOf,
+        RDFS.seeAlso,
+        OWL.equivalentProperty,
+        SKOS.exactMatch,
+        SKOS.closeMatch,
+        SKOS.broadMatch,
+    }
+)
+_STANDARD: Final = _WITHIN | _CONTAINS | _TOUCHES
+
+
+@dataclass(frozen=True)
+class StatedPlaces:
+    """The properties that state location, by what they say of subject and object.
+
+    `within` and `contains` lead to where something is, by whatever relation; `inside` and `around` are
+    those of them that mean spatial containment itself. `shaped` are the uppermost classes of features,
+    `placed` the classes of whatever can be said to be somewhere.
+    """
+
+    within: tuple[NamedNode, ...] = ()
+    contains: tuple[NamedNode, ...] = ()
+    touches: tuple[NamedNode, ...] = ()
+    inside: tuple[NamedNode, ...] = ()
+    around: tuple[NamedNode, ...] = ()
+    shaped: frozenset[NamedNode] = frozenset({GEO.Feature})
+    placed: frozenset[NamedNode] = frozenset({GEO.Feature})
+
+    @classmethod
+    def of(cls, schema: Schema) -> StatedPlaces:
+        """Read them from an ontology's alignments and inverses."""
+        within, contains = _both_ways(schema, _WITHIN, _CONTAINS)
+        inside, around = _both_ways(schema, _INSIDE, _AROUND)
+        touches = _aligned(schema, _TOUCHES)
+        shaped = _features(schema)
+        placed = shaped.union(*(schema.properties[iri].domains for iri in within))
+        return cls(
+            _sorted(within),
+            _sorted(contains),
+            _sorted(touches),
+            _sorted(inside),
+            _sorted(around),
+            shaped,
+            placed,
+        )
+
+
+def _both_ways(
+    schema: Schema, there: frozenset[NamedNode], back: frozenset[NamedNode]
+) -> tuple[frozenset[NamedNode], frozenset[NamedNode]]:
+    forward, backward = _aligned(schema, there), _aligned(schema, back)
+    return forward | _inverses(schema, backward), backward | _inverses(schema, forward)
+
+
+def _aligned(schema: Schema, standard: frozenset[NamedNode]) -> frozenset[NamedNode]:
+    named = {
+        triple.subject
+        for triple in schema.triples
+        if triple.predicate in _ALIGNMENTS and triple.object in standard
+    }
+    below = {sub for iri in named if isinstance(iri, NamedNode) for sub in schema.subproperties(iri)}
+    return frozenset(iri for iri in below if iri in schema.properties) - _STANDARD
+
+
+def _features(schema: Schema) -> frozenset[NamedNode]:
+    below = {iri for iri in schema.classes if GEO.Feature in schema.superclasses(iri)} - {GEO.Feature}
+    top = frozenset(
+        iri for iri in below if all(iri in schema.superclasses(c) for c in schema.superclasses(iri) & below)
+    )
+    return top or frozenset({GEO.Feature})
+
+
+def _inverses(schema: Schema, properties: Iterable[NamedNode]) -> frozenset[NamedNode]:
+    found = (schema.properties[iri].inverse for iri in properties)
+    return frozenset(iri for iri in found if iri is not None and iri in schema.properties) - _STANDARD
+
+
+def _sorted(iris: Iterable[NamedNode]) -> tuple[NamedNode, ...]:
+    return tuple(sorted(iris, key=lambda iri: iri.value))

@@ -1,0 +1,204 @@
+"""The plan language: a chain of at most eight steps, each working on the result of the one before.
+
+A model fills a plan under a JSON schema whose choices are the names, classes and properties that were
+linked beforehand, plus NONE. It therefore never writes an identifier, and what it says is read back into
+IRIs through the same choices.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import isfinite
+from typing import Any, Final
+
+from pyoxigraph import NamedNode
+
+from sparql.ask.errors import PlanError
+
+__all__ = ["MAX_STEPS", "NONE", "Choice", "Choices", "Op", "Plan", "Step", "plan_schema", "read_plan"]
+
+NONE: Final = "NONE"
+MAX_STEPS: Final = 8
+_FARTHEST_KM: Final = 20_100.0
+
+
+class Op(StrEnum):
+    """What a step does to the result of the step before."""
+
+    ENTITY = "entity"
+    FIND = "find"
+    RELATE = "relate"
+    WITHIN = "within"
+    NEAR = "near"
+    TOUCHES = "touches"
+    COUNT = "count"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing that a plan may name: words for the model, an IRI for us; `iri` is None for NONE.
+
+    `classes` are those of an entity; they are empty for classes and properties.
+    """
+
+    words: str
+    iri: NamedNode | None
+    classes: frozenset[NamedNode] = frozenset()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Everything that was linked for a question, by the words that stand for it in the plan."""
+
+    names: Mapping[str, Choice] = field(default_factory=dict)
+    classes: Mapping[str, Choice] = field(default_factory=dict)
+    properties: Mapping[str, Choice] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; which fields are set depends on `op` (see `_FIELDS`). `km` is 0 where none was said."""
+
+    op: Op
+    entity: Choice | None = None
+    class_: Choice | None = None
+    property_: Choice | None = None
+    km: float | None = None
+
+    @property
+    def chosen(self) -> dict[str, Choice]:
+        """Return what the step names, by the field of the plan language."""
+        pairs = (
+            (_ENTITY_FIELD.get(self.op, "of"), self.entity),
+            ("class", self.class_),
+            ("property", self.property_),
+        )
+        return {name: choice for name, choice in pairs if choice is not None}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the step in the plan language, with the IRI behind each word under "iris"."""
+        chosen = self.chosen
+        order = ("name", "class", "property", "to", "of")
+        words: dict[str, Any] = {name: chosen[name].words for name in order if name in chosen}
+        if self.km is not None:
+            words["km"] = self.km
+        iris = {name: choice.iri.value for name, choice in chosen.items() if choice.iri is not None}
+        return {"op": self.op.value, **words, **({"iris": iris} if iris else {})}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as read; whether its steps fit each other is for `sparql.ask.checking` to say."""
+
+    steps: tuple[Step, ...]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the steps as JSON objects."""
+        return [step.as_json() for step in self.steps]
+
+
+_ENTITY_FIELD: Final = {Op.ENTITY: "name", Op.RELATE: "to"}
+_FIELDS: Final[Mapping[Op, tuple[frozenset[str], ...]]] = {
+    Op.ENTITY: (frozenset({"name"}),),
+    Op.FIND: (frozenset({"class"}),),
+    Op.RELATE: (frozenset({"property"}), frozenset({"property", "to"})),
+    Op.WITHIN: (frozenset({"of"}),),
+    Op.NEAR: (frozenset({"of", "km"}),),
+    Op.TOUCHES: (frozenset({"of"}),),
+    Op.COUNT: (frozenset(),),
+}
+
+
+def plan_schema(choices: Choices) -> dict[str, Any]:
+    """Return the JSON schema of a plan over these choices, in the dialect that TGI's servers honour.
+
+    That means `properties` everywhere, no type lists, no allOf, and small flat objects.
+    """
+    names, classes, properties = (
+        {"type": "string", "enum": [*mapping, NONE]}
+        for mapping in (choices.names, choices.classes, choices.properties)
+    )
+    steps = [
+        _object(op="entity", name=names),
+        _object(op="find", **{"class": classes}),
+        _object(op="relate", property=properties, to=names),
+        _object(op="relate", property=properties),
+        _object(op="within", of=names),
+        _object(op="near", of=names, km={"type": "number"}),
+        _object(op="touches", of=names),
+        _object(op="count"),
+    ]
+    items = {"anyOf": steps}
+    array = {"type": "array", "items": items, "minItems": 1, "maxItems": MAX_STEPS}
+    return {
+        "type": "object",
+        "properties": {"steps": array},
+        "required": ["steps"],
+        "additionalProperties": False,
+    }
+
+
+def _object(*, op: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = {"op": {"const": op}, **fields}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def read_plan(text: str, choices: Choices) -> Plan:
+    """Read a model's reply as a plan. Raises `PlanError`, whose message tells the model what to mend."""
+    try:
+        reply = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PlanError(f"The plan is not JSON ({error.msg} at character {error.pos}).") from error
+    steps = reply.get("steps") if isinstance(reply, dict) else None
+    if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS:
+        raise PlanError(f'The plan must be {{"steps": [...]}} with one to {MAX_STEPS} steps.')
+    return Plan(tuple(_read_step(number, step, choices) for number, step in enumerate(steps, 1)))
+
+
+def _read_step(number: int, step: Any, choices: Choices) -> Step:
+    if not isinstance(step, dict) or step.get("op") not in {op.value for op in Op}:
+        raise PlanError(f'Step {number} needs an "op": one of {", ".join(Op)}.', number)
+    op = Op(step["op"])
+    if frozenset(step) - {"op"} not in _FIELDS[op]:
+        wanted = " or ".join(", ".join(sorted(fields)) or "nothing" for fields in _FIELDS[op])
+        raise PlanError(f'Step {number} ("{op}") takes {wanted} beside "op".', number)
+    return Step(
+        op,
+        entity=_read_choice(number, step, _ENTITY_FIELD.get(op, "of"), choices.names),
+        class_=_read_choice(number, step, "class", choices.classes),
+        property_=_read_choice(number, step, "property", choices.properties),
+        km=_read_km(number, step),
+    )
+
+
+def _read_choice(
+    number: int, step: Mapping[str, Any], name: str, offered: Mapping[str, Choice]
+) -> Choice | None:
+    if name not in step:
+        return None
+    words = step[name]
+    if words == NONE:
+        return Choice(NONE, None)
+    if not isinstance(words, str) or words not in offered:
+        known = "; ".join([*offered, NONE])
+        raise PlanError(f'Step {number}: "{name}" must be one of: {known}.', number)
+    return offered[words]
+
+
+def _read_km(number: int, step: Mapping[str, Any]) -> float | None:
+    if "km" not in step:
+        return None
+    km = step["km"]
+    if isinstance(km, bool) or not isinstance(km, int | float) or not isfinite(km):
+        raise PlanError(f'Step {number}: "km" must be a number; 0 means that none was said.', number)
+    if not 0 <= km <= _FARTHEST_KM:
+        raise PlanError(f'Step {number}: "km" must lie between 0 and {_FARTHEST_KM:,.0f}.', number)
+    return float(km)

@@ -1,0 +1,179 @@
+"""From a question to a checked plan: link, offer, ask the model, check, ask once more."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pyoxigraph import NamedNode
+
+from extractors.errors import ModelReplyError
+from extractors.models.chat import ChatModel, Message
+from extractors.prompting import load_prompt
+from ontology import OntologyProperty, Schema
+from sparql.ask.checking import CheckedPlan, check_plan
+from sparql.ask.errors import PlanError
+from sparql.ask.naming import FoundName
+from sparql.ask.offering import offer
+from sparql.ask.places import StatedPlaces
+from sparql.ask.plan import Choices, Plan, plan_schema, read_plan
+from sparql.ask.use import check_use
+
+__all__ = ["Planned", "Planner", "RunQuery", "Trace"]
+
+RunQuery = Callable[[str], Awaitable[Mapping[str, Any]]]
+
+_ATTEMPTS: Final = 2
+_TOKENS: Final = 400
+_LIMITS: Final = {"compact": 6, "full": 20}
+
+
+@dataclass
+class Trace:
+    """What was thought, done and seen on the way to an answer, in order."""
+
+    steps: list[dict[str, str]] = field(default_factory=list)
+
+    def note(self, thought: str, action: str, observation: str) -> None:
+        self.steps.append({"thought": thought, "action": action, "observation": observation})
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What planning came to: a checked plan, or the plan that could not be used and why.
+
+    `plan` may hold NONE where nothing offered fitted; `checked` is None then, and when `problem` is set.
+    """
+
+    choices: Choices
+    plan: Plan | None
+    checked: CheckedPlan | None
+    problem: PlanError | None = None
+
+
+class Planner:
+    """Plans questions with one model over one ontology."""
+
+    def __init__(self, schema: Schema, model: ChatModel, run_query: RunQuery) -> None:
+        self._schema = schema
+        self._model = model
+        self._run_query = run_query
+        self._places = StatedPlaces.of(schema)
+        self._prompt = load_prompt(f"ask-{model.prompt_profile}")
+
+    async def plan(
+        self, question: str, names: Sequence[FoundName], trace: Trace, *, context: str = ""
+    ) -> Planned:
+        """Plan a question whose names are linked. Raises `ModelError` when no model answers."""
+        choices = await self._choices(question, names)
+        trace.note(
+            "The plan may choose only from what fits the question.",
+            "offer",
+            f"names: {_listed(choices.names)}; classes: {_listed(choices.classes)}; "
+            f"relations: {_listed(choices.properties)}",
+        )
+        messages = list(self._prompt.messages(self._values(question, choices, context)))
+        problem, plan, text = None, None, ""
+        for attempt in range(1, _ATTEMPTS + 1):
+            reply = await self._model.complete(messages, schema=plan_schema(choices), max_tokens=_TOKENS)
+            text = reply.text
+            try:
+                plan = read_plan(text, choices)
+                if _has_none(plan):
+                    trace.note("Nothing offered fits some part of the question.", "plan", text)
+                    return Planned(choices, plan, None)
+                check_use(plan, question, names)
+                checked = check_plan(plan, self._schema, self._places)
+            except PlanError as error:
+                problem = error
+                trace.note(
+                    f"Attempt {attempt}: the plan is checked before it is used.", "plan", f"{text} {error}"
+                )
+                messages += [Message("assistant", text), Message("user", _correction(error))]
+                continue
+            trace.note("The plan fits the ontology.", "plan", text)
+            return Planned(choices, plan, checked)
+        if plan is None:
+            raise ModelReplyError(
+                f"The model's plan could not be read: {problem} Ask again, or configure a larger model.", text
+            )
+        return Planned(choices, plan, None, problem)
+
+    async def _choices(self, question: str, names: Sequence[FoundName]) -> Choices:
+        compact = self._model.prompt_profile == "compact"
+        linked = [name.link.iri for name in names if name.link.iri is not None]
+        present = await self._present(linked) if linked and not compact else ()
+        limit = _LIMITS[self._model.prompt_profile]
+        return offer(
+            question,
+            names,
+            self._schema,
+            present=present,
+            inside=self._places.inside,
+            things=sorted(self._places.shaped, key=str),
+            limit=limit,
+            only_related=compact,
+        )
+
+    async def _present(self, iris: Sequence[NamedNode]) -> Sequence[NamedNode]:
+        """Return the properties of the ontology that lead from or to these entities in the graph."""
+        values = " ".join(str(iri) for iri in iris)
+        query = (
+            "SELECT DISTINCT ?property WHERE {\n"
+            f"  VALUES ?thing {{ {values} }}\n"
+            "  { ?thing ?property ?value } UNION { ?other ?property ?thing }\n"
+            "}\nORDER BY ?property\n"
+        )
+        rows = (await self._run_query(query))["results"]["bindings"]
+        found = (NamedNode(row["property"]["value"]) for row in rows)
+        return [
+            iri
+            for iri in found
+            if iri in self._schema.properties and not self._schema.properties[iri].borrowed
+        ]
+
+    def _values(self, question: str, choices: Choices, context: str) -> Mapping[str, str]:
+        return {
+            "question": question,
+            "names": "; ".join(choices.names),
+            "classes": "; ".join(choices.classes),
+            "relations": "; ".join(choices.properties),
+            "name_list": "\n".join(self._described(choices)) or "(none)",
+            "class_list": "\n".join(
+                f"- {words}: {self._schema.classes[choice.iri].definition or 'no description'}"
+                for words, choice in choices.classes.items()
+                if choice.iri is not None
+            )
+            or "(none)",
+            "relation_list": "\n".join(
+                self._relation(words, self._schema.properties[choice.iri])
+                for words, choice in choices.properties.items()
+                if choice.iri is not None
+            )
+            or "(none)",
+            "context": f"\nWhat else to mind: {context}" if context else "",
+        }
+
+    def _described(self, choices: Choices) -> list[str]:
+        return [f"- {words} ({self._labels(choice.classes)})" for words, choice in choices.names.items()]
+
+    def _relation(self, words: str, known: OntologyProperty) -> str:
+        ends = f"{self._labels(known.domains)} -> {self._labels(known.ranges)}"
+        return f"- {words} ({ends}): {known.definition or 'no description'}"
+
+    def _labels(self, iris: frozenset[NamedNode]) -> str:
+        labels = sorted(self._schema.classes[iri].label for iri in iris if iri in self._schema.classes)
+        return " or ".join(labels) or "anything"
+
+
+def _has_none(plan: Plan) -> bool:
+    return any(choice.iri is None for step in plan.steps for choice in step.chosen.values())
+
+
+def _correction(error: PlanError) -> str:
+    return f"The plan does not work. {error} Answer with a corrected plan."
+
+
+def _listed(choices: Mapping[str, object]) -> str:
+    return ", ".join(choices) or "none"

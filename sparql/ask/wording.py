@@ -1,0 +1,97 @@
+"""Plans and counts in plain words, for the answer, the trace and the gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sparql.ask.checking import CheckedPlan, CheckedStep
+from sparql.ask.plan import Op, Step
+
+__all__ = ["describe", "enumerate_labels", "is_about_one", "kilometres", "plural", "step_words"]
+
+_LISTED: Final = 10
+_IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
+def describe(plan: CheckedPlan, assumed_km: Mapping[int, float], *, one: bool = False) -> str:
+    """Return what the plan asks for as a noun phrase, such as "museums in Manhattan"."""
+    words = ""
+    for number, checked in enumerate(plan.steps, 1):
+        words = _extend(words, checked, assumed_km.get(number), one=one)
+    return words
+
+
+def _extend(words: str, checked: CheckedStep, assumed_km: float | None, *, one: bool) -> str:
+    step = checked.step
+    entity = step.entity.words if step.entity else ""
+    match step.op:
+        case Op.ENTITY:
+            return entity
+        case Op.FIND:
+            class_ = step.class_.words if step.class_ else ""
+            found = class_ if one else plural(class_)
+            return f"{words}, only {found}" if words else found
+        case Op.WITHIN:
+            return f"{words} in {entity}"
+        case Op.TOUCHES:
+            return f"{words} bordering {entity}"
+        case Op.NEAR:
+            return f"{words} within {kilometres(assumed_km or step.km or 0)} of {entity}"
+        case Op.RELATE:
+            relation = step.property_.words if step.property_ else ""
+            if step.entity is not None:
+                end = f"{entity} has them as" if checked.inverse else ""
+                return f"{words} ({end} {relation})" if checked.inverse else f"{words} ({relation}: {entity})"
+            return f'what has {words} as "{relation}"' if checked.inverse else f'"{relation}" of {words}'
+        case Op.COUNT:
+            return words
+
+
+def is_about_one(plan: CheckedPlan) -> bool:
+    """Tell a plan that asks whether one named thing fulfils conditions: its answer is yes or no."""
+    first, *rest = plan.steps
+    keeps = all(
+        c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.TOUCHES}
+        or (c.step.op is Op.RELATE and c.step.entity is not None)
+        for c in rest
+    )
+    return first.step.op is Op.ENTITY and bool(rest) and keeps
+
+
+def step_words(step: Step) -> str:
+    """Return a step as the model wrote it, in words."""
+    chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
+    km = f" {kilometres(step.km)}" if step.km else ""
+    return f"{step.op} {chosen}{km}".strip()
+
+
+def enumerate_labels(labels: Sequence[str]) -> str:
+    """Return "A, B and C", at most ten of them."""
+    if len(labels) > _LISTED:
+        return f"{', '.join(labels[:_LISTED])} and {len(labels) - _LISTED:,} more"
+    if len(labels) < 2:
+        return "".join(labels)
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def kilometres(km: float) -> str:
+    """Return a distance in words: "1.5 km"."""
+    return f"{km:,.3f}".rstrip("0").rstrip(".") + " km"
+
+
+def plural(words: str) -> str:
+    """Return the English plural of a class label: "place of worship" becomes "places of worship"."""
+    head, joint, rest = words.partition(" of ")
+    before, _, last = head.rpartition(" ")
+    return f"{before} {_plural_word(last)}{joint}{rest}".strip()
+
+
+def _plural_word(word: str) -> str:
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{word}es"
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}s"

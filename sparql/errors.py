@@ -1,0 +1,211 @@
+"""What can go wrong between a SPARQL request and its answer.
+
+::
+
+    SparqlError
+    ├── RequestError                 the request itself
+    │   ├── MalformedRequest         parameters missing, doubled, unreadable
+    │   ├── SyntaxProblem            the SPARQL text does not parse (line, column)
+    │   ├── NotAcceptable            no format the client accepts
+    │   ├── UnsupportedMediaType     a body of a type we do not read
+    │   ├── RemoteAccessRefused      SERVICE or LOAD
+    │   ├── ProtectedGraph           a write into a graph of the system
+    │   └── ProtectedTriple          a removal of a triple that the system keeps
+    ├── ReadError                    a sound query that could not be finished
+    │   ├── QueryTimeout             over its deadline, stopped
+    │   ├── QueryMemoryExceeded      over its memory, stopped
+    │   ├── TooManyQueries           the queue is full
+    │   ├── QueryFailed              the engine gave up while evaluating
+    │   └── ReaderLost               a reader process died or cannot start
+    ├── WriteError                   a sound update that could not be carried out
+    │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that is not there
+    │   └── GraphExists              CREATE of a graph that is there
+    └── StoreError                   the folder of the store
+        ├── StoreLocked              another process holds it
+        └── StoreUnreadable          its files cannot be opened
+
+Each message says what the sender of the request, or the operator, can do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class SparqlError(Exception):
+    """Any failure of the SPARQL room; ``str(error)`` is a sentence for the client."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The initialisers take other arguments than the message, so a copy is not made by calling them.
+        return _copied, (type(self), self.args, self.__dict__)
+
+
+def _copied(kind: type[SparqlError], args: tuple[Any, ...], members: dict[str, Any]) -> SparqlError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
+
+
+class RequestError(SparqlError):
+    """The request cannot be served as it was sent; sending it again changes nothing."""
+
+
+class MalformedRequest(RequestError):
+    """A parameter is missing, doubled or unreadable (SPARQL 1.1 Protocol, 2.1 and 2.2)."""
+
+
+class SyntaxProblem(RequestError):
+    """The SPARQL text does not parse.
+
+    ``line`` and ``column`` count from one, in characters, and are None where the engine names no place.
+    """
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class NotAcceptable(RequestError):
+    """None of the media types that the client accepts can be produced; ``offered`` lists those that can."""
+
+    def __init__(self, accept: str, offered: Sequence[str]) -> None:
+        super().__init__(
+            f"Nothing in Accept '{accept}' can be produced; ask for one of {', '.join(offered)}."
+        )
+        self.offered = tuple(offered)
+
+
+class UnsupportedMediaType(RequestError):
+    """A request body of a type that the endpoint does not read; ``supported`` lists those it does."""
+
+    def __init__(self, found: str | None, supported: Sequence[str]) -> None:
+        told = f"a body of type '{found}'" if found else "a body without Content-Type"
+        super().__init__(f"The endpoint cannot read {told}; send {' or '.join(supported)}, in UTF-8.")
+        self.supported = tuple(supported)
+
+
+class RemoteAccessRefused(RequestError):
+    """SERVICE or LOAD in a request: this server does not fetch from other hosts."""
+
+    def __init__(self, keyword: str, target: str) -> None:
+        super().__init__(
+            f"{keyword} {target} is refused: this server does not reach out to other hosts. "
+            f"Fetch the data yourself and send it, or run the query without {keyword}."
+        )
+        self.keyword = keyword
+        self.target = target
+
+
+class ProtectedGraph(RequestError):
+    """A write into one of the system's own graphs, which only the system writes."""
+
+    def __init__(self, graph: object) -> None:
+        super().__init__(
+            f"Graph {graph} is kept by the system and is read-only; "
+            "write to the default graph or to a named graph of your own."
+        )
+        self.graph = graph
+
+
+class ProtectedTriple(RequestError):
+    """The removal of a triple of the default graph that the system keeps, in the graph that records it."""
+
+    def __init__(self, triple: object, graph: object) -> None:
+        super().__init__(
+            f"The triple {triple} cannot be removed: the system keeps it (graph {graph}); "
+            "change what it follows from instead."
+        )
+        self.triple = triple
+        self.graph = graph
+
+
+class ReadError(SparqlError):
+    """A query that was sound but could not be finished."""
+
+
+class QueryTimeout(ReadError):
+    """The query ran past its deadline of ``timeout_s`` seconds and was stopped."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(
+            f"The query ran past its limit of {timeout_s:g} s and was stopped; "
+            "narrow it, add a LIMIT, or raise the timeout parameter."
+        )
+        self.timeout_s = timeout_s
+
+
+class QueryMemoryExceeded(ReadError):
+    """The query needed more memory than a reader may take and was stopped."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(
+            f"The query needed more than {limit_bytes // 2**20} MiB and was stopped; "
+            "sort, group or join fewer rows at a time."
+        )
+        self.limit_bytes = limit_bytes
+
+
+class TooManyQueries(ReadError):
+    """No reader came free; try again after ``retry_after_s`` seconds."""
+
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__(f"All readers are busy and the queue is full; try again in {retry_after_s:g} s.")
+        self.retry_after_s = retry_after_s
+
+
+class QueryFailed(ReadError):
+    """The engine gave up while it evaluated or serialised the query."""
+
+
+class ReaderLost(ReadError):
+    """A reader process died without a word, or none can be started."""
+
+
+class WriteError(SparqlError):
+    """An update that was sound but could not be carried out; nothing was changed."""
+
+
+class GraphMissing(WriteError):
+    """An operation on a named graph that does not exist (SPARQL 1.1 Update, 3.2)."""
+
+    def __init__(self, graph: str) -> None:
+        super().__init__(f"There is no graph <{graph}>; create it first, or write SILENT after the keyword.")
+        self.graph = graph
+
+
+class GraphExists(WriteError):
+    """CREATE of a graph that exists already (SPARQL 1.1 Update, 3.2.1)."""
+
+    def __init__(self, graph: str) -> None:
+        super().__init__(f"Graph <{graph}> exists already; leave CREATE out, or write CREATE SILENT.")
+        self.graph = graph
+
+
+class StoreError(SparqlError):
+    """The folder of the store cannot be used."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"Another process holds the store in {folder}; stop it, or name another folder.")
+        self.folder = folder
+
+
+class StoreUnreadable(StoreError):
+    """The store's files cannot be opened; ``reason`` is what the engine said."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(
+            f"The store in {folder} cannot be opened: {reason}. Check its permissions, or restore a backup."
+        )
+        self.folder = folder
+        self.reason = reason

@@ -1,0 +1,65 @@
+"""The formats that answers come in, as one table.
+
+Results of SELECT and ASK: JSON, XML, CSV, TSV. Graphs of CONSTRUCT and DESCRIBE: Turtle, N-Triples,
+N-Quads, TriG, RDF/XML, JSON-LD. The first of each table is what a client without preferences gets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyoxigraph import QueryResultsFormat, RdfFormat
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to write an answer.
+
+    ``name`` is the short name (the ``format`` parameter); ``aliases`` are media types and short names that
+    clients also use for it; ``engine`` is what the store's serialiser wants.
+    """
+
+    name: str
+    media_type: str
+    engine: QueryResultsFormat | RdfFormat
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def content_type(self) -> str:
+        """The Content-Type header: text types carry their charset, which would default to something else."""
+        return f"{self.media_type}; charset=utf-8" if self.media_type.startswith("text/") else self.media_type
+
+    def answers_to(self, name: str) -> bool:
+        """Whether a client that wrote this name means this format."""
+        return name in (self.name, self.media_type) or name in self.aliases
+
+
+RESULT_FORMATS: tuple[Format, ...] = (
+    Format(
+        "json",
+        "application/sparql-results+json",
+        QueryResultsFormat.JSON,
+        ("application/json", "text/json", "srj"),
+    ),
+    Format(
+        "xml",
+        "application/sparql-results+xml",
+        QueryResultsFormat.XML,
+        ("application/xml", "text/xml", "srx"),
+    ),
+    Format("csv", "text/csv", QueryResultsFormat.CSV),
+    Format("tsv", "text/tab-separated-values", QueryResultsFormat.TSV),
+)
+
+GRAPH_FORMATS: tuple[Format, ...] = (
+    Format("turtle", "text/turtle", RdfFormat.TURTLE, ("ttl", "application/turtle", "application/x-turtle")),
+    Format(
+        "ntriples", "application/n-triples", RdfFormat.N_TRIPLES, ("nt", "n-triples", "text/plain", "text/nt")
+    ),
+    Format("nquads", "application/n-quads", RdfFormat.N_QUADS, ("nq", "n-quads", "text/x-nquads")),
+    Format("trig", "application/trig", RdfFormat.TRIG, ("application/x-trig",)),
+    Format("rdfxml", "application/rdf+xml", RdfFormat.RDF_XML, ("rdf", "xml", "application/xml", "text/xml")),
+    Format("jsonld", "application/ld+json", RdfFormat.JSON_LD, ("json-ld", "json", "application/json")),
+)
+
+BY_NAME: dict[str, Format] = {one.name: one for one in (*RESULT_FORMATS, *GRAPH_FORMATS)}

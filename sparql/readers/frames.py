@@ -1,0 +1,47 @@
+"""The frames that a reader process and the server exchange over a socket.
+
+A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
+in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
+An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+_HEADER = struct.Struct("!BI")
+HEADER_SIZE = _HEADER.size
+
+
+class FrameKind(IntEnum):
+    """What a frame carries."""
+
+    READY = 1
+    QUERY = 2
+    CLOSE = 3
+    CAPTURE = 9
+    HEAD = 4
+    DATA = 5
+    END = 6
+    ERROR = 7
+    REFUSED = 8
+
+
+def pack(kind: FrameKind, payload: bytes = b"") -> bytes:
+    """A frame as bytes."""
+    return _HEADER.pack(kind, len(payload)) + payload
+
+
+def pack_json(kind: FrameKind, members: Mapping[str, Any]) -> bytes:
+    """A frame with a JSON object in it."""
+    return pack(kind, json.dumps(members).encode())
+
+
+def unpack_header(data: bytes | bytearray | memoryview, offset: int = 0) -> tuple[FrameKind, int]:
+    """Kind and payload length of the frame that starts at ``offset``."""
+    kind, length = _HEADER.unpack_from(data, offset)
+    return FrameKind(kind), length

@@ -1,0 +1,78 @@
+"""What a reader process may not do: outlive its parent, outgrow its memory, reach the network.
+
+Linux only where it must be: elsewhere the lifeline to the parent and the memory watch still hold.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+import sys
+
+MEMORY_EXIT_STATUS = 79
+"""The exit status of a reader that ended itself because of its memory."""
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP = 22
+_SECCOMP_MODE_FILTER = 2
+_ALLOW = 0x7FFF0000
+_FAIL_WITH_EPERM = 0x00050001
+_LOAD_SYSCALL_NUMBER = 0x20
+_JUMP_IF_EQUAL = 0x15
+_RETURN = 0x06
+# The numbers of socket and connect.
+_NETWORK_CALLS = {"x86_64": (41, 42), "aarch64": (198, 203)}
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_ushort),
+        ("jump_true", ctypes.c_ubyte),
+        ("jump_false", ctypes.c_ubyte),
+        ("value", ctypes.c_uint),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(_Instruction)))
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies, however it dies (prctl(2))."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def forbid_network() -> bool:
+    """Have the kernel refuse new sockets to this process; says whether it will (seccomp(2)).
+
+    SERVICE is refused from the query's text. This holds should a text ever be misread.
+    """
+    numbers = _NETWORK_CALLS.get(platform.machine())
+    if sys.platform != "linux" or numbers is None:
+        return False
+    steps = (
+        _Instruction(_LOAD_SYSCALL_NUMBER, 0, 0, 0),
+        _Instruction(_JUMP_IF_EQUAL, 1, 0, numbers[0]),
+        _Instruction(_JUMP_IF_EQUAL, 0, 1, numbers[1]),
+        _Instruction(_RETURN, 0, 0, _FAIL_WITH_EPERM),
+        _Instruction(_RETURN, 0, 0, _ALLOW),
+    )
+    program = _Program(len(steps), (_Instruction * len(steps))(*steps))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        return False
+    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0)
+
+
+def own_memory_bytes() -> int:
+    """The memory that only this process holds: resident pages without those of mapped files."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            fields = statm.read().split()
+    except OSError:
+        return 0
+    return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,347 @@
+"""The pool of reader processes: admission, deadlines, replacement.
+
+A query takes a free reader, or waits in a bounded queue. At its deadline its reader is killed and another
+one started in its place; the same happens when a client leaves and the reader does not stop by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Any, Self
+
+from pyoxigraph import NamedNode, RdfFormat, parse
+
+from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, TooManyQueries
+from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS
+from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
+from sparql.readers.frames import FrameKind
+from sparql.readers.process import ReaderProcess
+from sparql.readers.result import Answer, QueryRequest, QueryResult, error_of
+from sparql.syntax import Kind, facts_of
+from sparql.updates import QuadDelta
+from sparql.vocabulary import GRAPH
+
+_STOP_GRACE_S = 0.2
+_RESTART_DELAYS_S = (0.0, 0.5, 1.0, 2.0)
+_LAST_RESTART_DELAY_S = 5.0
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """Sizes and limits of the pool.
+
+    ``readers`` processes (25 MB each when idle), ``queue_limit`` queries that may wait for one, ``timeout_s``
+    for queries that name none, ``memory_limit_bytes`` for one process, ``retry_after_s`` for the rejected.
+    """
+
+    readers: int = 4
+    queue_limit: int = 64
+    timeout_s: float = 30.0
+    memory_limit_bytes: int = 2 * 2**30
+    retry_after_s: float = 1.0
+
+
+@dataclass
+class ReaderStatistics:
+    """What the pool has done since its start."""
+
+    queries: int = 0
+    kills: int = 0
+    turned_away: int = 0
+
+
+class ReaderPool:
+    """Runs queries in reader processes on checkpoints of ``source``.
+
+    Belongs to one event loop: ``async with ReaderPool(source) as pool``, or ``start`` and ``close``.
+    """
+
+    def __init__(self, source: CheckpointSource, settings: ReaderSettings | None = None) -> None:
+        self.settings = settings or ReaderSettings()
+        self.statistics = ReaderStatistics()
+        self._source = source
+        self._keeper = CheckpointKeeper(source, self._drop_stale)
+        self._readers: set[ReaderProcess] = set()
+        self._idle: list[ReaderProcess] = []
+        self._queue: deque[asyncio.Future[ReaderProcess]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    async def start(self) -> None:
+        """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""
+        readers = await asyncio.gather(
+            *(ReaderProcess.start(self.settings.memory_limit_bytes) for _ in range(self.settings.readers)),
+            return_exceptions=True,
+        )
+        failures = [one for one in readers if isinstance(one, BaseException)]
+        for one in readers:
+            if isinstance(one, ReaderProcess):
+                self._admit(one)
+        if failures:
+            await self.close()
+            raise failures[0]
+
+    async def close(self) -> None:
+        """End all readers and give their checkpoints back; queries under way are told."""
+        self._closing = True
+        for waiting in self._queue:
+            if not waiting.done():
+                waiting.set_exception(ReaderLost("The server is shutting down; try again later."))
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for reader in list(self._readers):
+            reader.kill(None)
+            await self._bury(reader)
+        await self._keeper.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the readers."""
+        return tuple(reader.pid for reader in self._readers)
+
+    @property
+    def waiting(self) -> int:
+        """How many queries wait for a reader."""
+        return len(self._queue)
+
+    def revision(self) -> int:
+        """The revision that a query started now would see at least."""
+        return self._source.revision()
+
+    @asynccontextmanager
+    async def query(self, request: QueryRequest) -> AsyncIterator[QueryResult]:
+        """Run a query; inside the block its head is known and its body can be iterated.
+
+        Raises RequestError and ReadError (see ``sparql.errors``) on entry and while iterating.
+        """
+        result = await self.open_query(request)
+        try:
+            yield result
+        finally:
+            self.close_query(result)
+
+    async def open_query(self, request: QueryRequest) -> QueryResult:
+        """As ``query``, for callers that cannot hold a block open; ``close_query`` must follow."""
+        answer, head = await self._ask(FrameKind.QUERY, _members(request), request.timeout_s)
+        return QueryResult(answer, BY_NAME[head["format"]])
+
+    def close_query(self, result: QueryResult) -> None:
+        """Done with an answer, whole or not; never blocks, so that it can run while a task is cancelled."""
+        self._finish(result.answer)
+
+    async def capture(
+        self,
+        text: str,
+        using: Sequence[NamedNode] = (),
+        using_named: Sequence[NamedNode] = (),
+        timeout_s: float | None = None,
+    ) -> tuple[QuadDelta, int]:
+        """What an update would change at the newest revision, and which revision that is.
+
+        As ``sparql.updates.capture``, but in a reader process, so that it can be stopped. A caller that is
+        to commit the delta must keep others from writing until it has. Raises RequestError, ReadError and
+        WriteError.
+        """
+        members = {
+            "text": text,
+            "using": [graph.value for graph in using],
+            "using_named": [graph.value for graph in using_named],
+        }
+        answer, head = await self._ask(FrameKind.CAPTURE, members, timeout_s)
+        try:
+            body = b"".join([chunk async for chunk in answer])
+        finally:
+            self._finish(answer)
+        split = head["removals_bytes"]
+        delta = QuadDelta(
+            additions=frozenset(parse(body[split:], format=RdfFormat.N_QUADS)),
+            removals=frozenset(parse(body[:split], format=RdfFormat.N_QUADS)),
+            graphs_created=frozenset(NamedNode(iri) for iri in head["graphs_created"]),
+            graphs_dropped=frozenset(NamedNode(iri) for iri in head["graphs_dropped"]),
+        )
+        return delta, answer.revision
+
+    async def _ask(
+        self, kind: FrameKind, members: dict[str, Any], timeout_s: float | None
+    ) -> tuple[Answer, dict[str, Any]]:
+        """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
+        timeout_s = timeout_s or self.settings.timeout_s
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        reader = await self._take(deadline)
+        killer = loop.call_at(deadline, self._expire, reader, timeout_s)
+        try:
+            lease = await self._keeper.lease()
+            self._replace_lease(reader, lease)
+            reader.send(kind, {**members, "path": lease.path})
+            self.statistics.queries += 1
+            told, payload = await reader.frames.next()
+        except EOFError:
+            killer.cancel()
+            self._give_back(reader)
+            raise await reader.cause_of_end() from None
+        except BaseException:
+            # Cancelled, or no checkpoint: whatever the reader does now is of no use.
+            killer.cancel()
+            self._retire(reader)
+            raise
+        answer = Answer(reader, lease.revision, killer)
+        if told is not FrameKind.HEAD:
+            answer.finished = True
+            self._finish(answer)
+            raise error_of(told, payload)
+        return answer, payload
+
+    def _finish(self, answer: Answer) -> None:
+        answer.killer.cancel()
+        if answer.finished:
+            self._give_back(answer.reader)
+        else:
+            self._retire(answer.reader)
+
+    async def solutions(self, text: str, timeout_s: float | None = None) -> dict[str, Any]:
+        """The parsed SPARQL 1.1 JSON results of a SELECT or ASK."""
+        form = facts_of(text).form
+        if form is not None and form.gives_graph:
+            raise MalformedRequest("A SELECT or ASK is needed here; a graph has no solutions.")
+        async with self.query(QueryRequest(text, BY_NAME["json"], timeout_s=timeout_s)) as result:
+            parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))
+        return parsed
+
+    async def _take(self, deadline: float) -> ReaderProcess:
+        if self._closing:
+            raise ReaderLost("The server is shutting down; try again later.")
+        while self._idle:
+            reader = self._idle.pop()
+            if reader.alive:
+                return reader
+            self._give_back(reader)
+        if len(self._queue) >= self.settings.queue_limit:
+            self._turn_away()
+        turn: asyncio.Future[ReaderProcess] = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await turn
+        except TimeoutError:
+            self._turn_away()
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._give_back(turn.result())
+            raise
+        finally:
+            if turn in self._queue:
+                self._queue.remove(turn)
+        raise AssertionError("unreachable")
+
+    def _turn_away(self) -> None:
+        self.statistics.turned_away += 1
+        raise TooManyQueries(self.settings.retry_after_s)
+
+    def _replace_lease(self, reader: ReaderProcess, lease: Lease | None) -> None:
+        previous, reader.lease = reader.lease, lease
+        if previous is not None:
+            self._keeper.drop(previous)
+
+    def _expire(self, reader: ReaderProcess, timeout_s: float) -> None:
+        self.statistics.kills += 1
+        reader.kill(QueryTimeout(timeout_s))
+
+    def _give_back(self, reader: ReaderProcess) -> None:
+        """A reader is free again, or dead and to be replaced."""
+        if not reader.alive:
+            self._spawn_task(self._replace(reader))
+            return
+        newest = self._keeper.newest
+        if reader.lease is not None and newest is not None and reader.lease is not newest:
+            reader.close_store()
+            self._replace_lease(reader, None)
+        while self._queue:
+            turn = self._queue.popleft()
+            if not turn.done():
+                turn.set_result(reader)
+                return
+        self._idle.append(reader)
+
+    def _retire(self, reader: ReaderProcess) -> None:
+        self._spawn_task(self._stop(reader))
+
+    async def _stop(self, reader: ReaderProcess) -> None:
+        """Bring a reader to the end of a query that nobody waits for, by asking and else by force."""
+        reader.stop_query()
+        try:
+            async with asyncio.timeout(_STOP_GRACE_S):
+                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
+                    pass
+        except (TimeoutError, EOFError):
+            self.statistics.kills += 1
+            reader.kill(None)
+        self._give_back(reader)
+
+    async def _replace(self, dead: ReaderProcess) -> None:
+        await self._bury(dead)
+        for delay in chain(_RESTART_DELAYS_S, repeat(_LAST_RESTART_DELAY_S)):
+            await asyncio.sleep(delay)
+            try:
+                reader = await ReaderProcess.start(self.settings.memory_limit_bytes)
+            except ReaderLost:
+                continue
+            self._admit(reader)
+            return
+
+    async def _bury(self, reader: ReaderProcess) -> None:
+        await reader.end()
+        self._readers.discard(reader)
+        self._replace_lease(reader, None)
+
+    def _admit(self, reader: ReaderProcess) -> None:
+        self._readers.add(reader)
+        self._give_back(reader)
+
+    def _drop_stale(self) -> None:
+        for reader in self._idle:
+            if reader.lease is not None and reader.lease is not self._keeper.newest:
+                reader.close_store()
+                self._replace_lease(reader, None)
+
+    def _spawn_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _members(request: QueryRequest) -> dict[str, Any]:
+    """What a reader needs to know of a request. Raises for texts that must not reach it."""
+    facts = facts_of(request.text)
+    facts.refuse_remote_access()
+    if facts.kind is Kind.UPDATE:
+        raise MalformedRequest("This is an update, not a query; send it as an update.")
+    graph_format, result_format = GRAPH_FORMATS[0], RESULT_FORMATS[0]
+    if request.format in GRAPH_FORMATS:
+        graph_format = request.format
+    elif request.format is not None:
+        result_format = request.format
+    return {
+        "text": request.text,
+        "result_format": result_format.name,
+        "graph_format": graph_format.name,
+        "default_graphs": [graph.value for graph in request.default_graphs],
+        "named_graphs": [graph.value for graph in request.named_graphs],
+        "system_graphs": GRAPH.iri,
+        "hide_system_graphs": facts.graph_variable and not facts.dataset_clause,
+        "named_in_text": [iri for iri in facts.iris if iri.startswith(GRAPH.iri)],
+    }

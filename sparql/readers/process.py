@@ -1,0 +1,222 @@
+"""The server's end of one reader process: starting it, talking to it, ending it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections import deque
+from contextlib import suppress
+from typing import Any, cast
+
+from sparql.errors import QueryMemoryExceeded, ReaderLost, SparqlError
+from sparql.readers.checkpoints import Lease
+from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
+from sparql.readers.limits import MEMORY_EXIT_STATUS
+
+_BUFFERED_BYTES = 256 * 1024
+_START_TIMEOUT_S = 60.0
+_DYING_POLL_S = 0.002
+
+
+class FrameReader(asyncio.Protocol):
+    """Frames as they come in from the socket; the reader is held back while many bytes wait here."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+        self._frames: deque[tuple[FrameKind, Any]] = deque()
+        self._waiting = 0
+        self._paused = False
+        self._arrival: asyncio.Future[None] | None = None
+        self._transport: asyncio.Transport | None = None
+        self.closed = False
+        self.on_closed = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        offset, end = 0, len(received)
+        while end - offset >= HEADER_SIZE:
+            kind, length = unpack_header(received, offset)
+            if end - offset - HEADER_SIZE < length:
+                break
+            offset += HEADER_SIZE
+            self._frames.append((kind, _payload(kind, bytes(received[offset : offset + length]))))
+            self._waiting += length
+            offset += length
+        if offset:
+            del received[:offset]
+        if self._waiting > _BUFFERED_BYTES and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+        if self._frames:
+            self._wake()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.closed = True
+        self.on_closed.set()
+        self._wake()
+
+    async def next(self) -> tuple[FrameKind, Any]:
+        """The next frame: bytes for DATA, a parsed object for HEAD and ERROR. Raises EOFError at the end."""
+        while not self._frames:
+            if self.closed:
+                raise EOFError
+            self._arrival = asyncio.get_running_loop().create_future()
+            await self._arrival
+        return self._take()
+
+    def take_finished(self) -> list[bytes] | None:
+        """All DATA up to END, if END has arrived; None, taking nothing, otherwise."""
+        if not self._frames or self._frames[-1][0] is not FrameKind.END:
+            return None
+        chunks = []
+        while self._frames:
+            kind, payload = self._take()
+            if kind is FrameKind.DATA:
+                chunks.append(payload)
+        return chunks
+
+    def _take(self) -> tuple[FrameKind, Any]:
+        kind, payload = self._frames.popleft()
+        if kind is FrameKind.DATA:
+            self._waiting -= len(payload)
+        if self._paused and self._waiting <= _BUFFERED_BYTES // 2 and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return kind, payload
+
+    def _wake(self) -> None:
+        if self._arrival is not None and not self._arrival.done():
+            self._arrival.set_result(None)
+
+
+class ReaderProcess:
+    """One worker process and the checkpoint it has open."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        transport: asyncio.Transport,
+        frames: FrameReader,
+        control: int,
+        memory_limit_bytes: int,
+    ) -> None:
+        self._process = process
+        self._transport = transport
+        self._control = control
+        self._memory_limit_bytes = memory_limit_bytes
+        self._number = 0
+        self._reason: SparqlError | None = None
+        self.frames = frames
+        self.lease: Lease | None = None
+
+    @classmethod
+    async def start(cls, memory_limit_bytes: int) -> ReaderProcess:
+        """Start a worker and wait until it is ready. Raises ReaderLost when it does not come up."""
+        # The process must be started by this thread: it is told when its parent *thread* ends.
+        ours, theirs = socket.socketpair()
+        control_read, control_write = os.pipe()
+        arguments = [str(theirs.fileno()), str(control_read), str(memory_limit_bytes)]
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "sparql.readers.worker", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), control_read),
+            )
+        except OSError as error:
+            ours.close()
+            os.close(control_write)
+            raise ReaderLost(f"A reader process cannot be started: {error}.") from error
+        finally:
+            theirs.close()
+            os.close(control_read)
+        transport: asyncio.Transport | None = None
+        try:
+            ours.setblocking(False)
+            loop = asyncio.get_running_loop()
+            transport, frames = await loop.create_unix_connection(FrameReader, sock=ours)
+            async with asyncio.timeout(_START_TIMEOUT_S):
+                await frames.next()
+        except BaseException as error:
+            process.kill()
+            process.wait()
+            (transport or ours).close()
+            os.close(control_write)
+            if isinstance(error, EOFError | TimeoutError):
+                raise ReaderLost("A reader process ended before it was ready; see the log.") from error
+            raise
+        return cls(process, transport, frames, control_write, memory_limit_bytes)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can take a query."""
+        return not self.frames.closed and self._reason is None
+
+    def send(self, kind: FrameKind, members: dict[str, Any]) -> None:
+        """Hand over a QUERY or CAPTURE; its frames come in through ``frames``."""
+        self._number += 1
+        self._transport.write(pack_json(kind, {**members, "number": self._number}))
+
+    def close_store(self) -> None:
+        """Have the worker let go of its checkpoint."""
+        self._transport.write(pack(FrameKind.CLOSE))
+
+    def stop_query(self) -> None:
+        """Ask the worker to stop at the next row it writes; it may never get there."""
+        with suppress(BrokenPipeError):
+            os.write(self._control, self._number.to_bytes(8, "big"))
+
+    def kill(self, reason: SparqlError | None) -> None:
+        """End the process at once; whoever waits for its frames is told ``reason``."""
+        self._reason = self._reason or reason or ReaderLost("The server is shutting down; try again later.")
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+
+    async def cause_of_end(self) -> SparqlError:
+        """Why the process is gone, once its socket is closed."""
+        status = await self._exit_status()
+        if self._reason is not None:
+            return self._reason
+        if status == MEMORY_EXIT_STATUS:
+            return QueryMemoryExceeded(self._memory_limit_bytes)
+        return ReaderLost(f"The reader process ended with status {status} during the query; try again.")
+
+    async def end(self) -> None:
+        """End the process and everything that belongs to it."""
+        if self._process.poll() is None:
+            self._process.kill()
+        await self._exit_status()
+        self._transport.close()
+        await self.frames.on_closed.wait()
+        if self._control >= 0:
+            os.close(self._control)
+            self._control = -1
+
+    async def _exit_status(self) -> int:
+        # The process is dying: its memory is being given back. No thread is needed to see it go.
+        while (status := self._process.poll()) is None:
+            await asyncio.sleep(_DYING_POLL_S)
+        return status
+
+
+def _payload(kind: FrameKind, data: bytes) -> Any:
+    if kind is FrameKind.DATA:
+        return data
+    if kind is FrameKind.REFUSED:
+        return pickle.loads(data)
+    return json.loads(data) if data else None

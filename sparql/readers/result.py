@@ -1,0 +1,101 @@
+"""A query as the readers take it, and its answer as it streams in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from sparql.errors import QueryFailed, ReadError, SparqlError
+from sparql.formats import Format
+from sparql.readers.frames import FrameKind
+from sparql.readers.process import ReaderProcess
+from sparql.syntax import syntax_problem
+
+
+@dataclass(frozen=True)
+class QueryRequest:
+    """One query. Without a ``format``, JSON or Turtle by the query's form.
+
+    ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
+    ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own.
+    """
+
+    text: str
+    format: Format | None = None
+    default_graphs: tuple[NamedNode, ...] = ()
+    named_graphs: tuple[NamedNode, ...] = ()
+    timeout_s: float | None = None
+
+
+class Answer:
+    """What a reader is sending: chunks of at most 64 KB, to be iterated once.
+
+    When something fails after the head the iteration raises, so one that ends is whole. ``killer`` is the
+    timer that ends the reader at the deadline.
+    """
+
+    def __init__(self, reader: ReaderProcess, revision: int, killer: asyncio.TimerHandle) -> None:
+        self.reader = reader
+        self.revision = revision
+        self.killer = killer
+        self.finished = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while not self.finished:
+            try:
+                kind, payload = await self.reader.frames.next()
+            except EOFError:
+                raise await self.reader.cause_of_end() from None
+            if kind is FrameKind.DATA:
+                yield payload
+            else:
+                self.finished = True
+                if kind is not FrameKind.END:
+                    raise error_of(kind, payload)
+
+
+class QueryResult:
+    """An answer under way: its head is known, its body comes in chunks; see ``Answer``."""
+
+    def __init__(self, answer: Answer, format_: Format) -> None:
+        self.answer = answer
+        self.format = format_
+
+    @property
+    def revision(self) -> int:
+        """The revision of the store that the query read."""
+        return self.answer.revision
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the body, without parameters."""
+        return self.format.media_type
+
+    def whole(self) -> bytes | None:
+        """The body, if all of it has arrived already; None while more is to come. Ends the iteration."""
+        chunks = self.answer.reader.frames.take_finished()
+        if chunks is None:
+            return None
+        self.answer.finished = True
+        return b"".join(chunks)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return aiter(self.answer)
+
+
+def error_of(kind: FrameKind, payload: Any) -> SparqlError:
+    """The error that an ERROR or REFUSED frame tells of."""
+    if kind is FrameKind.REFUSED:
+        assert isinstance(payload, SparqlError)
+        return payload
+    match payload["type"]:
+        case "syntax":
+            return syntax_problem("query", payload["message"])
+        case "stopped":
+            return ReadError("The query was stopped because nobody waits for its answer any more.")
+        case _:
+            return QueryFailed(f"The query could not be evaluated: {payload['message']}.")

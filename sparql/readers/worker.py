@@ -1,0 +1,252 @@
+"""A reader process: runs one query at a time on a read-only checkpoint and streams the answer out.
+
+Started as ``python -m sparql.readers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. Queries come in over the
+data socket and answers go out over it. The control pipe brings the numbers of queries to stop; its end means
+that the parent is gone. A query is evaluated, serialised and dropped in this one thread, because the engine's
+results belong to the thread that made them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import select
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+from pyoxigraph import BlankNode, NamedNode, QueryTriples, RdfFormat
+
+from sparql.errors import SparqlError
+from sparql.formats import BY_NAME
+from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
+from sparql.readers.functions import Function, load_functions
+from sparql.readers.limits import MEMORY_EXIT_STATUS, die_with_parent, forbid_network, own_memory_bytes
+
+_FIRST_CHUNK = 4 * 1024
+_CHUNK = 64 * 1024
+_WATCH_INTERVAL_S = 0.05
+_IDLE_BEFORE_WARMING_S = 2.0
+
+
+class QueryStopped(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Watch(threading.Thread):
+    """Watches, beside the query, for its end being asked for, for the parent's, and over the memory."""
+
+    def __init__(self, control: int, memory_limit_bytes: int) -> None:
+        super().__init__(daemon=True)
+        self._control = control
+        self._memory_limit_bytes = memory_limit_bytes
+        self.stopped = 0
+
+    def run(self) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN | select.POLLHUP)
+        while True:
+            if poll.poll(_WATCH_INTERVAL_S * 1000):
+                numbers = os.read(self._control, 4096)
+                if not numbers:
+                    os._exit(0)
+                self.stopped = int.from_bytes(numbers[-8:], "big")
+            if own_memory_bytes() > self._memory_limit_bytes:
+                os._exit(MEMORY_EXIT_STATUS)
+
+
+class Sink:
+    """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
+
+    The head goes out with the first chunk, so that an error before it is told in its place.
+    """
+
+    def __init__(self, connection: socket.socket, watch: Watch, number: int, head: bytes) -> None:
+        self._connection = connection
+        self._watch = watch
+        self._number = number
+        self._head = head
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._threshold = _FIRST_CHUNK
+
+    def write(self, data: bytes) -> int:
+        """Take bytes of the answer; raises QueryStopped when nobody wants them."""
+        if self._watch.stopped == self._number:
+            raise QueryStopped
+        self._parts.append(bytes(data))
+        self._size += len(data)
+        if self._size >= self._threshold:
+            self._connection.sendall(self._gathered())
+            self._threshold = _CHUNK
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing to do: chunks go out by size, the last one by ``finish``."""
+
+    def finish(self) -> None:
+        """Send what is left and say that the answer is whole."""
+        self._connection.sendall(self._gathered() + pack(FrameKind.END))
+
+    def _gathered(self) -> bytes:
+        data = b"".join(self._parts)
+        message, self._head = self._head, b""
+        for start in range(0, len(data), _CHUNK):
+            message += pack(FrameKind.DATA, data[start : start + _CHUNK])
+        self._parts, self._size = [], 0
+        return message
+
+
+class Worker:
+    """The checkpoint that is open, and what is done with it."""
+
+    def __init__(self, connection: socket.socket, watch: Watch) -> None:
+        self._connection = connection
+        self._watch = watch
+        self._store: pyoxigraph.Store | None = None
+        self._path = ""
+        self._graphs: list[NamedNode | BlankNode] | None = None
+        self._functions: dict[NamedNode, Function] | None = None
+        self._warmed = False
+
+    def serve(self) -> None:
+        """Answer queries until the parent closes the connection."""
+        self._connection.sendall(pack(FrameKind.READY))
+        while (frame := self._next_frame()) is not None:
+            kind, payload = frame
+            if kind is FrameKind.CLOSE:
+                self._store, self._path = None, ""
+            else:
+                self._answer(kind, json.loads(payload))
+
+    def _next_frame(self) -> tuple[FrameKind, bytes] | None:
+        if not self._warmed and not select.select((self._connection,), (), (), _IDLE_BEFORE_WARMING_S)[0]:
+            self._warmed = True
+            threading.Thread(target=load_functions, daemon=True).start()
+        header = self._receive(HEADER_SIZE)
+        if header is None:
+            return None
+        kind, length = unpack_header(header)
+        payload = self._receive(length)
+        return None if payload is None else (kind, payload)
+
+    def _receive(self, length: int) -> bytes | None:
+        data = bytearray()
+        while len(data) < length:
+            piece = self._connection.recv(length - len(data))
+            if not piece:
+                return None
+            data += piece
+        return bytes(data)
+
+    def _answer(self, kind: FrameKind, request: dict[str, Any]) -> None:
+        try:
+            if kind is FrameKind.CAPTURE:
+                self._capture(request)
+            else:
+                self._run(request)
+        except SparqlError as error:
+            self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
+        except SyntaxError as error:
+            self._tell("syntax", str(error))
+        except QueryStopped:
+            self._tell("stopped", "")
+        except (ValueError, OSError, RuntimeError) as error:
+            self._tell("failed", str(error))
+
+    def _tell(self, type_: str, message: str) -> None:
+        self._connection.sendall(pack_json(FrameKind.ERROR, {"type": type_, "message": message}))
+
+    def _run(self, request: dict[str, Any]) -> None:
+        store = self._open(request["path"])
+        results = store.query(
+            request["text"],
+            custom_functions=self._functions_for(request["text"]),
+            **self._dataset(store, request),
+        )
+        graph = isinstance(results, QueryTriples)
+        format_ = BY_NAME[request["graph_format"] if graph else request["result_format"]]
+        head = pack_json(FrameKind.HEAD, {"format": format_.name})
+        sink = Sink(self._connection, self._watch, request["number"], head)
+        # The engine accepts any object with a write method.
+        results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+        sink.finish()
+
+    def _capture(self, request: dict[str, Any]) -> None:
+        """Send the delta of an update: its removals and then its additions as N-Quads."""
+        # Imported here, since few workers need it and all should start quickly.
+        from sparql.updates import capture
+
+        delta = capture(
+            self._open(request["path"]),
+            request["text"],
+            using=[NamedNode(iri) for iri in request["using"]],
+            using_named=[NamedNode(iri) for iri in request["using_named"]],
+            functions=self._functions_for(request["text"]),
+            scratch=Path(request["path"]).parent,
+        )
+        removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
+        head = {
+            "removals_bytes": len(removals),
+            "graphs_created": [graph.value for graph in delta.graphs_created],
+            "graphs_dropped": [graph.value for graph in delta.graphs_dropped],
+        }
+        sink = Sink(self._connection, self._watch, request["number"], pack_json(FrameKind.HEAD, head))
+        sink.write(removals)
+        sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
+        sink.finish()
+
+    def _open(self, path: str) -> pyoxigraph.Store:
+        if self._store is None or path != self._path:
+            self._store, self._graphs = None, None
+            self._store, self._path = pyoxigraph.Store.read_only(path), path
+        return self._store
+
+    def _dataset(self, store: pyoxigraph.Store, request: dict[str, Any]) -> dict[str, Any]:
+        default, named = request["default_graphs"], request["named_graphs"]
+        if default or named:
+            return {
+                "default_graph": [NamedNode(iri) for iri in default],
+                "named_graphs": [NamedNode(iri) for iri in named],
+            }
+        system = request["system_graphs"]
+        if not request["hide_system_graphs"]:
+            return {}
+        if self._graphs is None:
+            self._graphs = [
+                graph
+                for graph in store.named_graphs()
+                if not (isinstance(graph, NamedNode) and graph.value.startswith(system))
+            ]
+        return {"named_graphs": [*self._graphs, *(NamedNode(iri) for iri in request["named_in_text"])]}
+
+    def _functions_for(self, text: str) -> dict[NamedNode, Function] | None:
+        # A call needs the function's IRI; only BASE could keep its beginning out of the text.
+        if "opengis.net" not in text and "base" not in text.lower():
+            return None
+        if self._functions is None:
+            self._functions = load_functions()
+        return self._functions
+
+
+def main(arguments: list[str]) -> int:
+    """Run a worker on the given file descriptors."""
+    data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    die_with_parent()
+    forbid_network()
+    watch = Watch(control, memory_limit_bytes)
+    watch.start()
+    with socket.socket(fileno=data) as connection:
+        try:
+            Worker(connection, watch).serve()
+        except (BrokenPipeError, ConnectionResetError):
+            return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,387 @@
+"""What an update would change, found out without changing anything.
+
+``capture`` runs each operation's WHERE once, fills its templates from the solutions, and keeps account of
+what comes and goes. The delta is exactly what is judged and committed afterwards; the request's text never
+runs, since UUID(), RAND() and NOW() would give something else the second time. An operation that reads after
+an earlier one of the same request has changed something reads a scratch clone of the store with that change.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions
+
+from sparql.change import Change, Statement
+from sparql.errors import GraphExists, GraphMissing, MalformedRequest, ProtectedGraph
+from sparql.operations import (
+    Clear,
+    Create,
+    GraphReference,
+    GraphSet,
+    Modify,
+    Operation,
+    Transfer,
+    read_operations,
+)
+from sparql.syntax import Kind, facts_of, syntax_problem
+from sparql.templates import GraphName
+from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
+
+Functions = dict[NamedNode, Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class QuadDelta:
+    """What an update would change.
+
+    ``additions`` are the quads it inserts and leaves, also those that the store holds already; ``removals``
+    are quads of the store that it takes away. The two are disjoint. ``graphs_created`` and ``graphs_dropped``
+    are named graphs that come and go as such, which quads alone do not tell of empty ones.
+    """
+
+    additions: frozenset[Quad] = frozenset()
+    removals: frozenset[Quad] = frozenset()
+    graphs_created: frozenset[NamedNode] = frozenset()
+    graphs_dropped: frozenset[NamedNode] = frozenset()
+
+
+def capture(
+    store: pyoxigraph.Store,
+    text: str,
+    *,
+    using: Sequence[NamedNode] = (),
+    using_named: Sequence[NamedNode] = (),
+    functions: Functions | None = None,
+    scratch: Path | None = None,
+) -> QuadDelta:
+    """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
+
+    ``using`` and ``using_named`` are the dataset of the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones
+    are made in ``scratch``; on the store's own file system they cost hard links only. Everything runs in the
+    calling thread. Raises RequestError and WriteError.
+    """
+    facts = facts_of(text)
+    facts.refuse_remote_access()
+    if facts.kind is Kind.QUERY:
+        raise MalformedRequest("This is a query, not an update; send it as a query.")
+    if facts.kind is None:
+        _check_empty(text)
+        return QuadDelta()
+    request_dataset = (tuple(using), tuple(using_named))
+    with _Account(store, scratch) as account:
+        for operation in read_operations(text):
+            _Step(account, functions, request_dataset).carry_out(operation)
+        return account.delta()
+
+
+def needs_reader(text: str) -> bool:
+    """Whether an update evaluates a pattern, which may take any time: then it belongs in a reader process.
+
+    INSERT DATA, DELETE DATA and graph management take time in proportion to what they change.
+    """
+    return any(isinstance(one, Modify) and one.where is not None for one in read_operations(text))
+
+
+def change_of(delta: QuadDelta) -> Change:
+    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
+    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
+    return Change(
+        additions=tuple(Statement(quad.triple) for quad in default),
+        removals=frozenset(quad.triple for quad in gone),
+        graph_additions=delta.additions - frozenset(default),
+        graph_removals=delta.removals - gone,
+    )
+
+
+def is_system_graph(graph: object) -> bool:
+    """Whether a graph is one of the system's, which clients may read by name and not write."""
+    return isinstance(graph, NamedNode) and graph.value.startswith(GRAPH.iri)
+
+
+class _Account:
+    """What has come and gone so far, and the store as it then is."""
+
+    def __init__(self, store: pyoxigraph.Store, scratch: Path | None) -> None:
+        self._store = store
+        self._scratch = scratch
+        self._clone: pyoxigraph.Store | None = None
+        self._exit = ExitStack()
+        self._added: set[Quad] = set()
+        self._removed: set[Quad] = set()
+        self._created: set[NamedNode] = set()
+        self._dropped: set[NamedNode] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clone = None
+        self._exit.close()
+
+    def delta(self) -> QuadDelta:
+        return QuadDelta(
+            frozenset(self._added),
+            frozenset(self._removed),
+            frozenset(self._created),
+            frozenset(self._dropped),
+        )
+
+    def current(self) -> pyoxigraph.Store:
+        """A store that shows what has come and gone; the original while nothing has."""
+        if self._clone is not None:
+            return self._clone
+        if not (self._added or self._removed or self._created or self._dropped):
+            return self._store
+        self._clone = self._exit.enter_context(_Scratch(self._store, self._scratch)).store
+        self._write_through(self._removed, self._added)
+        for graph in self._created:
+            self._clone.add_graph(graph)
+        for graph in self._dropped:
+            self._clone.remove_graph(graph)
+        return self._clone
+
+    def has_graph(self, graph: NamedNode) -> bool:
+        if graph in self._dropped:
+            return False
+        return (
+            graph in self._created
+            or self._store.contains_named_graph(graph)
+            or any(quad.graph_name == graph for quad in self._added)
+        )
+
+    def apply(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
+        """Removals first, then additions (3.1.3). Raises ProtectedGraph."""
+        gone, come = set(removals), set(additions)
+        for quad in (*gone, *come):
+            if is_system_graph(quad.graph_name):
+                raise ProtectedGraph(quad.graph_name)
+        gone -= come
+        for quad in gone:
+            self._added.discard(quad)
+            if quad in self._store:
+                self._removed.add(quad)
+        self._removed -= come
+        self._added |= come
+        if self._dropped:
+            self._dropped -= {quad.graph_name for quad in come if isinstance(quad.graph_name, NamedNode)}
+        self._write_through(gone, come)
+
+    def create(self, graph: NamedNode) -> None:
+        if graph in self._dropped:
+            self._dropped.discard(graph)
+        elif not self._store.contains_named_graph(graph):
+            self._created.add(graph)
+        if self._clone is not None:
+            self._clone.add_graph(graph)
+
+    def drop(self, graph: NamedNode) -> None:
+        """The graph is empty already; now it is no more."""
+        self._created.discard(graph)
+        if self._store.contains_named_graph(graph):
+            self._dropped.add(graph)
+        if self._clone is not None:
+            self._clone.remove_graph(graph)
+
+    def _write_through(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
+        if self._clone is None:
+            return
+        for quad in removals:
+            self._clone.remove(quad)
+        self._clone.extend(additions)
+
+
+class _Step:
+    """One operation carried out on an account."""
+
+    def __init__(
+        self,
+        account: _Account,
+        functions: Functions | None,
+        request_dataset: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
+    ) -> None:
+        self._account = account
+        self._functions = functions
+        self._request_dataset = request_dataset
+
+    def carry_out(self, operation: Operation) -> None:
+        match operation:
+            case Modify(where=None):
+                self._account.apply(operation.delete.instantiate(), operation.insert.instantiate())
+            case Modify():
+                self._modify(operation)
+            case Clear():
+                self._clear(operation)
+            case Create():
+                self._create(operation)
+            case Transfer():
+                self._transfer(operation)
+
+    def _modify(self, operation: Modify) -> None:
+        removals: set[Quad] = set()
+        additions: set[Quad] = set()
+        for solution in self._solutions(operation):
+            removals.update(operation.delete.instantiate(solution))
+            additions.update(operation.insert.instantiate(solution))
+        self._account.apply(removals, additions)
+
+    def _solutions(self, operation: Modify) -> QuerySolutions:
+        """The solutions of WHERE, projected to the templates' variables, duplicates kept."""
+        names = {*operation.delete.variables, *operation.insert.variables}
+        projection = " ".join(f"?{name}" for name in sorted(names)) or "*"
+        text = f"{operation.prologue.as_text()} SELECT {projection} WHERE {operation.where}"
+        results = self._account.current().query(
+            text, custom_functions=self._functions, **self._dataset(operation, text)
+        )
+        assert isinstance(results, QuerySolutions)
+        return results
+
+    def _dataset(self, operation: Modify, text: str) -> dict[str, Any]:
+        default, named = self._request_dataset
+        if default or named:
+            if operation.has_using or operation.with_graph is not None:
+                raise MalformedRequest(
+                    "The update has USING or WITH already; leave the using-*-uri parameters out."
+                )
+            return {"default_graph": list(default), "named_graphs": list(named)}
+        if operation.has_using:
+            return {"default_graph": list(operation.using), "named_graphs": list(operation.using_named)}
+        dataset: dict[str, Any] = {}
+        if operation.with_graph is not None:
+            dataset["default_graph"] = [operation.with_graph]
+        facts = facts_of(text)
+        if facts.graph_variable:
+            named_in_text = [NamedNode(iri) for iri in facts.iris if iri.startswith(GRAPH.iri)]
+            dataset["named_graphs"] = [*self._client_graphs(), *named_in_text]
+        return dataset
+
+    def _clear(self, operation: Clear) -> None:
+        graphs = self._graphs(operation.target, silent=operation.silent)
+        self._account.apply([quad for graph in graphs for quad in self._removable(graph)], ())
+        for graph in graphs:
+            if operation.drop and isinstance(graph, NamedNode):
+                self._account.drop(graph)
+
+    def _create(self, operation: Create) -> None:
+        _refuse_system(operation.graph)
+        if not self._account.has_graph(operation.graph):
+            self._account.create(operation.graph)
+        elif not operation.silent:
+            raise GraphExists(operation.graph.value)
+
+    def _transfer(self, operation: Transfer) -> None:
+        source, destination = _one_graph(operation.source), _one_graph(operation.destination)
+        _refuse_system(destination)
+        if operation.verb == "MOVE":
+            _refuse_system(source)
+        if source == destination:
+            return
+        if isinstance(source, NamedNode) and not self._account.has_graph(source):
+            if not operation.silent:
+                raise GraphMissing(source.value)
+            return
+        moved = [
+            Quad(quad.subject, quad.predicate, quad.object, destination) for quad in self._quads_of(source)
+        ]
+        replaced = [] if operation.verb == "ADD" else self._removable(destination)
+        if operation.verb == "MOVE":
+            replaced += self._removable(source)
+        self._account.apply(replaced, moved)
+        if isinstance(destination, NamedNode) and not self._account.has_graph(destination):
+            self._account.create(destination)
+        if operation.verb == "MOVE" and isinstance(source, NamedNode):
+            self._account.drop(source)
+
+    def _graphs(self, target: GraphReference, *, silent: bool) -> list[GraphName]:
+        if isinstance(target, NamedNode):
+            _refuse_system(target)
+            if self._account.has_graph(target):
+                return [target]
+            if silent:
+                return []
+            raise GraphMissing(target.value)
+        graphs: list[GraphName] = [] if target is GraphSet.NAMED else [DEFAULT]
+        return graphs if target is GraphSet.DEFAULT else [*graphs, *self._client_graphs()]
+
+    def _client_graphs(self) -> list[GraphName]:
+        return [graph for graph in self._account.current().named_graphs() if not is_system_graph(graph)]
+
+    def _quads_of(self, graph: GraphName) -> Iterator[Quad]:
+        return iter(self._account.current().quads_for_pattern(None, None, None, graph))
+
+    def _removable(self, graph: GraphName) -> list[Quad]:
+        """The quads of a graph that emptying it takes away.
+
+        The default graph keeps what the system put there: the ontology, and what is derived, which goes when
+        that which it follows from does.
+        """
+        if not isinstance(graph, DefaultGraph):
+            return list(self._quads_of(graph))
+        store = self._account.current()
+        kept = {
+            quad.triple
+            for system in (ONTOLOGY, DERIVED)
+            for quad in store.quads_for_pattern(None, None, None, system)
+        }
+        return [quad for quad in self._quads_of(graph) if quad.triple not in kept]
+
+
+class _Scratch:
+    """A throw-away clone of a store that can be written to."""
+
+    def __init__(self, original: pyoxigraph.Store, folder: Path | None) -> None:
+        self._original = original
+        self._folder = folder
+        self._made: Path | None = None
+        self.store: pyoxigraph.Store
+
+    def __enter__(self) -> Self:
+        self._made = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
+        path = self._made / "clone"
+        try:
+            self._original.backup(os.fspath(path))
+        except RuntimeError:
+            # In memory: there are no files to link.
+            self.store = pyoxigraph.Store()
+            self.store.bulk_extend(self._original)
+            for graph in self._original.named_graphs():
+                self.store.add_graph(graph)
+        else:
+            self.store = pyoxigraph.Store(os.fspath(path))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self.store
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+
+def _one_graph(reference: GraphReference) -> GraphName:
+    return reference if isinstance(reference, NamedNode) else DEFAULT
+
+
+def _refuse_system(graph: GraphName) -> None:
+    if is_system_graph(graph):
+        raise ProtectedGraph(graph)
+
+
+def _check_empty(text: str) -> None:
+    """An update of no operations is valid; anything else that begins no operation is not."""
+    try:
+        pyoxigraph.Store().update(text)
+    except SyntaxError as error:
+        raise syntax_problem("update", str(error)) from error

@@ -1,0 +1,85 @@
+"""Reading replies, retry pauses and schema checks, without any server."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+import extractors.models
+from extractors.errors import ModelReplyError, ModelRequestRefused
+from extractors.models.replies import read_reply
+from extractors.models.retries import RetryPolicy
+from extractors.models.schemas import refuse_recursion
+from extractors.models.servers import ServerKind, response_format
+
+
+def completion(text: str, tokens: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": {"content": tokens or []}}
+    return {"choices": [choice]}
+
+
+def read(body: dict[str, Any], structured: bool = False) -> extractors.models.Reply:
+    return read_reply(body, structured=structured, seconds=0.1, model="m", adapter=None)
+
+
+def test_tokens_that_share_a_character_become_one() -> None:
+    pieces = [{"token": "K", "bytes": [75], "logprob": -0.5}]
+    pieces += [{"token": "\ufffd", "bytes": [byte], "logprob": -0.25} for byte in "ó".encode()]
+    reply = read(completion("Kó", pieces))
+    assert [(token.text, token.logprob) for token in reply.tokens] == [("K", -0.5), ("ó", -0.5)]
+
+
+def test_tokens_that_do_not_make_up_the_text_are_dropped() -> None:
+    assert read(completion("yes", [{"token": "no", "logprob": -1.0}])).tokens == ()
+
+
+def test_a_body_without_choices_is_an_error() -> None:
+    with pytest.raises(ModelReplyError, match="no choices"):
+        read({"choices": []})
+
+
+def test_text_after_the_json_is_an_error() -> None:
+    with pytest.raises(ModelReplyError, match="not JSON"):
+        read(completion('{"a":1} done'), structured=True)
+
+
+def test_pauses_double_and_are_spread() -> None:
+    policy = RetryPolicy(attempts=4, first_seconds=1.0, random=Random(1))
+    pauses = [policy.wait(429, attempt) for attempt in (1, 2, 3)]
+    for pause, middle in zip(pauses, (1.0, 2.0, 4.0), strict=True):
+        assert pause is not None
+        assert middle * 0.5 <= pause <= middle * 1.5
+    assert policy.wait(429, 4) is None
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 422, 500])
+def test_a_refusal_is_never_retried(status: int) -> None:
+    assert RetryPolicy().wait(status, 1) is None
+
+
+def test_a_server_that_names_a_pause_gets_it() -> None:
+    pause = RetryPolicy(random=Random(1)).wait(429, 1, "8")
+    assert pause is not None
+    assert pause >= 4.0
+
+
+def test_a_schema_may_use_a_definition_twice() -> None:
+    name = {"$ref": "#/$defs/name"}
+    refuse_recursion({"properties": {"a": name, "b": name}, "$defs": {"name": {"type": "string"}}})
+
+
+def test_a_schema_with_a_dangling_reference_is_refused() -> None:
+    with pytest.raises(ModelRequestRefused, match="does not define"):
+        refuse_recursion({"properties": {"a": {"$ref": "#/$defs/gone"}}})
+
+
+def test_openai_itself_gets_no_unknown_key() -> None:
+    assert "value" not in response_format(ServerKind.OPENAI, {"properties": {}})
+    assert "value" in response_format(ServerKind.VLLM, {"properties": {}})
+
+
+def test_every_public_name_exists() -> None:
+    for name in extractors.models.__all__:
+        assert hasattr(extractors.models, name)

@@ -1,0 +1,98 @@
+"""A whole server in this process, with a model that answers from recorded replies."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+
+from extractors.models import Message, Reply
+from ontology import Schema
+from server.app import create_app
+from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES, Services, build
+from server.settings import Settings
+from shapes.gate import ShapesGate
+from shapes.loading import load_shapes
+
+COLUMBIA = (
+    "Columbia University is a private Ivy League research university in New York City. Established in 1754 "
+    "as King's College on the grounds of Trinity Church in Manhattan, it is the oldest institution of higher "
+    "education in New York."
+)
+
+
+class RecordedModel:
+    """Answers every dialog with the next recorded reply, the last one again and again."""
+
+    name = "recorded"
+    prompt_profile = "full"
+
+    def __init__(self, *replies: str | Exception) -> None:
+        self.replies = list(replies) or ['{"triples":[]}']
+        self.asked: list[Sequence[Message]] = []
+
+    async def complete(self, messages, *, schema, max_tokens, temperature=0.0) -> Reply:
+        self.asked.append(messages)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        return Reply(
+            text=reply,
+            finish_reason="stop",
+            prompt_tokens=1,
+            completion_tokens=1,
+            seconds=0.0,
+            model=self.name,
+            adapter=None,
+        )
+
+    async def close(self) -> None:
+        return None
+
+
+def triples(*rows: tuple[str, str, str]) -> str:
+    """A model's reply with these triples."""
+    return json.dumps({"triples": [{"subject": s, "relation": r, "object": o} for s, r, o in rows]})
+
+
+@pytest.fixture
+def model() -> RecordedModel:
+    return RecordedModel()
+
+
+@pytest.fixture(scope="session")
+def schema() -> Schema:
+    return Schema.load(SHIPPED_ONTOLOGY)
+
+
+@pytest.fixture(scope="session")
+def gate() -> ShapesGate:
+    return ShapesGate(load_shapes(SHIPPED_SHAPES))
+
+
+@pytest.fixture
+async def services(
+    tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
+) -> AsyncIterator[Services]:
+    settings = Settings(data=tmp_path / "data", readers=1)
+    async with build(settings, model=model, schema=schema, gate=gate) as services:
+        yield services
+
+
+@pytest.fixture
+async def client(services: Services) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+async def select(client: httpx.AsyncClient, query: str) -> list[dict[str, str]]:
+    """The rows of a SELECT, as plain values."""
+    response = await client.post(
+        "/sparql", content=query, headers={"content-type": "application/sparql-query"}
+    )
+    assert response.status_code == 200, response.text
+    return [
+        {name: term["value"] for name, term in row.items()} for row in response.json()["results"]["bindings"]
+    ]

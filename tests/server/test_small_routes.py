@@ -1,0 +1,76 @@
+"""Relations, health, the ontology under its own IRI, the page of the API."""
+
+import httpx
+import pytest
+import rdflib
+
+from server.services import Services
+
+SQUARE = "POLYGON((0 0,2 0,2 2,0 2,0 0))"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "rcc8", "rcc5"),
+    [
+        ("POINT(1 1)", SQUARE, "NTPP", "IN"),
+        (SQUARE, "POINT(1 1)", "NTPPi", "INi"),
+        ("POINT(0 1)", SQUARE, "EC", "EC"),
+        ("POINT(5 5)", SQUARE, "DC", "DC"),
+        (SQUARE, SQUARE, "EQ", "EQ"),
+        ("POLYGON((1 1,3 1,3 3,1 3,1 1))", SQUARE, "PO", "PO"),
+    ],
+)
+async def test_two_geometries_are_related(client: httpx.AsyncClient, a: str, b: str, rcc8: str, rcc5: str):
+    answer = (await client.post("/relations", json={"a": a, "b": b})).json()
+    assert (answer["rcc8"], answer["rcc5"]) == (rcc8, rcc5)
+    assert len(answer["relate"]) == 9
+    assert (answer["distance_m"] > 0) == (rcc8 == "DC")
+
+
+async def test_distance_is_geodesic_in_metres(client: httpx.AsyncClient):
+    answer = (await client.post("/relations", json={"a": "POINT(0 0)", "b": "POINT(0 1)"})).json()
+    assert answer["distance_m"] == pytest.approx(110_574, rel=1e-3)
+
+
+@pytest.mark.parametrize("wkt", ["POINT(1", "POINT(10 95)", "", "POINT EMPTY", "hello"])
+async def test_wkt_that_cannot_be_used_is_told(client: httpx.AsyncClient, wkt: str):
+    response = await client.post("/relations", json={"a": wkt, "b": SQUARE})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["place"] == "a"
+
+
+async def test_health_tells_revision_and_versions(client: httpx.AsyncClient, services: Services):
+    answer = (await client.get("/healthz")).json()
+    assert answer["status"] == "ok"
+    assert answer["ontology"] == services.schema.version
+
+
+@pytest.mark.parametrize(("accept", "format_"), [("text/turtle", "turtle"), ("application/rdf+xml", "xml")])
+async def test_the_ontology_dereferences_under_its_own_path(
+    client: httpx.AsyncClient, accept: str, format_: str
+):
+    response = await client.get("/urbankg/urban", headers={"accept": accept})
+    assert response.headers["content-type"].startswith(accept)
+    graph = rdflib.Graph().parse(data=response.text, format=format_)
+    ontology = rdflib.URIRef("https://w3id.org/urbankg/urban")
+    assert (ontology, rdflib.RDF.type, rdflib.OWL.Ontology) in graph
+    assert len(list(graph.subjects(rdflib.RDF.type, rdflib.OWL.Class))) > 60
+
+
+async def test_the_api_page_lists_every_route(client: httpx.AsyncClient):
+    paths = (await client.get("/openapi.json")).json()["paths"]
+    assert {"/sparql", "/extractions", "/candidates", "/relations", "/review", "/ask", "/healthz"} <= set(
+        paths
+    )
+
+
+async def test_an_unknown_address_is_a_problem(client: httpx.AsyncClient):
+    response = await client.get("/nowhere")
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_errors_carry_cors_headers(client: httpx.AsyncClient):
+    response = await client.get("/sparql?query=SELEC", headers={"origin": "https://app.example"})
+    assert response.status_code == 400
+    assert response.headers["access-control-allow-origin"] == "*"

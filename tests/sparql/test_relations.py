@@ -1,0 +1,138 @@
+"""RCC8 relations follow every change of geometry, and an edit costs its neighbours only."""
+
+import random
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from geo import parse_geometry, relate
+from sparql.change import Change, Statement
+from sparql.relations import SpatialRelations
+from sparql.source import CountingSource
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import DERIVED, GEO, Namespace
+from sparql.writer import Writer
+
+EX = Namespace("http://example.org/")
+
+
+def feature(name: str, wkt: str, property_: NamedNode = GEO.hasDefaultGeometry) -> list[Triple]:
+    node = EX.term(name + "-geometry")
+    return [
+        Triple(EX.term(name), property_, node),
+        Triple(node, GEO.asWKT, Literal(wkt, datatype=GEO.wktLiteral)),
+    ]
+
+
+def square(x: int, y: int, size: int) -> str:
+    return f"POLYGON(({x} {y},{x + size} {y},{x + size} {y + size},{x} {y + size},{x} {y}))"
+
+
+def open_writer() -> tuple[EmbeddedStore, Writer, SpatialRelations]:
+    store, relations = EmbeddedStore(), SpatialRelations()
+    return store, Writer(store, deriver=relations), relations
+
+
+def write(writer: Writer, added: list[Triple], removed: list[Triple] = []) -> None:  # noqa: B006
+    writer.commit(Change(additions=tuple(Statement(t) for t in added), removals=frozenset(removed)))
+
+
+def derived(store: EmbeddedStore) -> set[Triple]:
+    stored = {quad.triple for quad in store.match_quads(None, None, None, DERIVED)}
+    assert all(store.contains(Quad(t.subject, t.predicate, t.object)) for t in stored)
+    return stored
+
+
+def expected(geometries: dict[str, str]) -> set[Triple]:
+    """Every pair related from scratch."""
+    found = set()
+    for a, wkt_a in geometries.items():
+        for b, wkt_b in geometries.items():
+            if a != b:
+                shapes = [parse_geometry(Literal(w, datatype=GEO.wktLiteral)) for w in (wkt_a, wkt_b)]
+                name = relate(*shapes).rcc8.value
+                if name != "DC":
+                    found.add(Triple(EX.term(a), GEO.term("rcc8" + name.lower()), EX.term(b)))
+    return found
+
+
+def random_wkt(rng: random.Random) -> str:
+    x, y = rng.randint(0, 6), rng.randint(0, 6)
+    kind = rng.random()
+    if kind < 0.5:
+        return square(x, y, rng.randint(1, 3))
+    if kind < 0.8:
+        return f"POINT({x} {y})"
+    return f"LINESTRING({x} {y},{x + 2} {y},{x + 2} {y + rng.randint(1, 2)})"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_sequence_of_edits_the_relations_are_those_of_a_rebuild(seed: int):
+    rng = random.Random(seed)
+    store, writer, _ = open_writer()
+    present: dict[str, str] = {}
+    for _ in range(25):
+        added: list[Triple] = []
+        removed: list[Triple] = []
+        for name in rng.sample("abcdefgh", rng.randint(1, 3)):
+            if name in present:
+                removed += feature(name, present.pop(name))
+            if rng.random() < 0.7:
+                present[name] = random_wkt(rng)
+                added += feature(name, present[name])
+        write(writer, added, removed)
+        assert derived(store) == expected(present)
+
+
+def test_an_edit_relates_its_neighbours_and_not_the_whole_graph():
+    counts = {}
+    for size in (10, 30):
+        store, writer, relations = open_writer()
+        grid = [
+            t for x in range(size) for y in range(size) for t in feature(f"f{x}-{y}", square(2 * x, 2 * y, 1))
+        ]
+        write(writer, grid)
+        before = relations.index.pairs_related
+        write(writer, feature("new", square(4, 4, 2)))
+        counts[size] = relations.index.pairs_related - before
+        assert len(store.graph) > 0
+    assert 0 < counts[10] == counts[30] <= 9
+
+
+def test_what_a_small_edit_reads_does_not_grow_with_the_graph():
+    reads = {}
+    for size in (10, 30):
+        store, writer, relations = open_writer()
+        write(
+            writer,
+            [t for x in range(size) for y in range(size) for t in feature(f"f{x}-{y}", f"POINT({x} {y})")],
+        )
+        counting = CountingSource(store)
+        relations.plan(counting, store.named(DERIVED), feature("new", "POINT(3 3)"), [])
+        reads[size] = counting.read
+    assert reads[10] == reads[30]
+
+
+def test_the_default_geometry_counts_before_the_others():
+    store, writer, _ = open_writer()
+    write(writer, feature("region", square(0, 0, 4)))
+    write(writer, feature("place", "POINT(1 1)", GEO.hasGeometry))
+    assert Triple(EX.place, GEO.rcc8ntpp, EX.region) in derived(store)
+    node = EX.term("elsewhere")
+    write(writer, [
+        Triple(EX.place, GEO.hasDefaultGeometry, node),
+        Triple(node, GEO.asWKT, Literal("POINT(50 50)", datatype=GEO.wktLiteral)),
+    ])  # fmt: skip
+    assert derived(store) == set()
+
+
+def test_a_relation_that_a_client_also_asserted_outlives_its_geometry():
+    store, writer, _ = open_writer()
+    said = Triple(EX.a, GEO.rcc8eq, EX.b)
+    write(writer, [said])
+    both = [*feature("a", "POINT(1 1)"), *feature("b", "POINT(1 1)")]
+    write(writer, both)
+    assert said in derived(store)
+    write(writer, [], both)
+    assert derived(store) == set()
+    assert store.contains(Quad(said.subject, said.predicate, said.object))
