@@ -1,4 +1,4 @@
-"""SPARQL updates on their way to the writer: captured and committed under one lock, answered with the verdict."""
+"""SPARQL updates on their way to the writer: captured and committed under one lock."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import pyoxigraph
+from starlette.responses import JSONResponse, Response
 
+from server.problems import TYPE_BASE, problem_response
+from server.statements import rejection_json
 from sparql.change import Change, Verdict
 from sparql.readers import ReaderPool
 from sparql.requests import ProtocolRequest
-from sparql.updates import QuadDelta, capture, change_of, needs_reader
+from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_update
 
 
 class UpdateWriter(Protocol):
@@ -27,39 +30,57 @@ class Updates:
     """Runs updates one after another.
 
     Those that evaluate patterns are captured in a reader process, where their deadline ends them; the others
-    here. Nobody else writes between a capture and its commit, so no update is lost.
+    here, on ``graph``. Nobody else writes between a capture and its commit, so no update is lost.
     """
 
-    def __init__(self, writer: UpdateWriter, readers: ReaderPool, graph: Callable[[], pyoxigraph.Store]) -> None:
+    def __init__(
+        self, writer: UpdateWriter, readers: ReaderPool, graph: Callable[[], pyoxigraph.Store]
+    ) -> None:
         self._writer = writer
         self._readers = readers
         self._graph = graph
         # A thread of its own: it holds the writer's lock while the event loop's threads may wait for it.
         self._thread = ThreadPoolExecutor(1, "updates")
 
+    async def answer(self, request: ProtocolRequest, timeout_s: float) -> Response:
+        """The response to an update: its revision, or 422 and everything that did not conform."""
+        verdict = await self.run(request, timeout_s)
+        if verdict.conforms:
+            warnings = [rejection_json(one, None) for one in verdict.warnings]
+            return JSONResponse({"revision": verdict.revision, "warnings": warnings})
+        return problem_response(
+            422,
+            "Update does not conform",
+            f"Nothing was changed: {len(verdict.rejected)} statements break a shape; mend those listed.",
+            type_=TYPE_BASE + "update-does-not-conform",
+            members={"rejected": [rejection_json(one, None) for one in verdict.rejected]},
+        )
+
     async def run(self, request: ProtocolRequest, timeout_s: float) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
         loop = asyncio.get_running_loop()
-
-        def capture_in_reader() -> QuadDelta:
-            captured = self._readers.capture(
-                request.text, request.default_graphs, request.named_graphs, timeout_s
-            )
-            return asyncio.run_coroutine_threadsafe(captured, loop).result()[0]
-
-        def build() -> Change:
-            if needs_reader(request.text):
-                return change_of(capture_in_reader())
-            delta = capture(
-                self._graph(),
-                request.text,
-                using=request.default_graphs,
-                using_named=request.named_graphs,
-            )
-            return change_of(delta)
-
-        return await loop.run_in_executor(self._thread, self._writer.commit_built, build)
+        return await loop.run_in_executor(self._thread, self._run, request, timeout_s, loop)
 
     def close(self) -> None:
         """Wait for the update under way, and take no more."""
         self._thread.shutdown()
+
+    def _run(self, request: ProtocolRequest, timeout_s: float, loop: asyncio.AbstractEventLoop) -> Verdict:
+        operations = read_update(request.text)
+
+        def captured_here() -> QuadDelta:
+            return capture(
+                self._graph(),
+                operations,
+                using=request.default_graphs,
+                using_named=request.named_graphs,
+            )
+
+        def captured_in_reader() -> QuadDelta:
+            work = self._readers.capture(
+                request.text, request.default_graphs, request.named_graphs, timeout_s
+            )
+            return asyncio.run_coroutine_threadsafe(work, loop).result()[0]
+
+        captured = captured_in_reader if needs_reader(operations) else captured_here
+        return self._writer.commit_built(lambda: change_of(captured()))

@@ -55,9 +55,21 @@ class QuadDelta:
     graphs_dropped: frozenset[NamedNode] = frozenset()
 
 
+def read_update(text: str) -> tuple[Operation, ...]:
+    """The operations of an update. Raises RequestError for a text that is none, or that would reach out."""
+    facts = facts_of(text)
+    facts.refuse_remote_access()
+    if facts.kind is Kind.QUERY:
+        raise MalformedRequest("This is a query, not an update; send it as a query.")
+    if facts.kind is None:
+        _check_empty(text)
+        return ()
+    return tuple(read_operations(text))
+
+
 def capture(
     store: pyoxigraph.Store,
-    text: str,
+    update: str | Sequence[Operation],
     *,
     using: Sequence[NamedNode] = (),
     using_named: Sequence[NamedNode] = (),
@@ -66,30 +78,25 @@ def capture(
 ) -> QuadDelta:
     """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
 
+    ``update`` is its text, or what ``read_update`` made of it.
     ``using`` and ``using_named`` are the dataset of the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones
     are made in ``scratch``; on the store's own file system they cost hard links only. Everything runs in the
     calling thread. Raises RequestError and WriteError.
     """
-    facts = facts_of(text)
-    facts.refuse_remote_access()
-    if facts.kind is Kind.QUERY:
-        raise MalformedRequest("This is a query, not an update; send it as a query.")
-    if facts.kind is None:
-        _check_empty(text)
-        return QuadDelta()
+    operations = read_update(update) if isinstance(update, str) else update
     request_dataset = (tuple(using), tuple(using_named))
     with _Account(store, scratch) as account:
-        for operation in read_operations(text):
+        for operation in operations:
             _Step(account, functions, request_dataset).carry_out(operation)
         return account.delta()
 
 
-def needs_reader(text: str) -> bool:
+def needs_reader(operations: Sequence[Operation]) -> bool:
     """Whether an update evaluates a pattern, which may take any time: then it belongs in a reader process.
 
     INSERT DATA, DELETE DATA and graph management take time in proportion to what they change.
     """
-    return any(isinstance(one, Modify) and one.where is not None for one in read_operations(text))
+    return any(isinstance(one, Modify) and one.where is not None for one in operations)
 
 
 def change_of(delta: QuadDelta) -> Change:

@@ -52,9 +52,15 @@ class QueryServices(Protocol):
     def settings(self) -> QuerySettings: ...
 
 
-def router(services: QueryServices) -> APIRouter:
-    """The routes of the endpoint."""
-    endpoint = Endpoint(services)
+class UpdateAnswerer(Protocol):
+    """Whoever carries out updates."""
+
+    async def answer(self, request: ProtocolRequest, timeout_s: float) -> Response: ...
+
+
+def router(services: QueryServices, updates: UpdateAnswerer | None = None) -> APIRouter:
+    """The routes of the endpoint; without ``updates`` it is read-only."""
+    endpoint = Endpoint(services, updates)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):
         name = path.strip("/")
@@ -78,11 +84,27 @@ def router(services: QueryServices) -> APIRouter:
             response_class=Response,
         )
     routes.add_api_route(
+        "/update",
+        endpoint.take_update,
+        methods=["POST"],
+        operation_id="update_post",
+        summary="Carry out a SPARQL update sent as a form or as the body",
+        response_class=Response,
+    )
+    routes.add_api_route(
         "/.well-known/void",
         endpoint.describe_dataset,
         methods=["GET"],
         operation_id="void_get",
         summary="The VoID description of the dataset",
+        response_class=Response,
+    )
+    routes.add_api_route(
+        "/update",
+        endpoint.take_update,
+        methods=["POST"],
+        operation_id="update_post",
+        summary="Carry out a SPARQL update sent as a form or as the body",
         response_class=Response,
     )
     routes.add_api_route(
@@ -94,8 +116,9 @@ def router(services: QueryServices) -> APIRouter:
 class Endpoint:
     """Requests in, answers out; the work is done in the SPARQL room."""
 
-    def __init__(self, services: QueryServices) -> None:
+    def __init__(self, services: QueryServices, updates: UpdateAnswerer | None) -> None:
         self._services = services
+        self._updates = updates
 
     async def answer(self, request: Request) -> Response:
         """A query's answer, or the service description for a bare GET."""
@@ -107,9 +130,27 @@ class Endpoint:
         )
         if found is None:
             return await self.describe_service(request)
-        if found.kind is Kind.UPDATE:
+        if found.kind is Kind.QUERY:
+            return await self.answer_query(request, found)
+        if request.url.path == "/query":
             raise MalformedRequest("Updates are not taken here; send them to /update.")
-        return await self.answer_query(request, found)
+        return await self.answer_update(found)
+
+    async def take_update(self, request: Request) -> Response:
+        """Carry out an update, and nothing else."""
+        found = read_request(
+            "POST", request.url.query, request.headers.get("content-type"), await request.body()
+        )
+        assert found is not None
+        if found.kind is Kind.QUERY:
+            raise MalformedRequest("Queries are not taken here; send them to /query.")
+        return await self.answer_update(found)
+
+    async def answer_update(self, found: ProtocolRequest) -> Response:
+        """Carry out an update."""
+        if self._updates is None:
+            raise MalformedRequest("This endpoint is read-only; updates are not taken.")
+        return await self._updates.answer(found, _timeout(found, self._services.settings))
 
     async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
         """Run a query and stream its answer."""
@@ -136,7 +177,8 @@ class Endpoint:
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         endpoint = self._address("/sparql")
         dataset = await self._dataset_facts()
-        triples = describe_service(endpoint, load_functions(), dataset, updates=False)
+        functions = load_functions()
+        triples = describe_service(endpoint, functions, dataset, updates=self._updates is not None)
         return Response(write(triples, format_), headers=_headers(format_, None))
 
     async def describe_dataset(self, request: Request) -> Response:
@@ -174,8 +216,13 @@ def _format_for(request: Request, found: ProtocolRequest) -> Format:
 
 
 def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySettings) -> QueryRequest:
-    timeout_s = min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
-    return QueryRequest(found.text, format_, found.default_graphs, found.named_graphs, timeout_s)
+    return QueryRequest(
+        found.text, format_, found.default_graphs, found.named_graphs, _timeout(found, settings)
+    )
+
+
+def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:
+    return min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
 
 
 def _entity_tag(revision: int, found: ProtocolRequest, format_: Format) -> str | None:

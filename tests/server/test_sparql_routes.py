@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, 
 
 from server.problems import ProblemMap, add_sparql
 from server.routes.sparql import router
+from server.updating import Updates
+from sparql.change import Change, Verdict
 from sparql.formats import GRAPH_FORMATS
 from sparql.readers import ReaderPool, ReaderSettings
 from tests.sparql.stores import StoreCheckpoints
@@ -40,6 +43,24 @@ class Services:
     settings: Settings
 
 
+class StoreWriter:
+    """Commits to the tests' store as the real writer does: one at a time, all or nothing, ungated."""
+
+    def __init__(self, source: StoreCheckpoints) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+
+    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+        with self._lock:
+            change = build()
+            for triple in change.removals:
+                self._source.store.remove(Quad(*triple))
+            for quad in change.graph_removals:
+                self._source.store.remove(quad)
+            added = (*(Quad(*one.triple) for one in change.additions), *change.graph_additions)
+            return Verdict(change.additions, revision=self._source.write(*added))
+
+
 @dataclass(frozen=True)
 class Running:
     source: StoreCheckpoints
@@ -58,7 +79,9 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
             listening.bind(("127.0.0.1", 0))
             port = listening.getsockname()[1]
             app = FastAPI()
-            app.include_router(router(Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"))))
+            services = Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"))
+            updates = Updates(StoreWriter(source), pool, lambda: source.store)
+            app.include_router(router(services, updates))
             problems = ProblemMap()
             add_sparql(problems)
             problems.install(app)
@@ -70,6 +93,7 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
                 yield Running(source, pool, client, port)
             server.should_exit = True
             await serving
+            updates.close()
 
 
 def problem(response: httpx.Response, status: int) -> dict[str, object]:
@@ -255,3 +279,68 @@ async def test_the_dataset_parameters_choose_the_graphs(running: Running) -> Non
         "/sparql", params={"query": LOOKUP, "default-graph-uri": "http://e/g", "format": "csv"}
     )
     assert answer.text == "o\r\nin g\r\n"
+
+
+async def test_all_forms_of_an_update_are_carried_out(running: Running) -> None:
+    client = running.client
+    direct = {"Content-Type": "application/sparql-update"}
+    insert = "INSERT DATA { <http://e/1> <http://e/p> 'VALUE' }"
+    answers = [
+        await client.post("/update", data={"update": insert.replace("VALUE", "form")}),
+        await client.post("/sparql", content=insert.replace("VALUE", "direct"), headers=direct),
+        await client.post(
+            "/update",
+            content="INSERT { <http://e/1> <http://e/p> ?o } WHERE { <http://e/2> <http://e/p> ?o }",
+            headers=direct,
+        ),
+    ]
+    revisions = [answer.json()["revision"] for answer in answers]
+    assert revisions == sorted(set(revisions))
+    found = await client.get("/sparql", params={"query": LOOKUP, "format": "csv"})
+    assert sorted(found.text.split()) == ["1", "2", "direct", "form", "o"]
+
+
+async def test_no_increment_is_lost_between_clients(running: Running) -> None:
+    running.source.update("INSERT DATA { <http://e/counter> <http://e/n> 0 }")
+    increment = (
+        "DELETE { ?c <http://e/n> ?n } INSERT { ?c <http://e/n> ?m } "
+        "WHERE { ?c <http://e/n> ?n BIND(?n + 1 AS ?m) }"
+    )
+    answers = await asyncio.gather(
+        *(running.client.post("/update", data={"update": increment}, timeout=30) for _ in range(24))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    found = await running.client.get(
+        "/sparql", params={"query": "SELECT ?n { <http://e/counter> <http://e/n> ?n }", "format": "csv"}
+    )
+    assert found.text == "n\r\n24\r\n"
+
+
+@pytest.mark.parametrize(
+    ("update", "status"),
+    [
+        ("INSERT DATA { <http://e/a> <http://e/b> }", 400),
+        ("SELECT * { ?s ?p ?o }", 400),
+        ("LOAD <http://127.0.0.1/>", 403),
+        ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }", 403),
+        ("DROP GRAPH <https://w3id.org/urbankg/graph/derived>", 403),
+        ("CLEAR GRAPH <http://e/none>", 404),
+        ("CREATE GRAPH <http://e/g>; CREATE GRAPH <http://e/g>", 409),
+    ],
+)
+async def test_an_update_that_cannot_be_carried_out_is_a_problem(
+    running: Running, update: str, status: int
+) -> None:
+    before = running.source.revision()
+    problem(await running.client.post("/update", data={"update": update}), status)
+    assert running.source.revision() == before
+
+
+async def test_a_runaway_update_is_ended_and_the_next_one_goes_through(running: Running) -> None:
+    runaway = "INSERT { <http://e/x> <http://e/n> ?n } WHERE { { " + RUNAWAY + " } }"
+    answer = await running.client.post("/update", data={"update": runaway, "timeout": "0.5"})
+    problem(answer, 504)
+    answer = await running.client.post(
+        "/update", data={"update": "INSERT DATA { <http://e/x> <http://e/p> 1 }"}
+    )
+    assert answer.status_code == 200

@@ -166,7 +166,7 @@ def test_the_requests_dataset_is_that_of_where(store: pyoxigraph.Store) -> None:
         f"INSERT DATA {{ GRAPH <{SYSTEM}derived> {{ <http://e/a> <http://e/p> 1 }} }}",
         f"PREFIX g: <{SYSTEM}> DELETE DATA {{ GRAPH g:ontology {{ <http://e/a> <http://e/p> 1 }} }}",
         f"WITH <{SYSTEM}review> DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o }}",
-        f"DELETE {{ GRAPH ?g {{ ?s ?p 1 }} }} WHERE {{ GRAPH ?g {{ ?s ?p 1 }} FILTER(?g = <{SYSTEM}review>) }}",
+        f"DELETE {{ GRAPH ?g {{ ?s ?p 1 }} }} WHERE {{ VALUES ?g {{ <{SYSTEM}review> }} ?s ?p 1 }}",
         f"INSERT {{ GRAPH ?g {{ ?s ?p ?o }} }} WHERE {{ ?s ?p ?o BIND(IRI(CONCAT('{SYSTEM}', 'x')) AS ?g) }}",
         f"CLEAR GRAPH <{SYSTEM}derived>",
         f"DROP SILENT GRAPH <{SYSTEM}derived>",

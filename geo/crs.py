@@ -1,0 +1,148 @@
+"""Coordinate reference systems by their OGC IRI, with the axis order the authority defines.
+
+Everything inside this room is in CRS84: longitude first, degrees. EPSG/0/4326 is latitude first
+(GeoSPARQL 1.1, 8.5.1.1: the axis order of a literal is that of its reference system).
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy
+import numpy.typing
+import shapely
+from pyproj import CRS, Transformer
+from pyproj.exceptions import CRSError, ProjError
+from shapely.geometry.base import BaseGeometry
+
+from geo.errors import AxisOrderError, GeometryError, UnknownCrsError
+from geo.vocabulary import CRS84
+
+_OGC_IRI = re.compile(
+    r"https?://www\.opengis\.net/def/crs/(?P<authority>\w+)/(?P<version>[\w.]+)/(?P<code>\w+)"
+)
+_OGC_URN = re.compile(r"urn:(?:ogc|x-ogc):def:crs:(?P<authority>\w+):(?P<version>[\w.]*):(?P<code>\w+)", re.I)
+
+# CRS84 but for its axis order: swapping is exact, where a transformation rounds.
+_LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
+
+# Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
+_EDGE = 1e-9
+
+
+@lru_cache(maxsize=256)
+def canonical_crs(iri: str) -> str:
+    """The OGC IRI of a reference system, whichever of the accepted forms names it.
+
+    Accepted: `http(s)://www.opengis.net/def/crs/AUTHORITY/VERSION/CODE` and the URN
+    `urn:ogc:def:crs:AUTHORITY:VERSION:CODE`. A bare `EPSG:4326` is refused, since programs
+    disagree about its axis order. Raises UnknownCrsError.
+    """
+    match = _OGC_IRI.fullmatch(iri) or _OGC_URN.fullmatch(iri)
+    if match is None:
+        raise UnknownCrsError(
+            f"{iri!r} does not name a coordinate reference system. "
+            f"Write its OGC IRI, for example <{CRS84}> or <http://www.opengis.net/def/crs/EPSG/0/4326>."
+        )
+    authority, code = match["authority"].upper(), match["code"]
+    if authority == "OGC" and code.upper() == "CRS84":
+        return CRS84
+    version = match["version"] if match["version"] and authority == "OGC" else "0"
+    return f"http://www.opengis.net/def/crs/{authority}/{version}/{code}"
+
+
+@lru_cache(maxsize=256)
+def find_crs(iri: str) -> CRS:
+    """The definition of a reference system. Raises UnknownCrsError."""
+    canonical = canonical_crs(iri)
+    authority, _, code = canonical.removeprefix("http://www.opengis.net/def/crs/").split("/")
+    try:
+        return CRS.from_authority(authority, code)
+    except CRSError as error:
+        raise UnknownCrsError(
+            f"No coordinate reference system <{iri}> is known. Check its authority and code in the "
+            f"EPSG or OGC register, or transform the coordinates to <{CRS84}>."
+        ) from error
+
+
+def to_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
+    """A geometry whose coordinates are in the reference system `iri`, in CRS84 (longitude, latitude).
+
+    Heights (Z) are carried over unchanged where the source has two axes. Raises UnknownCrsError;
+    AxisOrderError where the result is outside the range of longitudes and latitudes.
+    """
+    source = canonical_crs(iri)
+    if source != CRS84:
+        geometry = _transform(geometry, source, CRS84)
+    check_range(geometry, source)
+    return geometry
+
+
+def from_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
+    """A CRS84 geometry in the coordinates, and the axis order, of the reference system `iri`."""
+    target = canonical_crs(iri)
+    return geometry if target == CRS84 else _transform(geometry, CRS84, target)
+
+
+def check_range(geometry: BaseGeometry, source: str = CRS84) -> None:
+    """Refuse a CRS84 geometry that lies outside longitude -180..180, latitude -90..90.
+
+    `source` is the reference system its literal named. Raises AxisOrderError, naming the likely cause.
+    """
+    if geometry.is_empty:
+        return
+    west, south, east, north = geometry.bounds
+    if south >= -90 - _EDGE and north <= 90 + _EDGE and west >= -180 - _EDGE and east <= 180 + _EDGE:
+        return
+    extent = f"the coordinates reach from ({west:g} {south:g}) to ({east:g} {north:g})"
+    if source == CRS84 and max(abs(south), abs(north)) > 90 and max(abs(west), abs(east)) <= 90:
+        raise AxisOrderError(
+            f"axes look swapped: CRS84 is longitude latitude, but {extent}. "
+            "Write the longitude first, or name the reference system EPSG/0/4326, which is latitude first."
+        )
+    if source == CRS84 and max(abs(south), abs(north)) <= 90 and max(abs(west), abs(east)) <= 360:
+        raise AxisOrderError(
+            f"longitudes run from -180 to 180, but {extent}. "
+            "Cut a geometry that crosses the antimeridian there into two parts (RFC 7946, 3.1.9)."
+        )
+    if source == CRS84:
+        raise AxisOrderError(
+            f"CRS84 is longitude and latitude in degrees, but {extent}. "
+            "Name the reference system of projected coordinates in front, as <IRI> WKT."
+        )
+    raise AxisOrderError(
+        f"transformed from <{source}>, {extent}, which is no place on Earth. "
+        "Check the axis order and the reference system that the literal names."
+    )
+
+
+@lru_cache(maxsize=64)
+def _transformer(source: str, target: str) -> Transformer:
+    try:
+        return Transformer.from_crs(find_crs(source), find_crs(target))
+    except ProjError as error:
+        raise UnknownCrsError(
+            f"No transformation leads from <{source}> to <{target}>. Use <{CRS84}>."
+        ) from error
+
+
+def _swap(coordinates: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    return numpy.asarray(coordinates[:, [1, 0, *range(2, coordinates.shape[1])]])
+
+
+def _transform(geometry: BaseGeometry, source: str, target: str) -> BaseGeometry:
+    if {source, target} == {CRS84, _LATITUDE_FIRST}:
+        return shapely.transform(geometry, _swap, include_z=bool(shapely.has_z(geometry)))
+    transformer = _transformer(source, target)
+
+    def convert(coordinates: numpy.typing.NDArray[numpy.float64]) -> Any:
+        x, y = transformer.transform(coordinates[:, 0], coordinates[:, 1])
+        return numpy.column_stack([x, y, *coordinates[:, 2:].T])
+
+    transformed: BaseGeometry = shapely.transform(geometry, convert, include_z=bool(shapely.has_z(geometry)))
+    if not numpy.isfinite(shapely.get_coordinates(transformed)).all():
+        raise GeometryError(
+            f"The coordinates cannot be transformed from <{source}> to <{target}>: they lie outside its area "
+            "of use. Check the axis order and the reference system that the literal names."
+        )
+    return transformed

@@ -1,0 +1,10 @@
+"""The functions and aggregates of GeoSPARQL 1.1 under their IRIs, for the engine's custom functions.
+
+    store.query(text, custom_functions=FUNCTIONS, custom_aggregate_functions=AGGREGATES)
+
+All but the DGGS ones. They replace the engine's own, which read CRS84 WKT only.
+"""
+
+from geo.functions.table import AGGREGATES, FUNCTIONS, FunctionTable
+
+__all__ = ["AGGREGATES", "FUNCTIONS", "FunctionTable"]

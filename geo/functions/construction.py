@@ -1,0 +1,100 @@
+"""Geometries from geometries: sets, hulls, buffers, centroids, transformation (GeoSPARQL 1.1, clause 9.2).
+
+A result has the datatype and the reference system of the first argument.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import shapely
+from shapely import LineString, Point
+from shapely.geometry.base import BaseGeometry
+
+from geo.crs import canonical_crs, find_crs
+from geo.errors import ArgumentError
+from geo.functions.definitions import Definition, Parameter, define, same_kind
+from geo.literals import GeometryValue
+from geo.measures import buffer_m
+from geo.units import Quantity, find_unit
+from geo.vocabulary import CRS84, GEOJSON_LITERAL, KML_LITERAL, WKT_LITERAL
+
+#: How closely a concave hull follows its points: 0 as closely as can be, 1 is the convex hull.
+CONCAVITY: Final = 0.3
+
+
+def buffer(value: GeometryValue, radius: float, unit: str) -> GeometryValue:
+    """All places within a radius: on the ellipsoid for a length, in the plane of degrees for an angle."""
+    measure = find_unit(unit, Quantity.LENGTH, Quantity.ANGLE)
+    if measure.quantity is Quantity.ANGLE:
+        return same_kind(value, shapely.buffer(value.shape, radius * measure.size))
+    return metric_buffer(value, radius * measure.size)
+
+
+def metric_buffer(value: GeometryValue, radius: float) -> GeometryValue:
+    """All places within a radius in metres."""
+    return same_kind(value, buffer_m(value.shape, radius))
+
+
+def concave_hull(value: GeometryValue, ratio: float = CONCAVITY) -> GeometryValue:
+    """A hull that follows the points more closely than the convex one; the ratio (0 to 1) may be given."""
+    if not 0 <= ratio <= 1:
+        raise ArgumentError(f"A concave hull cannot have the ratio {ratio:g}. Give a number from 0 to 1.")
+    return same_kind(value, shapely.concave_hull(value.shape, ratio=ratio))
+
+
+def transform(value: GeometryValue, crs: str) -> GeometryValue:
+    """The geometry in another reference system; as WKT where its own format knows only CRS84."""
+    find_crs(crs)
+    target = canonical_crs(crs)
+    fixed = value.datatype in (GEOJSON_LITERAL, KML_LITERAL) and target != CRS84
+    return GeometryValue(value.shape, target, WKT_LITERAL if fixed else value.datatype)
+
+
+def geometry_n(value: GeometryValue, number: int) -> GeometryValue:
+    """The part of a collection with a number, counted from 1."""
+    parts = shapely.get_parts(value.shape)
+    if not 1 <= number <= len(parts):
+        raise ArgumentError(
+            f"There is no geometry {number} among {len(parts)}. Count from 1 to geof:numGeometries."
+        )
+    return same_kind(value, parts[number - 1])
+
+
+def envelope(shape: BaseGeometry) -> BaseGeometry:
+    """The smallest box around a shape: a line or a point where the shape has no width or height."""
+    if shape.is_empty:
+        return shape
+    west, south, east, north = shape.bounds
+    if (west, south) == (east, north):
+        return Point(west, south)
+    if west == east or south == north:
+        return LineString([(west, south), (east, north)])
+    return shapely.box(west, south, east, north)
+
+
+def _one(calculate: Callable[[BaseGeometry], BaseGeometry]) -> Callable[[GeometryValue], GeometryValue]:
+    return lambda value: same_kind(value, calculate(value.shape))
+
+
+def _two(calculate: Callable[[BaseGeometry, BaseGeometry], BaseGeometry]) -> Callable[..., GeometryValue]:
+    return lambda a, b: same_kind(a, calculate(a.shape, b.shape))
+
+
+_G: Final = Parameter.GEOMETRY
+
+DEFINITIONS: Final[tuple[Definition, ...]] = (
+    define("boundary", _one(shapely.boundary), _G),
+    define("boundingCircle", _one(shapely.minimum_bounding_circle), _G),
+    define("centroid", _one(shapely.centroid), _G),
+    define("convexHull", _one(shapely.convex_hull), _G),
+    define("concaveHull", concave_hull, _G, Parameter.NUMBER, optional=1),
+    define("envelope", _one(envelope), _G),
+    define("buffer", buffer, _G, Parameter.NUMBER, Parameter.IRI),
+    define("metricBuffer", metric_buffer, _G, Parameter.NUMBER),
+    define("intersection", _two(shapely.intersection), _G, _G),
+    define("union", _two(shapely.union), _G, _G),
+    define("difference", _two(shapely.difference), _G, _G),
+    define("symDifference", _two(shapely.symmetric_difference), _G, _G),
+    define("transform", transform, _G, Parameter.IRI),
+    define("geometryN", geometry_n, _G, Parameter.INTEGER),
+)

@@ -1,0 +1,120 @@
+"""The table of functions that the engine calls."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from shapely.geometry.base import BaseGeometry
+
+from geo.errors import ArgumentError, GeometryError
+from geo.functions import construction, properties, topology
+from geo.functions.aggregates import AGGREGATIONS, Combine
+from geo.functions.definitions import (
+    Definition,
+    Parameter,
+    read_integer,
+    read_iri,
+    read_number,
+    read_text,
+    same_kind,
+    write_result,
+)
+from geo.literals import GeometryValue, Invalid, read_geometry
+from geo.vocabulary import GEOF, WKT_LITERAL
+
+Term = NamedNode | BlankNode | Literal | Triple
+Function = Callable[..., Term | None]
+OnUnreadable = Callable[[Literal, GeometryError], None]
+
+_DEFINITIONS: Final[tuple[Definition, ...]] = (
+    *topology.DEFINITIONS,
+    *construction.DEFINITIONS,
+    *properties.DEFINITIONS,
+)
+
+
+class FunctionTable:
+    """The GeoSPARQL functions and aggregates by IRI, for one query, connection or process.
+
+    A call that fails raises an error of this room, which the engine turns into a SPARQL error: an
+    unbound value, or a row that a filter leaves out. Since that is silent, `on_unreadable` hears of
+    every geometry literal that could not be read, with the reason, each time it is met.
+    `invalid` says whether invalid shapes are repaired or refused.
+    """
+
+    def __init__(self, on_unreadable: OnUnreadable | None = None, invalid: Invalid = "repair") -> None:
+        self._on_unreadable = on_unreadable
+        self._invalid: Invalid = invalid
+        self.functions: Mapping[NamedNode, Function] = {
+            NamedNode(GEOF + name): self._callable(definition)
+            for definition in _DEFINITIONS
+            for name in definition.names
+        }
+        self.aggregates: Mapping[NamedNode, Callable[[], Accumulator]] = {
+            NamedNode(GEOF + name): self._aggregate(combine) for name, combine in AGGREGATIONS.items()
+        }
+
+    def read(self, term: object) -> GeometryValue:
+        """The geometry of a term. Raises ArgumentError for no literal, GeometryError if unreadable."""
+        if not isinstance(term, Literal):
+            raise ArgumentError(f"{term} is not a geometry literal. Give the value of geo:asWKT or its like.")
+        try:
+            return read_geometry(term, self._invalid)
+        except GeometryError as error:
+            if self._on_unreadable:
+                self._on_unreadable(term, error)
+            raise
+
+    def _callable(self, definition: Definition) -> Function:
+        readers: dict[Parameter, Callable[[object], object]] = {
+            Parameter.GEOMETRY: self.read,
+            Parameter.NUMBER: read_number,
+            Parameter.INTEGER: read_integer,
+            Parameter.IRI: read_iri,
+            Parameter.TEXT: read_text,
+        }
+        chosen = tuple(readers[parameter] for parameter in definition.parameters)
+        calculate, fewest, most = definition.calculate, definition.fewest, len(chosen)
+
+        def call(*terms: Term) -> Term | None:
+            if not fewest <= len(terms) <= most:
+                raise ArgumentError(f"{len(terms)} arguments do not fit. Call {definition.signature}.")
+            return write_result(calculate(*[read(term) for read, term in zip(chosen, terms, strict=False)]))
+
+        return call
+
+    def _aggregate(self, combine: Combine) -> "Callable[[], Accumulator]":
+        return lambda: Accumulator(self.read, combine)
+
+
+class Accumulator:
+    """One group of an aggregate: collects its geometries and combines them in the end."""
+
+    def __init__(self, read: Callable[[object], GeometryValue], combine: Combine) -> None:
+        self._read = read
+        self._combine = combine
+        self._first: GeometryValue | None = None
+        self._shapes: list[BaseGeometry] = []
+
+    def accumulate(self, term: Term) -> None:
+        """Take in one geometry literal."""
+        value = self._read(term)
+        self._first = self._first or value
+        self._shapes.append(value.shape)
+
+    def finish(self) -> Term:
+        """The result, in datatype and reference system of the first geometry; empty for an empty group."""
+        shapes = numpy.empty(len(self._shapes), dtype=object)
+        shapes[:] = self._shapes
+        first = self._first or read_geometry(_EMPTY)
+        return write_result(same_kind(first, self._combine(shapes)) if len(shapes) else first)
+
+
+_EMPTY: Final = Literal("GEOMETRYCOLLECTION EMPTY", datatype=WKT_LITERAL)
+
+_PLAIN: Final = FunctionTable()
+
+#: The functions and aggregates that tell nobody about unreadable literals.
+FUNCTIONS: Final = _PLAIN.functions
+AGGREGATES: Final = _PLAIN.aggregates

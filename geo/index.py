@@ -1,0 +1,271 @@
+"""The index of features: which features does a geometry relate to, and how.
+
+Static trees plus a small delta plus tombstones. New features wait in the delta, which is searched by
+comparing boxes; a full delta becomes a tree; trees of like size are merged into one, so that there are
+few, and an insert costs the same on average in an index of ten thousand and of a million features.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+import numpy
+import shapely
+from numpy.typing import NDArray
+from shapely import Point, STRtree
+from shapely.geometry.base import BaseGeometry
+
+from geo.bulk import classify_pairs, relate_all
+from geo.errors import ArgumentError, MissingFeatureError
+from geo.measures import FURTHEST_M, box_around, distance_m, distances_m
+from geo.rcc8 import CODES, RCC8, code_of
+from geo.tolerance import grown_boxes
+
+Key = TypeVar("Key", bound=Hashable)
+Shapes = NDArray[numpy.object_]
+
+_DELTA: Final = 1000
+# A tree is merged with the one before it when that one is less than this many times larger.
+_MERGE_RATIO: Final = 4
+_FIRST_RADIUS_M: Final = 200.0
+_DC: Final = code_of(RCC8.DC)
+
+
+@dataclass
+class _Tree(Generic[Key]):
+    """Features that do not change any more, but can be marked dead."""
+
+    keys: list[Key]
+    shapes: Shapes
+    alive: NDArray[numpy.bool_]
+    tree: STRtree
+    dead: int = 0
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        found: NDArray[numpy.intp] = self.tree.query(box)
+        return found[self.alive[found]] if self.dead else found
+
+
+@dataclass
+class _Delta(Generic[Key]):
+    """The newest features, with their boxes in rows; the box of a dead one is NaN and meets nothing."""
+
+    keys: list[Key] = field(default_factory=list)
+    shapes: Shapes = field(default_factory=lambda: numpy.empty(_DELTA, dtype=object))
+    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((_DELTA, 4), numpy.nan))
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        count = len(self.keys)
+        west, south, east, north = box.bounds
+        boxes = self.boxes[:count]
+        meeting = (
+            (boxes[:, 0] <= east) & (boxes[:, 2] >= west) & (boxes[:, 1] <= north) & (boxes[:, 3] >= south)
+        )
+        return numpy.flatnonzero(meeting)
+
+
+class FeatureIndex(Generic[Key]):
+    """Keys (any hashable) and their CRS84 geometries, kept so that related features are found fast.
+
+    `tolerance_m` is how far borders may be off, in metres (see `geo.tolerance`); 0 is exact.
+    `pairs_related` counts the pairs whose relation was worked out, for tests and measurements.
+    The index keeps copies of its own of the geometries and prepares them: use it from one thread at a time.
+    """
+
+    def __init__(
+        self, features: Iterable[tuple[Key, BaseGeometry]] = (), *, tolerance_m: float = 0.0
+    ) -> None:
+        if not 0 <= tolerance_m < 100_000:
+            raise ArgumentError(
+                f"A tolerance of {tolerance_m:g} m is not possible. Give metres, 0 for exact relations."
+            )
+        self.tolerance_m = tolerance_m
+        self.pairs_related = 0
+        self._trees: list[_Tree[Key]] = []
+        self._delta: _Delta[Key] = _Delta()
+        self._places: dict[Key, tuple[_Tree[Key] | _Delta[Key], int]] = {}
+        self._fill(features)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._places)
+
+    def get(self, key: Key) -> BaseGeometry | None:
+        """A copy of the geometry of a feature, None where the index does not hold it."""
+        place = self._places.get(key)
+        return None if place is None else _copy(place[0].shapes[place[1]])
+
+    def insert(self, key: Key, geometry: BaseGeometry) -> None:
+        """Add a feature. Raises MissingFeatureError where the key is there already (use replace)."""
+        if key in self._places:
+            raise MissingFeatureError(
+                f"{key} is in the index already. Use replace to give it another geometry."
+            )
+        delta, position = self._delta, len(self._delta.keys)
+        delta.keys.append(key)
+        delta.shapes[position] = _copy(geometry)
+        delta.boxes[position] = geometry.bounds
+        self._places[key] = (delta, position)
+        if position + 1 == _DELTA:
+            self._flush()
+
+    def remove(self, key: Key) -> None:
+        """Take a feature out. Raises MissingFeatureError where it is not there."""
+        if key not in self._places:
+            raise MissingFeatureError(
+                f"{key} is not in the index. Insert it first, or leave the removal out."
+            )
+        part, position = self._places.pop(key)
+        if isinstance(part, _Delta):
+            part.boxes[position] = numpy.nan
+            part.shapes[position] = None
+            return
+        part.alive[position] = False
+        part.dead += 1
+        if part.dead * 2 > len(part.keys):
+            self._trees.remove(part)
+            self._add_tree(*_living(part))
+
+    def replace(self, key: Key, geometry: BaseGeometry) -> None:
+        """Give a feature another geometry, or add it."""
+        if key in self._places:
+            self.remove(key)
+        self.insert(key, geometry)
+
+    def relations_of(self, geometry: BaseGeometry, exclude: Key | None = None) -> list[tuple[Key, RCC8]]:
+        """The features that a geometry is not disconnected from, and its relation to each.
+
+        `exclude` is the key of the feature whose geometry it is, if it is one. The relation reads from
+        the geometry to the feature: NTPP says that the geometry lies in the feature.
+        """
+        if geometry.is_empty:
+            return []
+        box = grown_boxes(_array([geometry]), self.tolerance_m)[0] if self.tolerance_m else geometry
+        keys, shapes = self._candidates(box, exclude)
+        if not keys:
+            return []
+        self.pairs_related += len(keys)
+        first = numpy.zeros(len(keys), dtype=numpy.intp)
+        left = _array([_copy(geometry)])
+        codes = classify_pairs(left, shapes, first, numpy.arange(len(keys)), self.tolerance_m)
+        return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
+
+    def relate_all(self) -> Iterator[tuple[Key, Key, RCC8]]:
+        """Every pair of features that are not disconnected, once, and how the first relates."""
+        keys = list(self._places)
+        shapes = _array([part.shapes[position] for part, position in self._places.values()])
+        for pairs in relate_all(shapes, self.tolerance_m, self._count):
+            rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
+            for left, right, code in rows:
+                yield keys[left], keys[right], CODES[code]
+
+    def candidates(self, box: BaseGeometry) -> list[Key]:
+        """The features whose boxes meet the box of a geometry."""
+        return [] if box.is_empty else self._candidates(box, None)[0]
+
+    def within_distance(self, geometry: BaseGeometry, distance: float) -> list[tuple[Key, float]]:
+        """The features within `distance` metres of a geometry, nearest first, with their distance."""
+        found = [(key, metres) for key, metres in self._measured(geometry, distance) if metres <= distance]
+        return sorted(found, key=lambda pair: pair[1])
+
+    def nearest(
+        self, geometry: BaseGeometry, count: int, exclude: Key | None = None
+    ) -> list[tuple[Key, float]]:
+        """The `count` features nearest to a geometry, nearest first, with their distance in metres."""
+        radius = _FIRST_RADIUS_M
+        while True:
+            found = [
+                pair
+                for pair in self.within_distance(geometry, radius)
+                if exclude is None or pair[0] != exclude
+            ]
+            if len(found) >= count or radius >= FURTHEST_M:
+                return found[:count]
+            radius = min(radius * (2 if found else 8), FURTHEST_M)
+
+    def _count(self, pairs: int) -> None:
+        self.pairs_related += pairs
+
+    def _candidates(self, box: BaseGeometry, exclude: Key | None) -> tuple[list[Key], Shapes]:
+        keys: list[Key] = []
+        shapes: list[BaseGeometry] = []
+        parts: list[_Tree[Key] | _Delta[Key]] = [*self._trees, self._delta]
+        for part in parts:
+            for position in part.positions(box).tolist():
+                key = part.keys[position]
+                if exclude is None or key != exclude:
+                    keys.append(key)
+                    shapes.append(part.shapes[position])
+        return keys, _array(shapes)
+
+    def _measured(self, geometry: BaseGeometry, radius: float) -> Iterator[tuple[Key, float]]:
+        if geometry.is_empty:
+            return
+        boxes = shapely.get_parts(box_around(geometry, radius))
+        near = {key: shape for box in boxes for key, shape in zip(*self._candidates(box, None), strict=True)}
+        keys, shapes = list(near), _array(list(near.values()))
+        points = shapely.get_type_id(shapes) == 0 if len(keys) else numpy.zeros(0, dtype=bool)
+        if isinstance(geometry, Point) and points.all() and len(keys):
+            yield from zip(keys, distances_m(geometry, shapes).tolist(), strict=True)
+            return
+        for key, shape in zip(keys, shapes, strict=True):
+            yield key, distance_m(geometry, shape)
+
+    def _fill(self, features: Iterable[tuple[Key, BaseGeometry]]) -> None:
+        keys: list[Key] = []
+        shapes: list[BaseGeometry] = []
+        seen: set[Key] = set()
+        for key, geometry in features:
+            if key in seen:
+                raise MissingFeatureError(
+                    f"{key} is given twice. Give every feature one geometry, or a collection."
+                )
+            seen.add(key)
+            keys.append(key)
+            shapes.append(geometry)
+        if keys:
+            self._add_tree(keys, shapely.from_wkb(shapely.to_wkb(_array(shapes))))
+
+    def _flush(self) -> None:
+        """Turn the delta into a tree, and merge trees that have come to be of like size."""
+        keys, shapes = _living(self._delta)
+        self._delta = _Delta()
+        while self._trees and len(self._trees[-1].keys) < _MERGE_RATIO * max(len(keys), 1):
+            older_keys, older_shapes = _living(self._trees.pop())
+            keys, shapes = older_keys + keys, numpy.concatenate([older_shapes, shapes])
+        self._add_tree(keys, shapes)
+
+    def _add_tree(self, keys: list[Key], shapes: Shapes) -> None:
+        if not keys:
+            return
+        tree = _Tree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
+        self._trees.append(tree)
+        self._trees.sort(key=lambda part: -len(part.keys))
+        self._places.update((key, (tree, position)) for position, key in enumerate(keys))
+
+
+def _living(part: _Tree[Key] | _Delta[Key]) -> tuple[list[Key], Shapes]:
+    if isinstance(part, _Tree):
+        alive = numpy.flatnonzero(part.alive)
+    else:
+        alive = numpy.array(
+            [i for i in range(len(part.keys)) if part.shapes[i] is not None], dtype=numpy.intp
+        )
+    return [part.keys[position] for position in alive.tolist()], part.shapes[alive]
+
+
+def _array(shapes: list[BaseGeometry]) -> Shapes:
+    array = numpy.empty(len(shapes), dtype=object)
+    array[:] = shapes
+    return array
+
+
+def _copy(geometry: BaseGeometry) -> BaseGeometry:
+    """A geometry of our own, which may be prepared without another thread noticing."""
+    copy: BaseGeometry = shapely.from_wkb(shapely.to_wkb(geometry))
+    return copy

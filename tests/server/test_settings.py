@@ -1,0 +1,60 @@
+"""Settings: TOML < environment < flags, told where from, secrets hidden, documented."""
+
+from pathlib import Path
+
+import pytest
+
+from server.errors import OpenWritesRefused, SettingsError
+from server.guard import refuse_open_writes
+from server.reference import PAGE, with_reference
+from server.settings import Settings, load_settings
+
+
+def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path):
+    file = tmp_path / "u.toml"
+    file.write_text("port = 1\nreaders = 3\nlanguage = 'de'\n")
+    loaded = load_settings(
+        {"port": 3, "host": None}, file=file, environment={"URBANKG_PORT": "2", "URBANKG_READERS": "5"}
+    )
+    assert (loaded.settings.port, loaded.settings.readers, loaded.settings.language) == (3, 5, "de")
+    origins = {name: origin for name, _, origin in loaded.shown()}
+    assert origins["port"] == "flag --port"
+    assert origins["readers"] == "environment URBANKG_READERS"
+    assert origins["language"] == str(file)
+    assert origins["host"] == "default"
+
+
+def test_secrets_are_hidden():
+    loaded = load_settings({}, environment={"URBANKG_MODEL_API_KEY": "s3cret"})
+    assert "s3cret" not in str(list(loaded.shown()))
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "word"),
+    [
+        ("prot = 8000", {}, "prot"),
+        ("port = [", {}, "TOML"),
+        ("", {"URBANKG_PORT": "ninety"}, "URBANKG_PORT"),
+        ("base_iri = 'no iri'", {}, "base_iri"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(
+    tmp_path: Path, file: str, environment: dict[str, str], word: str
+):
+    path = tmp_path / "u.toml"
+    path.write_text(file)
+    with pytest.raises(SettingsError, match=word):
+        load_settings({}, file=path, environment=environment)
+
+
+def test_the_server_refuses_to_listen_elsewhere_with_open_writes():
+    refuse_open_writes(Settings(host="127.0.0.1"))
+    refuse_open_writes(Settings(host="::1"))
+    with pytest.raises(OpenWritesRefused):
+        refuse_open_writes(Settings(host="0.0.0.0"))
+
+
+def test_every_setting_is_documented():
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_reference(page) == page, "run: python -m server.reference"
+    assert all(field.description for field in Settings.model_fields.values())
