@@ -5,7 +5,7 @@ indexes -> new revision. What is judged is what is committed.
 """
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
@@ -53,8 +53,13 @@ class Writer:
         batch (its review items) is written also when nothing of it was accepted.
         Raises `ProtectedGraph` and `ProtectedTriple` for writes that no client may make.
         """
-        _check_graphs(change)
+        return self.commit_built(lambda: change)
+
+    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+        """The same for a change that is made from the graph as it is: nobody writes in between."""
         with self._lock:
+            change = build()
+            _check_graphs(change)
             try:
                 return self._commit(change)
             finally:
