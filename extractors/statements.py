@@ -170,7 +170,7 @@ class StatementBuilder:
             predicate = self._minter.term(triple.relation)
             message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
             problems.append(Problem(UNKNOWN_TERM, message, predicate))
-        problems += self._doubts(triple, grounded)
+        problems += self._doubts(reading, grounded, subject)
         return Candidate(
             subject.iri,
             predicate,
@@ -219,9 +219,12 @@ class StatementBuilder:
         known = self._schema.classes
         return " or ".join(sorted(known[iri].label if iri in known else iri.value for iri in classes))
 
-    def _doubts(self, triple: ReplyTriple, grounded: Grounded) -> Iterable[Problem]:
+    def _doubts(self, reading: _Reading, grounded: Grounded, subject: Name) -> Iterable[Problem]:
+        triple = reading.said.triple
+        # The text seldom says what kind of thing a new name stands for: the model may choose a class for it.
+        classified = subject.new and reading.type is not None and _is_label(reading.type, triple.object)
         for words, span in ((triple.subject, grounded.subject), (triple.object, grounded.object)):
-            if span is None:
+            if span is None and not (classified and words is triple.object):
                 yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
         if grounded.cue is not None:
             message = f'The text says it with "{grounded.cue}": denied, planned or supposed is not stated.'
@@ -266,6 +269,10 @@ class StatementBuilder:
         classes = tuple(dict.fromkeys(said)) if name.new else name.classes
         mentions = tuple(self._text.evidence(span) for span in sorted(spans))
         return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _is_label(term: OntologyClass, words: str) -> bool:
+    return name_key(words) in {name_key(label) for label in (term.label, *term.alternative_labels)}
 
 
 def _merged(old: Candidate | None, new: Candidate) -> Candidate:

@@ -25,6 +25,8 @@ from sparql.formats import GRAPH_FORMATS
 from sparql.readers import ReaderPool, ReaderSettings
 from tests.sparql.stores import StoreCheckpoints
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 LOOKUP = "SELECT ?o WHERE { <http://e/1> <http://e/p> ?o }"
 RUNAWAY = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
 ENDLESS = "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
@@ -69,9 +71,9 @@ class Running:
     port: int
 
 
-@pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[Running]:
-    source = StoreCheckpoints(tmp_path)
+@contextlib.asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[Running]:
+    source = StoreCheckpoints(folder)
     predicate = NamedNode("http://e/p")
     source.write(*(Quad(NamedNode(f"http://e/{n}"), predicate, Literal(n)) for n in range(2_000)))
     async with ReaderPool(source, ReaderSettings(readers=2)) as pool:
@@ -86,14 +88,28 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
             add_sparql(problems)
             problems.install(app)
             server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", lifespan="off"))
-            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            task = asyncio.create_task(server.serve(sockets=[listening]))
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
                 while not server.started:
                     await asyncio.sleep(0.01)
                 yield Running(source, pool, client, port)
             server.should_exit = True
-            await serving
+            await task
             updates.close()
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Running]:
+    """A server of the test's own."""
+    async with serving(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+async def reading(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    """A server shared by the tests that change nothing."""
+    async with serving(tmp_path_factory.mktemp("reading")) as running:
+        yield running
 
 
 def problem(response: httpx.Response, status: int) -> dict[str, object]:
@@ -106,8 +122,8 @@ def problem(response: httpx.Response, status: int) -> dict[str, object]:
     return told
 
 
-async def test_all_three_forms_of_a_query_answer_alike(running: Running) -> None:
-    client = running.client
+async def test_all_three_forms_of_a_query_answer_alike(reading: Running) -> None:
+    client = reading.client
     answers = [
         await client.get("/sparql", params={"query": LOOKUP}),
         await client.post("/sparql", data={"query": LOOKUP}),
@@ -120,15 +136,15 @@ async def test_all_three_forms_of_a_query_answer_alike(running: Running) -> None
 
 
 @pytest.mark.parametrize("format_", [QueryResultsFormat.JSON, QueryResultsFormat.XML, QueryResultsFormat.TSV])
-async def test_results_come_in_the_accepted_format(running: Running, format_: QueryResultsFormat) -> None:
+async def test_results_come_in_the_accepted_format(reading: Running, format_: QueryResultsFormat) -> None:
     media_type = format_.media_type.partition(";")[0]
-    answer = await running.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": media_type})
+    answer = await reading.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": media_type})
     assert answer.headers["content-type"].partition(";")[0] == media_type
     assert [row["o"] for row in parse_query_results(answer.content, format=format_)] == [Literal(1)]
 
 
-async def test_csv_can_be_asked_for_by_parameter(running: Running) -> None:
-    answer = await running.client.get("/sparql", params={"query": LOOKUP, "format": "csv"})
+async def test_csv_can_be_asked_for_by_parameter(reading: Running) -> None:
+    answer = await reading.client.get("/sparql", params={"query": LOOKUP, "format": "csv"})
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert answer.text == "o\r\n1\r\n"
 
@@ -138,21 +154,21 @@ async def test_csv_can_be_asked_for_by_parameter(running: Running) -> None:
     [format_.engine for format_ in GRAPH_FORMATS],
     ids=[format_.name for format_ in GRAPH_FORMATS],
 )
-async def test_graphs_come_in_the_accepted_format(running: Running, format_: RdfFormat) -> None:
-    answer = await running.client.get(
+async def test_graphs_come_in_the_accepted_format(reading: Running, format_: RdfFormat) -> None:
+    answer = await reading.client.get(
         "/sparql", params={"query": "DESCRIBE <http://e/1>"}, headers={"Accept": format_.media_type}
     )
     assert answer.headers["content-type"].partition(";")[0] == format_.media_type
     assert len(list(parse(answer.content, format=format_))) == 1
 
 
-async def test_what_cannot_be_accepted_is_told(running: Running) -> None:
-    answer = await running.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": "image/png"})
+async def test_what_cannot_be_accepted_is_told(reading: Running) -> None:
+    answer = await reading.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": "image/png"})
     assert "text/csv" in str(problem(answer, 406)["offered"])
 
 
-async def test_a_syntax_error_has_line_and_column(running: Running) -> None:
-    answer = await running.client.get("/sparql", params={"query": "SELECT * {\n ?s ?p }"})
+async def test_a_syntax_error_has_line_and_column(reading: Running) -> None:
+    answer = await reading.client.get("/sparql", params={"query": "SELECT * {\n ?s ?p }"})
     told = problem(answer, 400)
     assert (told["line"], told["column"]) == (2, 9)
 
@@ -171,33 +187,33 @@ async def test_a_syntax_error_has_line_and_column(running: Running) -> None:
     ],
 )
 async def test_a_request_that_cannot_be_served_is_a_problem(
-    running: Running, method: str, arguments: dict[str, object], status: int
+    reading: Running, method: str, arguments: dict[str, object], status: int
 ) -> None:
-    problem(await running.client.request(method, "/sparql", **arguments), status)  # type: ignore[arg-type]
+    problem(await reading.client.request(method, "/sparql", **arguments), status)  # type: ignore[arg-type]
 
 
-async def test_bytes_that_are_no_utf8_are_refused(running: Running) -> None:
+async def test_bytes_that_are_no_utf8_are_refused(reading: Running) -> None:
     headers = {"Content-Type": "application/sparql-query"}
-    problem(await running.client.post("/sparql", content=b"ASK { ?s ?p '\xff' }", headers=headers), 400)
+    problem(await reading.client.post("/sparql", content=b"ASK { ?s ?p '\xff' }", headers=headers), 400)
 
 
-async def test_a_bare_get_describes_the_service(running: Running) -> None:
-    answer = await running.client.get("/sparql")
+async def test_a_bare_get_describes_the_service(reading: Running) -> None:
+    answer = await reading.client.get("/sparql")
     assert answer.headers["content-type"] == "text/turtle; charset=utf-8"
     objects = {str(triple.object) for triple in parse(answer.content, format=RdfFormat.TURTLE)}
-    assert f"<http://127.0.0.1:{running.port}/sparql>" in objects
+    assert f"<http://127.0.0.1:{reading.port}/sparql>" in objects
     assert "<http://www.opengis.net/def/function/geosparql/sfWithin>" in objects
 
 
-async def test_void_is_at_its_well_known_address(running: Running) -> None:
-    answer = await running.client.get("/.well-known/void", headers={"Accept": "application/n-triples"})
+async def test_void_is_at_its_well_known_address(reading: Running) -> None:
+    answer = await reading.client.get("/.well-known/void", headers={"Accept": "application/n-triples"})
     assert "<http://rdfs.org/ns/void#sparqlEndpoint>" in answer.text
     assert '"2000"^^' in answer.text
 
 
-async def test_head_gives_the_headers_of_get_and_no_body(running: Running) -> None:
-    got = await running.client.get("/sparql", params={"query": LOOKUP})
-    headed = await running.client.head("/sparql", params={"query": LOOKUP})
+async def test_head_gives_the_headers_of_get_and_no_body(reading: Running) -> None:
+    got = await reading.client.get("/sparql", params={"query": LOOKUP})
+    headed = await reading.client.head("/sparql", params={"query": LOOKUP})
     assert headed.status_code == 200
     assert headed.content == b""
     assert headed.headers["etag"] == got.headers["etag"]
@@ -220,8 +236,8 @@ async def test_an_entity_tag_holds_until_the_next_write(running: Running) -> Non
     assert changed.headers["etag"] != tag
 
 
-async def test_a_query_that_varies_by_itself_has_no_entity_tag(running: Running) -> None:
-    answer = await running.client.get("/sparql", params={"query": "SELECT (NOW() AS ?now) {}"})
+async def test_a_query_that_varies_by_itself_has_no_entity_tag(reading: Running) -> None:
+    answer = await reading.client.get("/sparql", params={"query": "SELECT (NOW() AS ?now) {}"})
     assert "etag" not in answer.headers
 
 
@@ -271,6 +287,11 @@ async def test_a_client_that_stops_reading_is_cut_off_at_the_deadline(running: R
     writer.close()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
+
+
+async def test_relative_iris_are_those_of_the_endpoint(reading: Running) -> None:
+    answer = await reading.client.get("/sparql", params={"query": "SELECT (<x> AS ?x) {}", "format": "csv"})
+    assert answer.text == f"x\r\nhttp://127.0.0.1:{reading.port}/x\r\n"
 
 
 async def test_the_dataset_parameters_choose_the_graphs(running: Running) -> None:

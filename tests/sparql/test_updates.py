@@ -126,6 +126,25 @@ def test_each_operation_may_declare_prefixes_of_its_own() -> None:
     assert {quad.predicate.value for quad in delta.additions} == {"http://a/p", "http://b/p"}
 
 
+def test_relative_iris_are_resolved_against_the_requests_base(store: pyoxigraph.Store) -> None:
+    text = "INSERT DATA { <a> <p> 1 }; WITH <g> INSERT { ?s <q> <a#x> } USING <g1> WHERE { ?s <p> 10 }"
+    delta = capture(store, text, base="http://e/sparql")
+    assert delta.additions == {
+        Quad(NamedNode("http://e/a"), NamedNode("http://e/p"), Literal(1)),
+        Quad(
+            NamedNode("http://e/a"),
+            NamedNode("http://e/q"),
+            NamedNode("http://e/a#x"),
+            NamedNode("http://e/g"),
+        ),
+    }
+
+
+def test_a_blank_node_belongs_to_one_operation() -> None:
+    with pytest.raises(SyntaxProblem, match="_:x"):
+        capture(pyoxigraph.Store(), "INSERT DATA { _:x <a:b> 1 }; INSERT DATA { _:x <a:b> 2 }")
+
+
 def test_what_is_random_is_drawn_once(store: pyoxigraph.Store) -> None:
     text = "PREFIX ex: <http://e/> INSERT { ex:a ex:id ?i . ex:b ex:id ?i } WHERE { BIND(UUID() AS ?i) }"
     delta = capture(store, text)
