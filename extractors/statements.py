@@ -221,8 +221,12 @@ class StatementBuilder:
 
     def _doubts(self, reading: _Reading, grounded: Grounded, subject: Name) -> Iterable[Problem]:
         triple = reading.said.triple
-        # The text seldom says what kind of thing a new name stands for: the model may choose a class for it.
-        classified = subject.new and reading.type is not None and _is_label(reading.type, triple.object)
+        # The text seldom says what kind of thing a name stands for: the model may choose a class for a new one.
+        classified = (
+            reading.type is not None
+            and _is_label(reading.type, triple.object)
+            and (subject.new or self._is_of(subject, reading.type))
+        )
         for words, span in ((triple.subject, grounded.subject), (triple.object, grounded.object)):
             if span is None and not (classified and words is triple.object):
                 yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
@@ -234,6 +238,9 @@ class StatementBuilder:
                 f"The model's confidence {triple.confidence:.2f} is below {self._minimum_confidence:.2f}."
             )
             yield Problem(LOW_CONFIDENCE, message)
+
+    def _is_of(self, name: Name, kind: OntologyClass) -> bool:
+        return any(kind.iri in self._schema.superclasses(class_) for class_ in name.classes)
 
     def _named(
         self, reading: _Reading, grounded: Grounded, names: Names

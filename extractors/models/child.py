@@ -1,0 +1,130 @@
+"""A child process that answers one line of JSON with one line of JSON, and is replaced when it dies."""
+
+from __future__ import annotations
+
+import collections
+import json
+import queue
+import subprocess
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+from extractors.errors import ModelTimeout, ModelUnavailable
+
+__all__ = ["Child"]
+
+_END = None
+
+
+class Child:
+    """Runs the command on the first request and again after a crash. One request at a time; blocking."""
+
+    def __init__(self, command: Sequence[str], *, start_seconds: float) -> None:
+        self._command = list(command)
+        self._start_seconds = start_seconds
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._errors: collections.deque[str] = collections.deque(maxlen=20)
+        self._finalizer: weakref.finalize[Any, Child] | None = None
+
+    def start(self) -> None:
+        """Start the process where it does not run; raises `ModelUnavailable` when it does not come up."""
+        with self._lock:
+            self._start()
+
+    def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
+        """Send a request and wait for its answer.
+
+        Raises `ModelTimeout` after `seconds` (the process is killed, for it cannot be interrupted) and
+        `ModelUnavailable` when the process dies.
+        """
+        with self._lock:
+            self._start()
+            return self._exchange(json.dumps(request), seconds)
+
+    def stop(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._kill()
+
+    def _start(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._lines = queue.Queue()
+        self._errors.clear()
+        process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, encoding="utf-8", errors="replace",
+        )  # fmt: skip
+        self._process = process
+        self._finalizer = weakref.finalize(self, _end, process)
+        threading.Thread(target=_read, args=(process.stdout, self._lines), daemon=True).start()
+        threading.Thread(target=_drain, args=(process.stderr, self._errors), daemon=True).start()
+        self._receive(self._start_seconds)
+
+    def _exchange(self, line: str, seconds: float) -> Any:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise self._died() from None
+        return self._receive(seconds)
+
+    def _receive(self, seconds: float) -> Any:
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            self._kill()
+            raise ModelTimeout(
+                f"the embedded model did not answer within {seconds:g} s: allow more time, "
+                "send shorter text, or give it more processor"
+            ) from None
+        if line is _END:
+            raise self._died()
+        return json.loads(line)
+
+    def _died(self) -> ModelUnavailable:
+        said = " ".join(self._errors).strip()[-300:]
+        status = self._process.wait() if self._process is not None else None
+        self._kill()
+        return ModelUnavailable(
+            f"the embedded model's process ended with status {status}; it starts again with the next "
+            f"request. If this goes on, run `make setup` again. It said: {said or 'nothing'}"
+        )
+
+    def _kill(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer()
+        self._finalizer = self._process = None
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                continue
+
+
+def _read(pipe: IO[str], lines: queue.Queue[str | None]) -> None:
+    try:
+        for line in pipe:
+            lines.put(line)
+    except ValueError:
+        pass  # closed under us while ending
+    lines.put(_END)
+
+
+def _drain(pipe: IO[str], lines: collections.deque[str]) -> None:
+    try:
+        lines.extend(line.strip() for line in pipe)
+    except ValueError:
+        return

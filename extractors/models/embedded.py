@@ -1,0 +1,116 @@
+"""The embedded model: SmolLM2-135M with our LoRA adapter, in a child process on this machine's processor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from extractors.errors import ModelRequestRefused, ModelUnavailable
+from extractors.models.chat import Message, PromptProfile, Reply
+from extractors.models.child import Child
+from extractors.models.replies import read_reply
+from extractors.models.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
+
+__all__ = ["EmbeddedModel"]
+
+# Run by path, so that the child imports nothing of ours and starts fast.
+_ENGINE = Path(__file__).resolve().parent / "engine.py"
+_CONTEXT_TOKENS = 4096
+_START_SECONDS = 60.0
+
+
+class EmbeddedModel:
+    """The default model, which needs no server; it answers one request after another.
+
+    The process starts with the first request, and again after a crash. Without the adapter the model is
+    useless for our prompts; `adapter=None` is for measuring just that.
+    """
+
+    prompt_profile: PromptProfile = "compact"
+
+    def __init__(
+        self,
+        *,
+        adapter: Path | None = ADAPTER_PATH,
+        threads: int | None = None,
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing."""
+        if find_spec("xllamacpp") is None:
+            raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
+        weights = find_weights()
+        self.name = "SmolLM2-135M-Instruct"
+        self._adapter = None
+        command = [sys.executable, "-P", str(_ENGINE), "--weights", str(weights)]
+        if adapter is not None:
+            find_adapter(adapter)
+            self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
+            command += ["--adapter", str(adapter)]
+        command += [
+            "--threads",
+            str(threads or min(2, os.cpu_count() or 1)),
+            "--context",
+            str(_CONTEXT_TOKENS),
+        ]
+        self._timeout = timeout_seconds
+        self._child = Child(command, start_seconds=_START_SECONDS)
+
+    async def start(self) -> None:
+        """Load the model now (about a second) rather than with the first request."""
+        await asyncio.to_thread(self._child.start)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog; see `ChatModel.complete`."""
+        request: dict[str, Any] = {
+            "messages": [asdict(message) for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "logprobs": True,
+            "top_logprobs": 0,
+            "cache_prompt": True,
+        }
+        if schema is not None:
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
+            }
+        begin = time.monotonic()
+        body = await asyncio.to_thread(self._child.ask, request, self._timeout)
+        if "error" in body or "choices" not in body:
+            raise _refusal(body)
+        return read_reply(
+            body,
+            structured=schema is not None,
+            seconds=time.monotonic() - begin,
+            model=self.name,
+            adapter=self._adapter,
+        )
+
+    async def close(self) -> None:
+        """End the child process."""
+        await asyncio.to_thread(self._child.stop)
+
+
+def _refusal(body: Mapping[str, Any]) -> ModelRequestRefused:
+    error = body.get("error")
+    details = error if isinstance(error, Mapping) else body
+    message = str(details.get("message") or details)
+    if details.get("type") == "exceed_context_size_error" or "context" in message:
+        return ModelRequestRefused(
+            f"the text is too long for the embedded model: send shorter text ({message})"
+        )
+    return ModelRequestRefused(f"the embedded model refused the request: {message}")

@@ -1,0 +1,76 @@
+"""The child process that holds the embedded model: JSON lines in, JSON lines out.
+
+A process of its own, because a crash of native code must not take the server along. Each request is one line,
+the body of an OpenAI chat completion; each reply is one line, the engine's answer. The first line out is
+{"ready": true}. It ends when its input ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import sys
+from typing import Any, TextIO
+
+__all__ = ["main"]
+
+# llama.cpp's OpenMP threads otherwise spin while they wait and starve everything else on a small machine.
+# libgomp reads these once, when it is loaded.
+_QUIET_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
+
+
+def _start(arguments: argparse.Namespace) -> Any:
+    os.environ.update(_QUIET_THREADS)
+    import xllamacpp  # only now: see _QUIET_THREADS
+
+    params = xllamacpp.CommonParams()
+    params.model.path = arguments.weights
+    params.lora_adapters = (
+        [xllamacpp.CommonAdapterLoraInfo(arguments.adapter, 1.0)] if arguments.adapter else []
+    )
+    params.n_ctx = arguments.context
+    params.n_parallel = 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = arguments.threads
+    params.cache_prompt = True
+    params.cache_ram_mib = 0
+    params.verbosity = -1
+    params.warmup = False
+    params.ui = False
+    # The engine always listens on a loopback port as well; nobody is told this key.
+    params.api_keys = [secrets.token_hex(32)]
+    return xllamacpp.Server(params)
+
+
+def _claim_output() -> TextIO:
+    """Keep standard output for replies: what native code prints goes to standard error."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return replies
+
+
+def main() -> None:
+    """Load the model, then answer requests until the input ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", required=True)
+    parser.add_argument("--adapter", default="")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--context", type=int, default=4096)
+    replies = _claim_output()
+    server = _start(parser.parse_args())
+
+    def send(answer: Any) -> None:
+        replies.write(json.dumps(answer, ensure_ascii=True) + "\n")
+        replies.flush()
+
+    send({"ready": True})
+    for line in sys.stdin:
+        try:
+            send(server.handle_chat_completions(json.loads(line)))
+        except ValueError as error:  # what llama.cpp cannot turn into a grammar
+            send({"error": {"type": "invalid_request_error", "message": str(error)}})
+
+
+if __name__ == "__main__":
+    main()
