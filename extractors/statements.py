@@ -221,7 +221,7 @@ class StatementBuilder:
 
     def _doubts(self, reading: _Reading, grounded: Grounded, subject: Name) -> Iterable[Problem]:
         triple = reading.said.triple
-        # The text seldom says what kind of thing a name stands for: the model may choose a class for a new one.
+        # The text seldom says what kind of thing a name stands for: the model may choose a class for it.
         classified = (
             reading.type is not None
             and _is_label(reading.type, triple.object)

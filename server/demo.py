@@ -8,12 +8,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from extractors.errors import ModelError, ModelReplyError
 from server.errors import ServerError
 from server.intake import Outcome
-from server.operations import load_sample, name_of, progress_bar
+from server.operations import load_sample, name_of
 from server.sample.city import FOLDER, sample_texts
 from server.services import Services
 from server.settings import Settings
+from server.storage_cli import progress_bar
 from sparql.formats import RESULT_FORMATS
 from sparql.negotiation import choose_by_name
 from sparql.readers import QueryRequest
@@ -39,37 +41,54 @@ def empty(settings: Settings) -> Settings:
 
 
 async def run(services: Services) -> int:
-    """Load, extract, gate, relate, query; the last line says how much of each."""
+    """Load, extract, gate, relate, query; the last line says how much of each.
+
+    A text that the model's reply yields nothing for is told and counts nothing; 1 when the model could not
+    be asked at all.
+    """
     loaded = load_sample(services)
-    _out.print(f"Sample city: {loaded} statements about New York in {services.settings.data}.")
-    outcomes: list[tuple[str, str, Outcome]] = []
+    _print(f"Sample city: {loaded} statements about New York in {services.settings.data}.")
+    outcomes: list[Outcome] = []
+    failures: list[ModelError] = []
     texts = list(sample_texts())
     with progress_bar("texts read by " + services.model.name) as progress:
         task = progress.add_task("", total=len(texts))
         for name, text in texts:
-            outcome = await services.intake.extract(text, source=f"sample text {name}")
-            outcomes.append((name, text, outcome))
+            try:
+                outcome = await services.intake.extract(text, source=f"sample text {name}")
+            except ModelError as error:
+                failures.append(error)
+                progress.console.print(_text(name, text), f"  no statements: {error}", sep="\n", markup=False)
+            else:
+                outcomes.append(outcome)
+                _show(services, name, text, outcome)
             progress.advance(task)
-    for name, text, outcome in outcomes:
-        _show(services, name, text, outcome)
     relations = sum(1 for _ in services.store.match_quads(None, None, None, DERIVED))
-    _out.print(f"\nRCC8: {relations} relations between features are derived from their geometry.")
+    _print(f"\nRCC8: {relations} relations between features are derived from their geometry.")
     rows = await _query(services, FOLDER / "query.rq")
-    accepted = sum(len(outcome.verdict.accepted) for _, _, outcome in outcomes)
-    refused = sum(len(outcome.verdict.rejected) for _, _, outcome in outcomes)
+    accepted = sum(len(outcome.verdict.accepted) for outcome in outcomes)
+    refused = sum(len(outcome.verdict.rejected) for outcome in outcomes)
     print(f"accepted={accepted} refused={refused} rcc8={relations} rows={rows}")
-    return 0
+    unanswered = [error for error in failures if not isinstance(error, ModelReplyError)]
+    return 1 if unanswered else 0
+
+
+def _print(line: str, style: str = "") -> None:
+    _out.print(line, style=style, markup=False, soft_wrap=True)
+
+
+def _text(name: str, text: str) -> str:
+    return f"\n{name}\n{text}"
 
 
 def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
-    _out.print(f"\n[bold]{name}[/bold]")
-    _out.print(text, markup=False)
+    _print(_text(name, text))
     for statement in outcome.verdict.accepted:
-        _out.print("  accepted  " + _words(services, statement.triple), style="green", markup=False)
+        _print("  accepted  " + _words(services, statement.triple), "green")
     for rejection in outcome.verdict.rejected:
-        _out.print("  refused   " + _words(services, rejection.statement.triple), style="red", markup=False)
+        _print("  refused   " + _words(services, rejection.statement.triple), "red")
         for message in dict.fromkeys(violation.message for violation in rejection.violations):
-            _out.print("            because: " + message, markup=False)
+            _print("            because: " + message)
 
 
 def _words(services: Services, triple: object) -> str:
@@ -78,7 +97,7 @@ def _words(services: Services, triple: object) -> str:
 
 async def _query(services: Services, path: Path) -> int:
     text = path.read_text(encoding="utf-8")
-    _out.print("\n" + text, markup=False, style="dim")
+    _print("\n" + text, "dim")
     request = QueryRequest(text, choose_by_name("csv", RESULT_FORMATS))
     async with services.readers.query(request) as result:
         body = b"".join([chunk async for chunk in result])

@@ -80,7 +80,7 @@ class EmbeddedModel:
             "max_tokens": max_tokens,
             "temperature": temperature,
             "logprobs": True,
-            "top_logprobs": 0,
+            "top_logprobs": 1,
             "cache_prompt": True,
         }
         if schema is not None:

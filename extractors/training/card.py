@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from extractors.models.weights import ADAPTER_PATH, WEIGHTS_SHA256, sha256_of
 
@@ -38,7 +39,18 @@ of the training examples `{training_hash}`, of validation `{validation_hash}`.
 learning rate falls to zero by steps or by time, whichever is first. Loss by step: {curve}. Validation loss
 {loss:.4f}.
 
-## Scores on held-out frames and names
+{scores}
+## Limits
+- The scores are on generated sentences. Real prose is longer and less regular: expect less, and read the
+  scores of `extractors/evaluation` for real sentences.
+- 135 million parameters: it misses facts in long sentences, confuses near relations (opened, established,
+  completed), can take a plan or a rumour for a fact, and can bind a pronoun to the wrong name.
+- English only. Names in other scripts were not trained.
+- What it says is a candidate, never a fact: the linker drops names that the text does not contain and the
+  gate checks the rest.
+"""
+
+_SCORES = """## Scores on held-out frames and names
 Through the real engine (Q4_1 weights and this adapter) under the JSON schema, greedy. Exact means the whole
 answer.
 
@@ -51,23 +63,19 @@ answer.
 | plans, exact | {plan_exact} of {plan} |
 | replies that were broken or cut off | {broken} |
 | speed while measured | {speed} generated tokens/s; load {load} s |
-
-## Limits
-- The scores are on generated sentences. Real prose is longer and less regular: expect less, and read the
-  scores of `extractors/evaluation` for real sentences.
-- 135 million parameters: it misses facts in long sentences, confuses near relations (opened, established,
-  completed), can take a plan or a rumour for a fact, and can bind a pronoun to the wrong name.
-- English only. Names in other scripts were not trained.
-- What it says is a candidate, never a fact: the linker drops names that the text does not contain and the
-  gate checks the rest.
+"""
+_NO_SCORES = """## Scores
+Not measured through the engine for this run: only the validation loss above is known. Run
+`python -m extractors.training.evaluate --out FOLDER`, then `python -m extractors.training.card --out FOLDER`.
 """
 
 
 def write_card(out: Path, adapter: Path) -> Path:
     """Write MODEL_CARD.md beside the adapter from record.json and scores.json in `out`."""
     record = json.loads((out / "record.json").read_text(encoding="utf-8"))
-    scores = json.loads((out / "scores.json").read_text(encoding="utf-8"))
-    data, trained, counts = record["data"], record["trained"], scores["counts"]
+    measured = out / "scores.json"
+    scores = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else None
+    data, trained = record["data"], record["trained"]
     curve = trained["curve"]
     thinned = curve[:: max(1, len(curve) // 10)]
     card = _CARD.format(
@@ -91,6 +99,16 @@ def write_card(out: Path, adapter: Path) -> Path:
         device=record.get("device", "two processor cores"),
         curve=", ".join(f"{step}: {loss}" for step, loss in thinned),
         loss=trained["validation_loss"],
+        scores=_scored(scores) if scores else _NO_SCORES,
+    )
+    path = adapter.parent / "MODEL_CARD.md"
+    path.write_text(card, encoding="utf-8")
+    return path
+
+
+def _scored(scores: dict[str, Any]) -> str:
+    counts = scores["counts"]
+    return _SCORES.format(
         extract=counts.get("extract", 0),
         extract_exact=counts.get("extract exact", 0),
         precision=scores["precision"],
@@ -106,9 +124,6 @@ def write_card(out: Path, adapter: Path) -> Path:
         speed=scores["completion_tokens_per_second"],
         load=scores["load_seconds"],
     )
-    path = adapter.parent / "MODEL_CARD.md"
-    path.write_text(card, encoding="utf-8")
-    return path
 
 
 def main() -> None:

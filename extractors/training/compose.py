@@ -158,23 +158,23 @@ class Composer:
     def passage(self) -> Passage:
         """Make one passage: composed, whole, or both after one another."""
         draw = self._random.random()
-        if draw < 0.56:
+        if draw < 0.5:
             made = self._composed()
-        elif draw < 0.74:
+        elif draw < 0.67:
             made = self._whole("city")
-        elif draw < 0.82:
+        elif draw < 0.76:
             made = self._whole("city negative")
-        elif draw < 0.86:
+        elif draw < 0.88:
             made = self._whole("city nothing")
         else:
             topics = {whole.topic for whole in self._wholes if not whole.topic.startswith("city")}
             return self._whole(self._random.choice(sorted(topics)))
         extra = self._random.random()
-        if extra < 0.05:
+        if extra < 0.06:
             return self._joined(made, self._whole("city nothing"))
-        if extra < 0.10:
+        if extra < 0.12:
             return self._joined(made, self._whole("city negative"))
-        if extra < 0.17 and len(made.text) < 220:
+        if extra < 0.2 and len(made.text) < 220:
             return self._joined(made, self._whole("city"))
         return made
 

@@ -21,7 +21,7 @@ def held_out(words: str) -> bool:
 
 @dataclass(frozen=True)
 class Name:
-    """A name as facts use it, whether running prose puts "the" before it, and the slot type it was made for."""
+    """A name as facts use it, whether prose puts "the" before it, and the slot type it was made for."""
 
     text: str
     article: bool = False

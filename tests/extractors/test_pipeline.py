@@ -77,6 +77,30 @@ def rules(candidate: Candidate) -> list[NamedNode]:
     return [problem.rule for problem in candidate.problems]
 
 
+async def test_the_model_may_choose_a_class_for_a_new_name_whose_kind_the_text_does_not_say(
+    schema: Schema,
+) -> None:
+    text = "The Elm Hall was designed by Ada Stone."
+    found = await extract(
+        schema, text, ("Elm Hall", "designed by", "Ada Stone"), ("Ada Stone", "is a", "person")
+    )
+    kind = by_predicate(found, RDF_TYPE)
+    assert (kind.object, kind.problems) == (urban("Person"), ())
+    assert kind.evidence is not None
+    assert kind.evidence.quote == "Ada Stone"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("Ada Stone", "famous architect"), ("Manhattan", "museum"), ("Bob Nowhere", "person")]
+)
+async def test_what_the_text_does_not_say_is_refused_but_for_the_class_of_a_new_name(
+    schema: Schema, name: str, words: str
+) -> None:
+    text = "The Elm Hall in Manhattan was designed by Ada Stone."
+    found = await extract(schema, text, (name, "is a", words))
+    assert NOT_IN_TEXT in rules(by_predicate(found, RDF_TYPE))
+
+
 async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schema: Schema) -> None:
     extraction = await extract(schema, COLUMBIA, *COLUMBIA_TRIPLES)
     columbia, church = (c.subject for c in extraction.candidates if c.predicate == RDFS_LABEL)

@@ -28,7 +28,7 @@ class RunningServer:
         self.url = self._wait()
 
     def _wait(self) -> str:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             assert self.process.poll() is None, self.log.read_text()
             try:

@@ -1,0 +1,99 @@
+"""Questions through HTTP: the plan comes from the model, everything else from the graph."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.server.conftest import RecordedModel
+
+PREFIXES = """
+@prefix urban: <https://w3id.org/urbankg/urban#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix geo: <http://www.opengis.net/ont/geosparql#> . @prefix sf: <http://www.opengis.net/ont/sf#> .
+@prefix : <https://w3id.org/urbankg/id/> .
+"""
+
+
+def feature(name: str, label: str, kind: str, wkt: str, more: str = "") -> str:
+    shape = "sf:Point" if wkt.startswith("POINT") else "sf:Polygon"
+    return (
+        f':{name} a urban:{kind} ; rdfs:label "{label}"@en {more}; geo:hasDefaultGeometry :{name}-g .\n'
+        f':{name}-g a {shape} ; geo:asWKT "{wkt}"^^geo:wktLiteral .\n'
+    )
+
+
+CITY = PREFIXES + "".join(
+    (
+        feature(
+            "north", "Northtown", "Borough", "POLYGON((-74 40.8,-73.9 40.8,-73.9 40.9,-74 40.9,-74 40.8))"
+        ),
+        feature("a", "Clock Museum", "Museum", "POINT(-73.95 40.85)", "; urban:designedBy :ann"),
+        feature("b", "Rope Museum", "Museum", "POINT(-73.96 40.85)"),
+        feature("c", "Salt Museum", "Museum", "POINT(-73.95 40.75)"),
+        ':ann a urban:Architect ; rdfs:label "Ann Mill"@en .\n',
+    )
+)
+
+
+def plan(*steps: dict[str, object]) -> str:
+    return json.dumps({"steps": steps})
+
+
+@pytest.fixture
+async def city(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    answer = await client.post("/candidates", content=CITY, headers={"content-type": "text/turtle"})
+    assert answer.json()["rejected"] == []
+    return client
+
+
+async def ask(client: httpx.AsyncClient, question: str) -> dict[str, object]:
+    response = await client.post("/ask", json={"question": question})
+    assert response.status_code == 200, response.text
+    found = response.json()
+    assert set(found) == {"answer", "sparql", "plan", "entities", "results", "map", "gaps", "trace"}
+    return found
+
+
+async def test_what_lies_within_a_region_is_counted(city: httpx.AsyncClient, model: RecordedModel):
+    model.replies = [
+        plan({"op": "find", "class": "museum"}, {"op": "within", "of": "Northtown"}, {"op": "count"})
+    ]
+    answer = await ask(city, "How many museums are in Northtown?")
+    assert "2" in answer["answer"]
+    assert answer["results"]["results"]["bindings"][0]["count"]["value"] == "2"
+    assert answer["map"] is None
+    assert answer["gaps"] == []
+
+
+async def test_what_is_near_comes_with_a_map(city: httpx.AsyncClient, model: RecordedModel):
+    model.replies = [plan({"op": "find", "class": "museum"}, {"op": "near", "of": "Clock Museum", "km": 2})]
+    answer = await ask(city, "Which museums are within 2 km of the Clock Museum?")
+    assert "Rope Museum" in answer["answer"]
+    assert "Salt Museum" not in answer["answer"]
+    assert answer["map"]["type"] == "FeatureCollection"
+
+
+async def test_a_relation_is_followed_from_a_name(city: httpx.AsyncClient, model: RecordedModel):
+    model.replies = [
+        plan({"op": "entity", "name": "Clock Museum"}, {"op": "relate", "property": "designed by"})
+    ]
+    answer = await ask(city, "Who designed the Clock Museum?")
+    assert "Ann Mill" in answer["answer"]
+    assert answer["sparql"].startswith("PREFIX")
+
+
+async def test_a_name_the_graph_does_not_know_is_a_gap_and_not_a_guess(
+    city: httpx.AsyncClient, model: RecordedModel
+):
+    answer = await ask(city, "Who designed the Mirror Palace?")
+    assert answer["answer"] is None
+    assert answer["gaps"][0]["kind"] == "entity"
+    assert "Mirror Palace" in answer["gaps"][0]["message"]
+    assert model.asked == []
+
+
+@pytest.mark.parametrize("question", ["", "   ", "x" * 1001])
+async def test_a_question_that_cannot_be_read_is_refused(client: httpx.AsyncClient, question: str):
+    response = await client.post("/ask", json={"question": question})
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
