@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data/demo
 PORT ?= 8000
+W3C ?= ../shared/data/w3c/sparql
 
-.PHONY: setup demo serve test test-slow check bench clean
+.PHONY: setup demo serve test test-slow check bench crash conformance clean
 
 setup: $(VENV)/.installed
 
@@ -35,6 +36,13 @@ check: setup
 
 bench: setup
 	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+crash: setup
+	$(BIN)/python benchmarks/crash.py
+
+# The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
+conformance: setup
+	$(BIN)/python benchmarks/conformance.py --suites $(W3C)
 
 clean:
 	rm -rf $(VENV) data/demo build *.egg-info

@@ -163,6 +163,7 @@ class StatementBuilder:
         problems += found
         if reading.is_type:
             predicate = RDF_TYPE
+            problems += self._other_kind(subject, triple.subject, reading.type)
         elif term is not None:
             predicate = term.iri
             problems += self._misfit(subject, triple.subject, term.domains, term)
@@ -238,6 +239,18 @@ class StatementBuilder:
                 f"The model's confidence {triple.confidence:.2f} is below {self._minimum_confidence:.2f}."
             )
             yield Problem(LOW_CONFIDENCE, message)
+
+    def _other_kind(self, name: Name, words: str, kind: OntologyClass | None) -> Iterable[Problem]:
+        """Doubt that something known is of a kind that has nothing to do with what it is known as."""
+        if kind is None or name.new or not name.classes:
+            return
+        above = self._schema.superclasses(kind.iri)
+        if not any(c in above or kind.iri in self._schema.superclasses(c) for c in name.classes):
+            known = self._class_labels(name.classes)
+            message = (
+                f'"{words}" is known as a {known}; that it is also a {kind.label} is for a person to say.'
+            )
+            yield Problem(WRONG_CLASS, message, RDF_TYPE, kind.iri)
 
     def _is_of(self, name: Name, kind: OntologyClass) -> bool:
         return any(kind.iri in self._schema.superclasses(class_) for class_ in name.classes)

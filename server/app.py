@@ -8,11 +8,26 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+from server.compression import Compression
+from server.limits import RateLimit
+from server.methods import Methods
 from server.problem_map import all_problems
-from server.routes import ask, extractions, health, ontologies, relations, review, sparql
+from server.routes import (
+    ask,
+    changes,
+    extractions,
+    health,
+    ontologies,
+    relations,
+    review,
+    sparql,
+    storage,
+    store,
+)
 from server.services import Services
+from server.watching import REQUEST_ID, Watched
 
-_EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning"]
+_EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW-Authenticate", REQUEST_ID]
 
 
 def create_app(services: Services) -> ASGIApp:
@@ -29,14 +44,19 @@ def create_app(services: Services) -> ASGIApp:
         description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
         lifespan=lifespan,
     )
-    for room in (sparql, extractions, relations, review, ask, health, ontologies):
-        app.include_router(room.router(services))
+    routers = [sparql.router(services, services.updates, services.admission)]
+    rooms = (store, changes, extractions, relations, review, ask, health, ontologies, storage)
+    routers += [room.router(services) for room in rooms]
+    for router in routers:
+        app.include_router(router)
     all_problems().install(app)
+    routes = [*app.routes, *(route for router in routers for route in router.routes)]
+    served = RateLimit(Compression(Methods(app, routes)), services.settings.requests_per_second)
     # Outermost, so that errors carry the headers too.
     return CORSMiddleware(
-        app,
+        Watched(served, services.metrics, services.draining),
         allow_origins=["*"],
-        allow_methods=["GET", "HEAD", "POST", "OPTIONS"],
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
         allow_headers=["*"],
         expose_headers=_EXPOSED,
     )

@@ -1,32 +1,30 @@
-"""The command line: `urbankg serve | load | query | extract | ask | validate | config | demo`.
+"""The command line: `urbankg serve | query | extract | ask | validate | config | demo`; and `storage_cli`.
 
 Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 done but something
 was refused or missing, 2 could not be done.
 """
 
-import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from server import demo as demonstration
-from server import operations
-from server.errors import ServerError
+from server import operations, storage_cli
+from server.commands_keys import key_app
+from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
-from server.remote import RunningServer, running_server
-from server.services import Services, build
 from server.serving import serve as run_server
-from server.settings import LoadedSettings, Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 app.add_typer(config_app, name="config")
+app.add_typer(key_app, name="key")
+storage_cli.register(app)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
@@ -51,14 +49,6 @@ def options(
     }  # fmt: skip
 
 
-def _settings(context: typer.Context, **flags: Any) -> LoadedSettings:
-    """Settings from the flags before and after the command, the environment and the file."""
-    merged = dict(context.obj)
-    merged.update({name: value for name, value in flags.items() if value is not None})
-    file = merged.pop("config")
-    return load_settings(merged, file=file)
-
-
 @app.command()
 def serve(
     context: typer.Context,
@@ -72,31 +62,11 @@ def serve(
 ) -> None:
     """Serve the graph of a folder over HTTP."""
     run_server(
-        _settings(
+        settings_of(
             context, data=data, host=host, port=port, config=config,
             ontology=ontology, shapes=shapes, model_url=model_url,
         ).settings
     )  # fmt: skip
-
-
-@app.command()
-def load(
-    context: typer.Context,
-    files: Annotated[list[Path] | None, typer.Argument(help="RDF files, gzipped or not.")] = None,
-    data: Data = None,
-    config: Config = None,
-    partial: Annotated[bool, typer.Option(help="Load what conforms, refuse the rest.")] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="Load the sample city as well.")] = False,
-) -> None:
-    """Load RDF files through the gate; a file that does not conform is refused whole."""
-    if not files and not sample:
-        raise typer.BadParameter("Give at least one file, or --sample.")
-    settings = _settings(context, data=data, config=config).settings
-
-    async def work(services: Services) -> int:
-        return await operations.load(services, files or [], partial=partial, sample=sample)
-
-    _finish(_local(settings, work))
 
 
 @app.command()
@@ -110,9 +80,9 @@ def query(
     ] = None,
 ) -> None:
     """Run a SPARQL query and print its answer."""
-    settings = _settings(context, data=data, config=config).settings
+    settings = settings_of(context, data=data, config=config).settings
     query_text = operations.text_or_file(text)
-    _either(
+    on_either(
         settings,
         lambda server: operations.query_remote(server, query_text, format_),
         lambda services: operations.query(services, query_text, format_),
@@ -130,9 +100,9 @@ def extract(
     model_url: ModelUrl = None,
 ) -> None:
     """Extract statements from a text, judge them and commit what conforms."""
-    settings = _settings(context, data=data, config=config, model_url=model_url).settings
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     message = {"text": operations.text_or_file(text), "source": source, "commit": not dry_run}
-    _either(
+    on_either(
         settings,
         lambda server: operations.print_extraction(server.post("/extractions", message)),
         lambda services: operations.extract(services, message),
@@ -149,8 +119,8 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Answer a question from the graph, or say what is missing."""
-    settings = _settings(context, data=data, config=config, model_url=model_url).settings
-    _either(
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    on_either(
         settings,
         lambda server: operations.print_answer(server.post("/ask", {"question": question}), as_json),
         lambda services: operations.ask(services, question, as_json),
@@ -162,8 +132,8 @@ def validate(
     context: typer.Context, data: Data = None, config: Config = None, shapes: ShapesFolder = None
 ) -> None:
     """Validate the whole graph against the shapes and print every result."""
-    settings = _settings(context, data=data, config=config, shapes=shapes).settings
-    _finish(_local(settings, operations.validate))
+    settings = settings_of(context, data=data, config=config, shapes=shapes).settings
+    finish(on_folder(settings, operations.validate))
 
 
 @app.command()
@@ -171,8 +141,8 @@ def demo(
     context: typer.Context, data: Data = None, config: Config = None, model_url: ModelUrl = None
 ) -> None:
     """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
-    settings = _settings(context, data=data, config=config, model_url=model_url).settings
-    _finish(_local(demonstration.empty(settings), demonstration.run))
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    finish(on_folder(demonstration.empty(settings), demonstration.run))
 
 
 @config_app.command("show")
@@ -183,7 +153,7 @@ def config_show(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Every setting, its value and where it came from; secrets are hidden."""
-    loaded = _settings(context, data=data, config=config)
+    loaded = settings_of(context, data=data, config=config)
     rows = list(loaded.shown())
     if as_json:
         typer.echo(json.dumps({n: {"value": v, "origin": o} for n, v, o in rows}, indent=2))
@@ -199,34 +169,5 @@ def main() -> None:
     try:
         app()
     except USER_ERRORS as error:
-        _errors.print(f"urbankg: {error}", style="red", markup=False, highlight=False)
+        _errors.print(f"urbankg: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
-
-
-def _either(
-    settings: Settings,
-    remote: Callable[[RunningServer], int],
-    local: Callable[[Services], Awaitable[int]],
-) -> None:
-    """Talk to the server that holds the folder, or open the folder ourselves."""
-    server = running_server(settings.data)
-    _finish(remote(server) if server is not None else _local(settings, local))
-
-
-def _local(settings: Settings, work: Callable[[Services], Awaitable[int]]) -> int:
-    server = running_server(settings.data)
-    if server is not None:
-        raise ServerError(
-            f"A server at {server.url} holds {settings.data}. Stop it first, then run this again."
-        )
-
-    async def run() -> int:
-        async with build(settings) as services:
-            return await work(services)
-
-    return asyncio.run(run())
-
-
-def _finish(code: int) -> None:
-    if code:
-        raise typer.Exit(code)

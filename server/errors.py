@@ -4,14 +4,24 @@ ServerError
 ├── SettingsError       a setting that cannot be used
 ├── OpenWritesRefused   another address than loopback while anyone may write
 ├── ForeignOrigin       a web page of another origin tried to write
+├── KeyNeeded           no key, or one that is not valid
+├── ScopeMissing        a key that may not do this
+├── KeyInAddress        a key in the address, which logs and histories keep
+├── KeyNameTaken, KeyUnknown  at `urbankg key create` and `revoke`
+├── StateUnreadable     the database beside the graph cannot be used
+├── TooLong             a SPARQL text over its length
+├── NestedTooDeep       brackets of a text or body nest too deep
+├── TextTooComplex      a SPARQL text with too many operators
 ├── BodyTooLarge        a request body over the limit
 ├── MalformedBody       a body that is not what its content type says, or not what is asked for
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── UnsupportedBody     a content type that this address does not read
+├── TooManyListeners    the change feed has all the listeners it takes
 └── UnknownResource     an identifier that does not exist
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class ServerError(Exception):
@@ -28,7 +38,7 @@ class OpenWritesRefused(ServerError):
     def __init__(self, host: str) -> None:
         super().__init__(
             f"Refusing to listen on {host}: writes are open, so anyone who reaches it could change the "
-            "graph. Listen on 127.0.0.1 and put an authenticating proxy in front."
+            "graph. Make a key first (`urbankg key create NAME --scope write`), or listen on 127.0.0.1."
         )
 
 
@@ -38,6 +48,88 @@ class ForeignOrigin(ServerError):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"Writes from {what} are refused: open writes are taken only from programs on this machine."
+        )
+
+
+class KeyNeeded(ServerError):
+    """A request that needs a key came without one, or with one that is not valid (`sent`)."""
+
+    def __init__(self, what: str, scope: str, *, sent: bool = False) -> None:
+        super().__init__(
+            f"{what}: send one with scope '{scope}' as 'Authorization: Bearer KEY'. "
+            "The operator makes keys with `urbankg key create`."
+        )
+        self.scope = scope
+        self.sent = sent
+
+
+class ScopeMissing(ServerError):
+    """A valid key that may not do this."""
+
+    def __init__(self, name: str, scope: str) -> None:
+        super().__init__(
+            f"The key '{name}' does not have the scope '{scope}'. Ask the operator for one that has."
+        )
+        self.scope = scope
+
+
+class KeyInAddress(ServerError):
+    """A key in the query string, where proxies, logs and histories keep it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Keys are not taken from the address, because logs keep it. Send 'Authorization: Bearer KEY', "
+            "and have this key revoked: it may have been seen."
+        )
+
+
+class KeyNameTaken(ServerError):
+    """Two valid keys would have one name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a key named '{name}' already. Revoke it first, or choose another name.")
+
+
+class KeyUnknown(ServerError):
+    """No valid key has that name or identifier."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No valid key is named '{name}'. `urbankg key list` shows those there are.")
+
+
+class StateUnreadable(ServerError):
+    """The database beside the graph cannot be opened, read or written."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be used: {reason}. Check its permissions and the disk's free space.")
+
+
+class TooLong(ServerError):
+    """A SPARQL text over its length."""
+
+    def __init__(self, kind: str, limit: int) -> None:
+        self.limit = limit
+        super().__init__(
+            f"The {kind} is longer than {limit} characters. Send it in parts; the operator can raise "
+            f"max_{kind}_chars."
+        )
+
+
+class NestedTooDeep(ServerError):
+    """Brackets nest deeper than parsers take without harm."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(f"The text nests deeper than {limit} levels. Write it flatter.")
+
+
+class TextTooComplex(ServerError):
+    """More operators than the engine takes without harm."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(
+            f"The text has more than {limit} operators. Use VALUES or IN for long lists, or send it in parts."
         )
 
 
@@ -67,6 +159,15 @@ class UnsupportedBody(ServerError):
 
     def __init__(self, found: str, known: str) -> None:
         super().__init__(f"Content type '{found}' is not read here. Send one of: {known}.")
+
+
+class TooManyListeners(ServerError):
+    """The change feed has as many listeners as it takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"{most} clients listen to the changes already; ask for /changes?since=REVISION from time to time."
+        )
 
 
 class UnknownResource(ServerError):

@@ -1,32 +1,70 @@
-"""Who may write while no key exists: programs on this machine, never a web page of another origin.
+"""Who may do what: one dependency per scope, named by every route.
 
-A page in the user's browser can reach a server on loopback. It cannot hide where it comes from: a
-foreign `Origin`, or a foreign `Host` (a name that was pointed at 127.0.0.1), gives it away.
+As long as no key exists, writes are open to programs on this machine, never to a web page of another
+origin: a page in the user's browser can reach a server on loopback, but a foreign `Origin`, or a foreign
+`Host` (a name that was pointed at 127.0.0.1), gives it away. Once a key exists, every write needs one with
+the right scope; reads stay open unless `open_reads` is off.
 """
 
 import ipaddress
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from server.errors import ForeignOrigin, OpenWritesRefused
+from server.errors import ForeignOrigin, KeyInAddress, KeyNeeded, OpenWritesRefused, ScopeMissing
+from server.keys import KEY_PATTERN, Authenticator, Scope
 from server.settings import Settings
 
 
-def refuse_open_writes(settings: Settings) -> None:
+def refuse_open_writes(settings: Settings, *, has_keys: bool = False) -> None:
     """Raises `OpenWritesRefused` when the server would listen to other machines with writes open."""
-    if not is_loopback(settings.host):
+    if not is_loopback(settings.host) and not has_keys:
         raise OpenWritesRefused(settings.host)
 
 
-class WriteGuard:
-    """A dependency for every route that changes something. Raises `ForeignOrigin`."""
+class Guard:
+    """Checks who sends a request against what it is about to do.
 
-    def __init__(self, settings: Settings) -> None:
+    A key comes as `Authorization: Bearer` (RFC 6750, 2.1) or as `X-API-Key`, never in the address, which
+    ends up in logs and histories.
+    """
+
+    def __init__(self, settings: Settings, keys: Authenticator) -> None:
         public = urlsplit(settings.base_url).hostname
         self._names = {"localhost", settings.host.lower(), *([public.lower()] if public else [])}
+        self._open_reads = settings.open_reads
+        self._local = is_loopback(settings.host)
+        self._keys = keys
 
-    async def __call__(self, request: Request) -> None:
+    def requires(self, scope: Scope) -> "ScopeDependency":
+        """A dependency for routes that need this scope: `Depends(guard.requires(Scope.WRITE))`."""
+        return ScopeDependency(self.check, scope)
+
+    async def check(self, request: Request, scope: Scope) -> None:
+        """Raises `KeyNeeded` (401), `ScopeMissing` (403), `ForeignOrigin` (403) and `KeyInAddress` (400)."""
+        if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):
+            raise KeyInAddress()
+        token = _token(request)
+        if token is not None:
+            self._check_token(token, scope)
+        elif scope is Scope.READ and self._open_reads:
+            return
+        elif self._local and not self._keys.any_key():
+            # Open: reads without `open_reads` too, since whoever may write here may also read.
+            if scope is not Scope.READ:
+                self._check_origin(request)
+        else:
+            raise KeyNeeded("This needs a key", scope)
+
+    def _check_token(self, token: str, scope: Scope) -> None:
+        key = self._keys.authenticate(token)
+        if key is None:
+            raise KeyNeeded("The key is not known here, or expired, or revoked", scope, sent=True)
+        if not key.allows(scope):
+            raise ScopeMissing(key.name, scope)
+
+    def _check_origin(self, request: Request) -> None:
         host = _hostname("//" + request.headers.get("host", "localhost"))
         if not self._is_ours(host):
             raise ForeignOrigin(f"the host name '{host}'")
@@ -38,6 +76,17 @@ class WriteGuard:
         return name in self._names or is_loopback(name)
 
 
+class ScopeDependency:
+    """The check for one scope, in the form that routes depend on."""
+
+    def __init__(self, check: Callable[[Request, Scope], Awaitable[None]], scope: Scope) -> None:
+        self._check = check
+        self.scope = scope
+
+    async def __call__(self, request: Request) -> None:
+        await self._check(request, self.scope)
+
+
 def is_loopback(name: str) -> bool:
     """Whether a host name is the machine itself."""
     if name.lower() == "localhost":
@@ -46,6 +95,16 @@ def is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _token(request: Request) -> str | None:
+    """What is sent as a key; Basic and other schemes are somebody else's (a proxy's) and no key."""
+    given = request.headers.get("authorization")
+    if given is not None:
+        scheme, _, token = given.partition(" ")
+        if scheme.lower() == "bearer":
+            return token.strip()
+    return request.headers.get("x-api-key")
 
 
 def _hostname(url: str) -> str:

@@ -1,63 +1,56 @@
-"""RDF files and the sample city into the graph, through the gate, with progress told."""
+"""RDF files and the sample city into the graph, through the gate or past it, with progress told."""
 
-import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-import pyoxigraph
-from pyoxigraph import DefaultGraph, Quad, RdfFormat, Triple
+from pyoxigraph import DefaultGraph, Quad, Triple
 
-from server.errors import ServerError
+from server.rdf_files import LoadError, OnBytes, RdfFile, rdf_file
+from sparql.bulk import BulkLoad, BulkOutcome
 from sparql.change import Change, Rejection, Statement, Verdict
+from sparql.store import EmbeddedStore
 from sparql.vocabulary import SYSTEM_GRAPHS
 from sparql.writer import Writer
 
-_FORMATS = {
-    ".ttl": RdfFormat.TURTLE,
-    ".nt": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-    ".owl": RdfFormat.RDF_XML,
-    ".xml": RdfFormat.RDF_XML,
-    ".jsonld": RdfFormat.JSON_LD,
-}
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
 
 
-class LoadError(ServerError):
-    """A file that cannot be loaded; nothing of it was."""
-
-
 def read_rdf(path: Path) -> list[Quad]:
     """The quads of an RDF file, gzipped or not. Raises `LoadError` with file and line."""
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
-    format_ = _FORMATS.get(plain.suffix.lower())
-    if format_ is None:
-        raise LoadError(f"{path}: not an RDF file by its name. Known are {', '.join(sorted(_FORMATS))}.")
-    try:
-        content = path.read_bytes()
-        data = gzip.decompress(content) if path.suffix == ".gz" else content
-        return list(pyoxigraph.parse(data, format=format_, base_iri=path.resolve().as_uri()))
-    except SyntaxError as error:
-        line = f", line {error.lineno}" if error.lineno else ""
-        raise LoadError(f"{path}{line}: {error.msg}. Mend it there; nothing was loaded.") from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise LoadError(f"{path} cannot be read: {reason}. Give an existing file.") from error
+    return list(rdf_file(path).quads())
 
 
-def load_file(writer: Writer, path: Path, *, partial: bool = False) -> Verdict:
+def load_file(
+    writer: Writer, path: Path, *, partial: bool = False, on_bytes: OnBytes = lambda read: None
+) -> Verdict:
     """Commit a file as one change; its named graphs stay named. Raises `LoadError`."""
-    quads = read_rdf(path)
+    quads = list(rdf_file(path).quads(on_bytes))
     plain = [quad.triple for quad in quads if isinstance(quad.graph_name, DefaultGraph)]
-    named = frozenset(quad for quad in quads if not isinstance(quad.graph_name, DefaultGraph))
-    named = frozenset(quad for quad in named if quad.graph_name not in SYSTEM_GRAPHS)
+    named = frozenset(
+        quad
+        for quad in quads
+        if not isinstance(quad.graph_name, DefaultGraph) and quad.graph_name not in SYSTEM_GRAPHS
+    )
     change = Change(
         additions=tuple(Statement(triple) for triple in plain), graph_additions=named, partial=partial
     )
     return writer.commit(change)
+
+
+def load_bulk(
+    store: EmbeddedStore,
+    writer: Writer,
+    files: Sequence[RdfFile],
+    *,
+    partial: bool = False,
+    on_bytes: OnBytes = lambda read: None,
+) -> BulkOutcome:
+    """Load all files past the gate, all or none of them. Raises `LoadError` and `MalformedLiteral`."""
+    quads = chain.from_iterable(file.quads(on_bytes) for file in files)
+    return BulkLoad(store, writer, partial=partial).run(quads)
 
 
 def load_features(writer: Writer, triples: Sequence[Triple], progress: Progress, *, size: int = 60) -> int:
@@ -70,6 +63,36 @@ def load_features(writer: Writer, triples: Sequence[Triple], progress: Progress,
         done += len(portion)
         progress(done, len(triples))
     return done
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of one load, for people and for the answer of the server.
+
+    `refused` counts the statements kept out, `examples` says why for the first of them; `results` counts
+    what a deferred gate found, `violations` those of them that would have been refused.
+    """
+
+    name: str
+    accepted: int
+    refused: int
+    derived: int
+    revision: int | None
+    examples: str = ""
+    results: int = 0
+    violations: int = 0
+
+
+def told_of(name: str, verdict: Verdict) -> Told:
+    """Of a load through the gate."""
+    return Told(
+        name,
+        len(verdict.accepted) if verdict.revision is not None or not verdict.rejected else 0,
+        len(verdict.rejected),
+        len(verdict.derived.additions),
+        verdict.revision,
+        describe(verdict.rejected),
+    )
 
 
 def describe(rejections: Iterable[Rejection], limit: int = 5) -> str:

@@ -8,12 +8,11 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from server.loading import describe, load_features, load_file
 from server.remote import RunningServer
-from server.sample.city import sample_city
 from server.services import Services
+from server.storage import Loader
+from server.storage_cli import progress_bar
 from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS
 from sparql.negotiation import choose_by_name
 from sparql.readers import QueryRequest
@@ -33,46 +32,13 @@ def text_or_file(argument: str) -> str:
     return argument
 
 
-def progress_bar(what: str) -> Progress:
-    """A progress bar on standard error."""
-    return Progress(
-        TextColumn(what),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=_told,
-        transient=False,
-    )
-
-
-async def load(services: Services, files: list[Path], *, partial: bool, sample: bool) -> int:
-    """Load files, and the sample city if wanted; 1 if anything was refused."""
-    refused = 0
-    if sample:
-        load_sample(services)
-    for path in files:
-        with _told.status(f"loading {path}"):
-            verdict = load_file(services.writer, path, partial=partial)
-        _told.print(
-            f"{path}: {len(verdict.accepted)} statements accepted, {len(verdict.rejected)} refused, "
-            f"{len(verdict.derived.additions)} relations derived"
-        )
-        if verdict.rejected:
-            refused += 1
-            _told.print(describe(verdict.rejected), markup=False, highlight=False)
-            if not partial:
-                _told.print("Nothing of this file was loaded; --partial loads the conforming part.")
-    return 1 if refused else 0
-
-
 def load_sample(services: Services) -> int:
     """Load the sample city with a progress bar; the number of statements."""
     with progress_bar("sample city: statements judged, related, committed") as progress:
         task = progress.add_task("", total=None)
-        triples = list(sample_city(services.settings.base_iri))
-        return load_features(
-            services.writer, triples, lambda done, total: progress.update(task, completed=done, total=total)
-        )
+        loader = Loader(services)
+        told = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+        return told.accepted
 
 
 async def query(services: Services, text: str, format_: str | None) -> int:

@@ -8,10 +8,12 @@ from geo.errors import GeoError
 from ontology.errors import OntologyError
 from server import errors as server
 from server.problems import ProblemMap, add_sparql
+from server.rdf_files import LoadError
 from server.sample.mapping import MappingError
 from shapes.errors import ReviewItemUnknown, ShapesError
 from sparql.ask.errors import AskError
-from sparql.errors import SparqlError
+from sparql.bulk import MalformedLiteral
+from sparql.errors import BackupError, SparqlError
 
 USER_ERRORS: tuple[type[Exception], ...] = (
     SparqlError,
@@ -49,17 +51,38 @@ def all_problems() -> ProblemMap:
     add(ShapesError, 500, "The shapes cannot be used")
     add(ReviewItemUnknown, 404, "No such review item")
     add(GeoError, 422, "Geometry not usable")
+    add(LoadError, 422, "File not loaded")
+    add(BackupError, 409, "Backup not possible")
+    add(MalformedLiteral, 422, "Literal outside its datatype")
     add(server.ForeignOrigin, 403, "Write from a foreign origin")
+    add(server.KeyNeeded, 401, "Key needed", headers=_challenge)
+    add(server.ScopeMissing, 403, "Scope missing", headers=_challenge)
+    add(server.KeyInAddress, 400, "Key in the address")
+    add(server.StateUnreadable, 503, "State unavailable")
+    add(server.TooLong, 413, "SPARQL text too long", members=lambda error: {"limit_chars": error.limit})
+    add(server.NestedTooDeep, 400, "Nested too deep", members=lambda error: {"limit": error.limit})
+    add(server.TextTooComplex, 400, "Too many operators", members=lambda error: {"limit": error.limit})
     add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
     add(server.MalformedBody, 400, "Body not readable")
     add(server.InvalidBody, 422, "Body not valid", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.UnknownResource, 404, "Not found")
+    add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems
 
 
 def _reply(error: extraction.ModelReplyError) -> Mapping[str, str]:
     return {"reply": error.reply[:2000]}
+
+
+def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, str]:
+    """What to send instead (RFC 6750, 3)."""
+    told = 'Bearer realm="urbankg"'
+    if isinstance(error, server.ScopeMissing):
+        told += f', error="insufficient_scope", scope="{error.scope}"'
+    elif error.sent:
+        told += ', error="invalid_token"'
+    return {"WWW-Authenticate": told}
 
 
 def _places(error: server.InvalidBody) -> Mapping[str, object]:

@@ -131,6 +131,14 @@ def add_sparql(problems: ProblemMap) -> None:
         members=lambda error: {"supported": error.supported},
     )
     add(sparql.RemoteAccessRefused, 403, "Access to other hosts refused")
+    add(sparql.FetchRefused, 403, "Access to this address refused")
+    add(sparql.FetchFailed, 502, "Another host failed")
+    add(sparql.PayloadProblem, 400, "RDF syntax error", members=_place)
+    add(sparql.GraphUnknown, 404, "No such graph")
+    add(sparql.PreconditionFailed, 412, "Precondition failed")
+    add(
+        sparql.ChangesForgotten, 410, "Changes no longer kept", members=lambda error: {"oldest": error.oldest}
+    )
     add(sparql.ProtectedGraph, 403, "System graph")
     add(sparql.ProtectedTriple, 403, "Triple kept by the system")
     add(sparql.ReadError, 500, "Query failed")

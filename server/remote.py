@@ -2,9 +2,9 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
@@ -23,11 +23,31 @@ class RunningServer:
 
     url: str
     pid: int
+    api_key: str | None = field(default=None, repr=False)
 
-    def post(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
-        """Send a message and return the JSON answer. Raises `RemoteFailed`."""
-        found: dict[str, Any] = self._send(path, json=message).json()
+    def post(self, path: str, message: dict[str, Any], timeout: float | None = 600) -> dict[str, Any]:
+        """Send a message and return the JSON answer; `timeout` in seconds. Raises `RemoteFailed`."""
+        found: dict[str, Any] = self._send(path, json=message, timeout=timeout).json()
         return found
+
+    def download(self, path: str, parameters: dict[str, str], output: IO[bytes]) -> None:
+        """Write what an address answers to a file as it comes. Raises `RemoteFailed`, also half-way."""
+        try:
+            with httpx.stream(
+                "GET",
+                self.url + path,
+                params=parameters,
+                headers=self._key(),
+                timeout=600,
+                trust_env=False,
+            ) as response:
+                if response.is_error:
+                    response.read()
+                    raise RemoteFailed(_detail(response))
+                for piece in response.iter_bytes():
+                    output.write(piece)
+        except httpx.HTTPError as error:
+            raise RemoteFailed(f"The server at {self.url} broke off: {error}. Ask for it again.") from error
 
     def query(self, text: str, accept: str) -> bytes:
         """The answer to a SPARQL query in that media type. Raises `RemoteFailed`."""
@@ -35,8 +55,9 @@ class RunningServer:
         return self._send("/sparql", content=text.encode(), headers=headers).content
 
     def _send(self, path: str, **options: Any) -> httpx.Response:
+        options = {"timeout": 600, **options, "headers": {**options.get("headers", {}), **self._key()}}
         try:
-            response = httpx.post(self.url + path, timeout=600, trust_env=False, **options)
+            response = httpx.post(self.url + path, trust_env=False, **options)
         except httpx.HTTPError as error:
             raise RemoteFailed(
                 f"The server at {self.url} does not answer: {error}. Start it anew."
@@ -44,6 +65,9 @@ class RunningServer:
         if response.is_error:
             raise RemoteFailed(_detail(response))
         return response
+
+    def _key(self) -> dict[str, str]:
+        return {} if self.api_key is None else {"authorization": f"Bearer {self.api_key}"}
 
 
 def announce(folder: Path, url: str) -> None:
@@ -56,11 +80,11 @@ def withdraw(folder: Path) -> None:
     (folder / FILE).unlink(missing_ok=True)
 
 
-def running_server(folder: Path) -> RunningServer | None:
+def running_server(folder: Path, api_key: str | None = None) -> RunningServer | None:
     """The server that holds the folder, if one says so and its process lives."""
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        server = RunningServer(found["url"], int(found["pid"]))
+        server = RunningServer(found["url"], int(found["pid"]), api_key)
         os.kill(server.pid, 0)
     except (OSError, ValueError, KeyError):
         return None

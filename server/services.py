@@ -1,5 +1,6 @@
 """Wires the rooms together: one object that holds everything a running server needs."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,13 +13,21 @@ import shapes as shapes_room
 from extractors import ExtractionSettings, Linker, Pipeline
 from extractors.models import ChatModel, open_model
 from ontology import Schema
+from server.admission import Admission
 from server.deferred_model import DeferredModel
+from server.guard import Guard
 from server.intake import Intake
+from server.keys import KeyStore
+from server.metrics import Metrics, Reading, folder_bytes
 from server.settings import Settings
+from server.updating import Updates
+from server.watching import Draining
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
 from shapes.review import ReviewQueue
 from sparql.ask import Asker
+from sparql.changes import ChangeLog
+from sparql.durability import Durability
 from sparql.labels import LabelIndex, alias_properties
 from sparql.readers import ReaderPool, ReaderSettings
 from sparql.relations import SpatialRelations
@@ -45,7 +54,14 @@ class Services:
     pipeline: Pipeline
     intake: Intake
     readers: ReaderPool
+    updates: Updates
     asker: Asker
+    metrics: Metrics
+    draining: Draining
+    changes: ChangeLog
+    keys: KeyStore
+    guard: Guard
+    admission: Admission
 
     async def __aenter__(self) -> Self:
         await self.readers.start()
@@ -57,9 +73,13 @@ class Services:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        # An update under way may still need a reader, so the writer ends first.
+        await asyncio.to_thread(self.writer.close)
+        self.updates.close()
         await self.readers.close()
         await self.model.close()
         self.store.close()
+        self.keys.close()
 
 
 def build(
@@ -76,9 +96,15 @@ def build(
     """
     schema = schema or Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
     gate = gate or ShapesGate(load_shapes(settings.shapes or SHIPPED_SHAPES))
-    store = EmbeddedStore(settings.data, sync=settings.sync)
+    store = EmbeddedStore(settings.data, durability=settings.durability)
     relations = SpatialRelations(settings.tolerance_m)
     labels = LabelIndex(alias_properties(schema))
+    changes = store.journal = ChangeLog(
+        settings.data / "changes",
+        store.revision(),
+        total_bytes=settings.change_log_mb * 2**20,
+        sync=settings.durability is Durability.COMMIT,
+    )
     writer = Writer(store, gate=gate, deriver=relations, observers=(labels,))
     writer.start()
     writer.replace_ontology(schema.triples)
@@ -99,6 +125,8 @@ def build(
             memory_limit_bytes=settings.query_memory_mb * 2**20,
         ),
     )
+    keys = KeyStore(settings.data)
+    guard = Guard(settings, keys)
     return Services(
         settings=settings,
         schema=schema,
@@ -118,6 +146,7 @@ def build(
             pipeline=pipeline,
         ),
         readers=readers,
+        updates=Updates(writer, readers, lambda: store.graph),
         asker=Asker(
             schema=schema,
             labels=labels,
@@ -125,7 +154,31 @@ def build(
             model=chat,
             run_query=readers.solutions,
         ),
+        metrics=_metrics(store, writer, readers),
+        draining=Draining(),
+        changes=changes,
+        keys=keys,
+        guard=guard,
+        admission=Admission(settings, guard),
     )
+
+
+def _metrics(store: EmbeddedStore, writer: Writer, readers: ReaderPool) -> Metrics:
+    metrics = Metrics()
+    writer.on_verdict = metrics.judged
+    done = readers.statistics
+    graph = (store.folder or Path()) / "graph"
+    metrics.watch(
+        Reading("urbankg_revision", "The revision of the graph.", store.revision),
+        Reading("urbankg_store_bytes", "Size of the graph on the disk.", lambda: folder_bytes(graph)),
+        Reading("urbankg_query_queue", "Queries that wait for a reader.", lambda: readers.waiting),
+        Reading("urbankg_readers", "Reader processes.", lambda: len(readers.pids)),
+        Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
+        Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
+        Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: store.group.syncs, counter=True),
+    )
+    return metrics
 
 
 def _deferred(settings: Settings) -> ChatModel:

@@ -1,7 +1,10 @@
 """`urbankg serve`: build, listen, announce the address, stop cleanly."""
 
 import logging
+import signal
 import socket
+import sys
+import threading
 
 import uvicorn
 
@@ -9,30 +12,40 @@ from server import remote
 from server.app import create_app
 from server.errors import SettingsError
 from server.guard import refuse_open_writes
+from server.keys import has_keys
+from server.logs import set_up_logs
+from server.patience import limited_protocol
 from server.services import build
 from server.settings import Settings
+from server.watching import Draining
 
 _log = logging.getLogger("urbankg")
+_THREAD_STACK_BYTES = 64 * 2**20
 
 
 def serve(settings: Settings) -> None:
     """Serve until told to stop. Raises what `build` raises, `OpenWritesRefused` and `SettingsError`."""
-    refuse_open_writes(settings)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    refuse_open_writes(settings, has_keys=has_keys(settings.data))
+    set_up_logs(settings.log_level)
+    # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
+    threading.stack_size(_THREAD_STACK_BYTES)
+    _leave_in_peace()
     listener = _listen(settings)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
         services = build(settings)
-        server = uvicorn.Server(
+        server = _Server(
+            services.draining,
             uvicorn.Config(
                 create_app(services),
                 loop="uvloop",
-                http="httptools",
+                http=limited_protocol(settings),
                 access_log=False,
+                log_config=None,
                 log_level="warning",
                 timeout_graceful_shutdown=15,
                 server_header=False,
-            )
+            ),
         )
         remote.announce(settings.data, settings.base_url)
         _log.info(
@@ -42,6 +55,29 @@ def serve(settings: Settings) -> None:
     finally:
         remote.withdraw(settings.data)
         listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Refuses new requests from the first moment of leaving; those under way are finished."""
+
+    def __init__(self, draining: Draining, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._draining = draining
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of clients, then of the services."""
+        self._draining.begin()
+        await super().shutdown(sockets)
+        _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
+
+
+def _leave_in_peace() -> None:
+    """Make SIGTERM and SIGINT end the process with exit code 0, also before the server listens.
+
+    While it serves, uvicorn takes the signals; it raises them again when everything is closed.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 
 def _listen(settings: Settings) -> socket.socket:

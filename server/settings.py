@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from server.errors import SettingsError
+from sparql.durability import Durability
 
 PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
@@ -60,8 +61,50 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
-    sync: bool = Field(
-        False, description="Whether each commit waits for the disk (survives power loss, not only a crash)."
+    durability: Durability = Field(
+        Durability.NONE,
+        description="What an acknowledged write survives: `none` a crash of the server; `commit` (each is "
+        "synced) and `group` (writers share a sync) power loss too.",
+    )
+    change_log_mb: int = Field(
+        256, ge=1, description="How much of the log of changes is kept, in MB; the oldest entries go first."
+    )
+    open_reads: bool = Field(
+        True, description="Whether reads need no key once keys exist; off: they need the scope `read`."
+    )
+    api_key: str | None = Field(
+        None,
+        description="Key that commands send to the server which holds the folder.",
+        json_schema_extra={"secret": True},
+    )
+    remote_hosts: str = Field(
+        "",
+        description="Hosts that SERVICE and LOAD may reach, with commas between; `host:port` for other "
+        "ports than 80 and 443. Empty: none.",
+    )
+    remote_timeout_s: float = Field(20, gt=0, description="Seconds one fetch for SERVICE or LOAD may take.")
+    remote_max_bytes: int = Field(
+        20_000_000, gt=0, description="Largest answer or document that SERVICE or LOAD takes, in bytes."
+    )
+    max_query_chars: int = Field(200_000, gt=0, description="Longest SPARQL query, in characters.")
+    max_update_chars: int = Field(20_000_000, gt=0, description="Longest SPARQL update, in characters.")
+    max_query_depth: int = Field(
+        100, ge=10, le=200, description="How deep brackets of a SPARQL text or an RDF body may nest."
+    )
+    max_query_operators: int = Field(
+        2000, gt=0, le=2000, description="Most operators (UNION, OPTIONAL, FILTER, ||, / ...) of a query."
+    )
+    max_header_bytes: int = Field(
+        131_072, ge=4096, description="Largest address and headers of a request together, in bytes."
+    )
+    client_timeout_s: float = Field(
+        30, gt=0, description="Seconds a client may take for its headers, or between pieces of its body."
+    )
+    requests_per_second: float = Field(
+        0, ge=0, description="Requests a client's address may send per second, lasting; 0: no limit."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="From which level on the log is written, as JSON lines."
     )
 
     @property

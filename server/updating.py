@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from server.problems import TYPE_BASE, problem_response
 from server.statements import rejection_json
 from sparql.change import Change, Verdict
+from sparql.nesting import parses_safely
 from sparql.readers import ReaderPool
 from sparql.requests import ProtocolRequest
 from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_update
@@ -39,12 +40,13 @@ class Updates:
         self._writer = writer
         self._readers = readers
         self._graph = graph
-        # A thread of its own: it holds the writer's lock while the event loop's threads may wait for it.
-        self._thread = ThreadPoolExecutor(1, "updates")
+        # Threads of its own: one holds the writer's lock while the event loop's threads may wait for it.
+        # Several, so that updates which are committed and wait for the disk can share a sync.
+        self._thread = ThreadPoolExecutor(8, "updates")
 
-    async def answer(self, request: ProtocolRequest, timeout_s: float) -> Response:
+    async def answer(self, request: ProtocolRequest, timeout_s: float, base: str) -> Response:
         """The response to an update: its revision, or 422 and everything that did not conform."""
-        verdict = await self.run(request, timeout_s)
+        verdict = await self.run(request, timeout_s, base)
         if verdict.conforms:
             warnings = [rejection_json(one, None) for one in verdict.warnings]
             return JSONResponse({"revision": verdict.revision, "warnings": warnings})
@@ -56,19 +58,27 @@ class Updates:
             members={"rejected": [rejection_json(one, None) for one in verdict.rejected]},
         )
 
-    async def run(self, request: ProtocolRequest, timeout_s: float) -> Verdict:
+    async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._run, request, timeout_s, loop)
+        return await loop.run_in_executor(self._thread, self._run, request, timeout_s, base, loop)
 
     def close(self) -> None:
         """Wait for the update under way, and take no more."""
         self._thread.shutdown()
 
-    def _run(self, request: ProtocolRequest, timeout_s: float, loop: asyncio.AbstractEventLoop) -> Verdict:
-        operations = read_update(request.text)
+    def _run(
+        self,
+        request: ProtocolRequest,
+        timeout_s: float,
+        base: str | None,
+        loop: asyncio.AbstractEventLoop,
+    ) -> Verdict:
+        # A parser that overflows its stack ends the process: that may only be a reader.
+        operations = read_update(request.text, base) if parses_safely(request.text) else None
 
         def captured_here() -> QuadDelta:
+            assert operations is not None
             return capture(
                 self._graph(),
                 operations,
@@ -78,9 +88,10 @@ class Updates:
 
         def captured_in_reader() -> QuadDelta:
             work = self._readers.capture(
-                request.text, request.default_graphs, request.named_graphs, timeout_s
+                request.text, request.default_graphs, request.named_graphs, timeout_s, base
             )
             return asyncio.run_coroutine_threadsafe(work, loop).result()[0]
 
-        captured = captured_in_reader if needs_reader(operations) else captured_here
+        in_reader = operations is None or needs_reader(operations)
+        captured = captured_in_reader if in_reader else captured_here
         return self._writer.commit_built(lambda: change_of(captured()))

@@ -84,7 +84,8 @@ class Change:
     """Everything that is to happen in one commit.
 
     `additions` and `removals` concern the default graph and are judged. `graph_additions` and
-    `graph_removals` concern clients' named graphs, which are theirs and are not judged. With
+    `graph_removals` concern clients' named graphs, which are theirs and are not judged; these graphs
+    may also come and go as such (`graphs_created`, `graphs_dropped`), which quads do not tell. With
     `partial`, the maximal conforming part is committed; otherwise it is all or nothing. `refused` are
     statements that were found wanting before the gate: they go straight to the record. With `dry_run`
     the verdict is given and nothing is written.
@@ -94,6 +95,8 @@ class Change:
     removals: frozenset[Triple] = frozenset()
     graph_additions: frozenset[Quad] = frozenset()
     graph_removals: frozenset[Quad] = frozenset()
+    graphs_created: frozenset[NamedNode] = frozenset()
+    graphs_dropped: frozenset[NamedNode] = frozenset()
     origin: Origin = Origin.ASSERTED
     partial: bool = False
     dry_run: bool = False
@@ -132,6 +135,10 @@ class Deriver(Protocol):
         removals: Collection[Triple],
     ) -> Delta:
         """The change of the derived triples, given the graph before and what is derived so far."""
+        ...
+
+    def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
+        """What is missing or too much among the derived triples of a graph that grew unseen."""
         ...
 
     def undo(self) -> None:

@@ -9,6 +9,11 @@
     │   ├── NotAcceptable            no format the client accepts
     │   ├── UnsupportedMediaType     a body of a type we do not read
     │   ├── RemoteAccessRefused      SERVICE or LOAD
+    │   ├── FetchRefused             an address that SERVICE or LOAD may not reach
+    │   ├── PayloadProblem           an RDF body does not parse (line, column)
+    │   ├── GraphUnknown             a graph asked for that is not there
+    │   ├── PreconditionFailed       If-Match or If-None-Match does not hold
+    │   ├── ChangesForgotten         changes older than the log keeps
     │   ├── ProtectedGraph           a write into a graph of the system
     │   └── ProtectedTriple          a removal of a triple that the system keeps
     ├── ReadError                    a sound query that could not be finished
@@ -20,9 +25,13 @@
     ├── WriteError                   a sound update that could not be carried out
     │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that is not there
     │   └── GraphExists              CREATE of a graph that is there
+    ├── FetchFailed                  another host did not give what SERVICE or LOAD asked of it
     └── StoreError                   the folder of the store
         ├── StoreLocked              another process holds it
-        └── StoreUnreadable          its files cannot be opened
+        ├── StoreUnreadable          its files cannot be opened
+        ├── StoreUnwritable          the disk did not take what was written
+        ├── StoreClosing             the server is shutting down and takes no more writes
+        └── BackupError              a backup that cannot be made or restored
 
 Each message says what the sender of the request, or the operator, can do about it.
 """
@@ -101,6 +110,52 @@ class RemoteAccessRefused(RequestError):
         )
         self.keyword = keyword
         self.target = target
+
+
+class FetchRefused(RequestError):
+    """SERVICE or LOAD of an address that the operator does not allow, or that is not public."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"<{url}> is not fetched: {reason}. Send the data itself instead.")
+        self.url = url
+
+
+class FetchFailed(SparqlError):
+    """Another host did not give what SERVICE or LOAD asked of it."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            f"<{url}> could not be used: {reason}. Try again later, or write SILENT to go on without it."
+        )
+        self.url = url
+
+
+class PayloadProblem(SyntaxProblem):
+    """A body of RDF does not parse; nothing of it was taken."""
+
+
+class GraphUnknown(RequestError):
+    """A named graph was asked for that does not exist."""
+
+    def __init__(self, graph: str) -> None:
+        super().__init__(f"There is no graph <{graph}> here; PUT or POST to this address makes it.")
+        self.graph = graph
+
+
+class PreconditionFailed(RequestError):
+    """The condition of If-Match or If-None-Match does not hold (RFC 9110, 13.1); nothing was changed."""
+
+
+class ChangesForgotten(RequestError):
+    """The log no longer holds what came after revision ``asked``; ``oldest`` is the least to ask for."""
+
+    def __init__(self, asked: int, oldest: int) -> None:
+        super().__init__(
+            f"The changes after revision {asked} are no longer kept; read the graph itself, then ask for "
+            f"what came after its revision (at least {oldest})."
+        )
+        self.asked = asked
+        self.oldest = oldest
 
 
 class ProtectedGraph(RequestError):
@@ -209,3 +264,26 @@ class StoreUnreadable(StoreError):
         )
         self.folder = folder
         self.reason = reason
+
+
+class StoreUnwritable(StoreError):
+    """The disk did not take what was written; ``reason`` is what the operating system said."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(
+            f"The disk under {folder} does not take writes: {reason}. "
+            "Check its space and health, then start the server anew; the last changes may be lost."
+        )
+        self.folder = folder
+        self.reason = reason
+
+
+class StoreClosing(StoreError):
+    """The server is shutting down: what it took it finishes, and it takes nothing new."""
+
+    def __init__(self) -> None:
+        super().__init__("The server is shutting down and takes no more writes; send this again later.")
+
+
+class BackupError(StoreError):
+    """A backup that cannot be made or restored."""

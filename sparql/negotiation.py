@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from sparql.errors import MalformedRequest, NotAcceptable
 from sparql.formats import Format
+
+
+class Offer(Protocol):
+    """Something that can be sent under a media type, or under others that clients also use for it."""
+
+    @property
+    def media_type(self) -> str: ...
+
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+
+
+AnyOffer = TypeVar("AnyOffer", bound=Offer)
+
+
+@dataclass(frozen=True)
+class MediaType:
+    """An offer that is no more than its media type."""
+
+    media_type: str
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,7 +61,7 @@ def parse_accept(header: str) -> tuple[MediaRange, ...]:
     return tuple(ranges)
 
 
-def choose(accept: str | None, offers: Sequence[Format]) -> Format:
+def choose(accept: str | None, offers: Sequence[AnyOffer]) -> AnyOffer:
     """The offer that the client likes best; the first one where it has no preference.
 
     Each offer takes the quality of the range that names it most closely, under its own media type or an
@@ -68,7 +90,7 @@ def choose_by_name(name: str, offers: Sequence[Format]) -> Format:
     raise MalformedRequest(f"There is no format '{name}' for this kind of answer; use one of {known}.")
 
 
-def _rank(offer: Format, ranges: Sequence[MediaRange]) -> tuple[float, int]:
+def _rank(offer: Offer, ranges: Sequence[MediaRange]) -> tuple[float, int]:
     own = _rank_of_type(offer.media_type, ranges)
     if own[1] == 3:
         return own

@@ -76,7 +76,15 @@ class Transfer:
     silent: bool
 
 
-Operation = Modify | Clear | Create | Transfer
+@dataclass(frozen=True)
+class Load:
+    """LOAD (3.1.4) that nobody has replaced by what it loads: it is valid and fails, or does nothing."""
+
+    document: NamedNode
+    silent: bool
+
+
+Operation = Modify | Clear | Create | Transfer | Load
 
 _KEYWORDS = (
     "INSERT|DELETE|DATA|WHERE|WITH|USING|NAMED|CLEAR|DROP|CREATE|LOAD|SILENT|INTO|GRAPH|DEFAULT|ALL"
@@ -88,9 +96,13 @@ _KEYWORD = re.compile(_KEYWORDS, re.IGNORECASE)
 _FAILING = "DROP GRAPH <urn:x-urbankg:none>; "
 
 
-def read_operations(text: str) -> Iterator[Operation]:
-    """The operations of an update, in order. Raises SyntaxProblem with the place in the whole text."""
-    prologue = read_prologue(text)
+def read_operations(text: str, base: str | None = None) -> Iterator[Operation]:
+    """The operations of an update, in order; ``base`` resolves relative IRIs where the text has no BASE.
+
+    Raises SyntaxProblem with the place in the whole text.
+    """
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    labels: set[str] = set()
     tokens = list(read_tokens(text, prologue.end))
     begin = 0
     while begin < len(tokens):
@@ -101,8 +113,21 @@ def read_operations(text: str) -> Iterator[Operation]:
             continue
         end = _end_of_operation(tokens, begin)
         if begin < end or end < len(tokens):
-            yield _read_operation(text, tokens[begin:end], prologue, tokens[begin].start)
+            operation = _read_operation(text, tokens[begin:end], prologue, tokens[begin].start)
+            if isinstance(operation, Modify) and operation.where is None:
+                _check_labels(tokens[begin:end], labels)
+            yield operation
         begin = end + 1
+
+
+def _check_labels(tokens: list[Token], labels: set[str]) -> None:
+    """A blank node belongs to one operation (3.1.1): note its label, refuse it in a second one."""
+    found = {token.text for token in tokens if token.kind is TokenKind.BLANK_NODE}
+    if shared := found & labels:
+        raise SyntaxProblem(
+            f"The blank node {min(shared)} stands in two operations; name it differently in each."
+        )
+    labels |= found
 
 
 def check_syntax(text: str, start: int, end: int, prologue: Prologue) -> None:
@@ -160,6 +185,9 @@ def _read_operation(text: str, tokens: list[Token], prologue: Prologue, start: i
             source = parts.reference()
             parts.take("TO")
             return Transfer(verb, source, parts.reference(), silent)
+        case "LOAD":
+            silent = parts.take("SILENT")
+            return Load(parts.iri(), silent)
     raise MalformedRequest(f"The operation {verb} is not known here; use those of SPARQL 1.1 Update.")
 
 

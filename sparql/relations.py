@@ -76,6 +76,13 @@ class SpatialRelations:
         new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))
 
+    def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
+        """All relations anew, against those that are stored; the index holds the graph as it is."""
+        self.rebuild(source)
+        old = {triple for predicate in _RELATION.values() for triple in derived.match(None, predicate, None)}
+        new = set(self._all_relations(self._keys))
+        return Delta(frozenset(new - old), frozenset(old - new))
+
     def undo(self) -> None:
         """Take the last plan back out of the index."""
         for feature, geometries in reversed(self._undo):

@@ -5,25 +5,29 @@ triple came from (`sparql.vocabulary`). The revision is a quad of the state grap
 data, so a restart knows exactly what was acknowledged.
 """
 
-import os
 import shutil
 import threading
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from sparql.errors import StoreLocked, StoreUnreadable
+from sparql.changes import ChangeLog, Commit
+from sparql.durability import Durability, GroupSync, LogFiles
+from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
+from sparql.exact_update import FUNCTIONS, update_text
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.vocabulary import DEFAULT, STATE, UKG, XSD
 
-_BLANK_NODE = NamedNode("urn:x-urbankg:blank-node")
 _STORE = UKG.store
 _REVISION = UKG.revision
+_PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
+_PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,14 @@ class Observer(Protocol):
 class EmbeddedStore:
     """An Oxigraph database in `folder`, or in memory when `folder` is None (then without checkpoints).
 
-    Raises `StoreLocked` when another process holds the folder and `StoreUnreadable` when its files
-    cannot be opened.
+    `durability` says when a commit is acknowledged; with GROUP, call `settle` after it. Raises
+    `StoreLocked` when another process holds the folder and `StoreUnreadable` when its files cannot be
+    opened.
     """
 
-    def __init__(self, folder: Path | None = None, *, sync: bool = False) -> None:
+    def __init__(self, folder: Path | None = None, *, durability: Durability = Durability.NONE) -> None:
         self.folder = folder
-        self._sync = sync
+        self.durability = Durability.NONE if folder is None else durability
         self._lock = threading.RLock()
         self._checkpoint: Checkpoint | None = None
         self._users: dict[Path, int] = {}
@@ -68,7 +73,11 @@ class EmbeddedStore:
             self._checkpoints = folder / "checkpoints"
             shutil.rmtree(self._checkpoints, ignore_errors=True)
             self._checkpoints.mkdir()
-        self._revision = self._stored_revision()
+        self._revision = stored_revision(self.graph)
+        self.journal: ChangeLog | None = None
+        """Where each commit is noted before it is done."""
+        self._log = LogFiles((folder or Path()) / "graph")
+        self.group = GroupSync(self._log.sync, self.revision)
 
     def revision(self) -> int:
         """The number of the last committed change; it only grows."""
@@ -100,29 +109,113 @@ class EmbeddedStore:
     def contains(self, quad: Quad) -> bool:
         return quad in self.graph
 
-    def commit(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
+    def commit(
+        self,
+        additions: Collection[Quad],
+        removals: Collection[Quad] = (),
+        *,
+        origin: str = "system",
+        graphs_created: Collection[NamedNode] = (),
+        graphs_dropped: Collection[NamedNode] = (),
+    ) -> int:
         """Apply exactly these quads in one atomic step and return the new revision.
 
-        Removals that are also added stay. A crash leaves either all of it or none.
+        Removals that are also added stay. Graphs are created and dropped as such, which matters for
+        empty ones; a dropped graph goes with all its quads. `origin` is for the journal. A crash leaves
+        either all of it or none. Raises `StoreUnwritable` when the disk does not take it.
         """
         with self._lock:
             revision = self._revision + 1
             stamp = Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
             kept = set(additions)
             gone = [quad for quad in removals if quad not in kept]
-            if gone:
-                self.graph.update(
-                    _update_text([*additions, stamp], gone),
-                    custom_functions={_BLANK_NODE: _blank_node},
-                )
-            else:
-                self.graph.extend([*additions, stamp])
+            entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
+            with self._noted(entry):
+                self._apply([*additions, stamp], gone, graphs_created, graphs_dropped)
             previous, self._revision = self._revision, revision
             # The older stamp is only litter: the newest one counts, so this needs no atomicity.
             self.graph.remove(Quad(_STORE, _REVISION, Literal(str(previous), datatype=XSD.integer), STATE))
-            if self._sync:
-                self._sync_log()
+            if self.durability is Durability.COMMIT:
+                self._log.sync()
             return revision
+
+    def _apply(
+        self,
+        additions: Collection[Quad],
+        removals: Collection[Quad],
+        created: Collection[NamedNode],
+        dropped: Collection[NamedNode],
+    ) -> None:
+        """One transaction of the engine."""
+        try:
+            if removals or created or dropped:
+                left = [quad for quad in removals if quad.graph_name not in dropped]
+                text = " ;\n".join(
+                    [
+                        *(f"DROP SILENT GRAPH {graph}" for graph in dropped),
+                        *(f"CREATE SILENT GRAPH {graph}" for graph in created),
+                        update_text(additions, left),
+                    ]
+                )
+                self.graph.update(text, custom_functions=FUNCTIONS)
+            else:
+                self.graph.extend(additions)
+        except OSError as error:
+            raise StoreUnwritable(self.folder or Path(), str(error)) from error
+
+    def _noted(self, commit: Commit) -> AbstractContextManager[None]:
+        """The journal's entry for a commit, with only what it really changes."""
+        if self.journal is None:
+            return nullcontext()
+        added = [quad for quad in dict.fromkeys(commit.additions) if quad not in self.graph]
+        removed = [quad for quad in commit.removals if quad in self.graph]
+        complete = _PENDING not in commit.additions and _PENDING not in commit.removals
+        return self.journal.writing(replace(commit, additions=added, removals=removed, complete=complete))
+
+    def settle(self, revision: int | None = None) -> None:
+        """Return when this revision (or the last) may be acknowledged. Raises `StoreUnwritable`.
+
+        Waits only with durability GROUP; call it without any lock, so that others can commit meanwhile.
+        """
+        if self.durability is Durability.GROUP:
+            self.group.wait(self._revision if revision is None else revision)
+
+    def begin_bulk(self) -> None:
+        """Note on the disk that a bulk load has begun; `bulk_pending` until `end_bulk`."""
+        self.commit([_PENDING])
+        self._sync_always()
+
+    def bulk_add(self, quads: Iterable[Quad]) -> None:
+        """Add quads at the speed of the bulk loader, all or none; readers go on meanwhile.
+
+        Whoever calls keeps others from writing. Errors of the iterable come through.
+        """
+        self.graph.bulk_extend(quads)
+
+    def end_bulk(self, removals: Collection[Quad] = ()) -> int:
+        """Commit that the bulk load is finished, and what went because of it; the new revision."""
+        revision = self.commit((), [*removals, _PENDING])
+        self._sync_always()
+        return revision
+
+    def _sync_always(self) -> None:
+        # The bulk loader's files are on the disk at once; the mark around them must not be younger.
+        if self.folder is not None:
+            self._log.sync()
+
+    @property
+    def bulk_pending(self) -> bool:
+        """Whether a bulk load began whose end was never reached."""
+        return _PENDING in self.graph
+
+    def probe(self) -> None:
+        """Write and remove a quad, without a revision. Raises `StoreUnwritable`."""
+        with self._lock:
+            try:
+                self.graph.add(_PROBE)
+                self.graph.remove(_PROBE)
+            except OSError as error:
+                raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def acquire(self) -> Checkpoint:
         """Lend a checkpoint at least as new as every change acknowledged before this call.
@@ -148,6 +241,13 @@ class EmbeddedStore:
             self._users[checkpoint.path] -= 1
             self._drop_if_unused(checkpoint.path)
 
+    def optimize(self) -> None:
+        """Compact the database's files; reads and writes go on, more slowly. Raises `StoreUnwritable`."""
+        try:
+            self.graph.optimize()
+        except OSError as error:
+            raise StoreUnwritable(self.folder or Path(), str(error)) from error
+
     def close(self) -> None:
         """Flush and let go of the folder's lock."""
         with self._lock:
@@ -161,21 +261,6 @@ class EmbeddedStore:
         if not newest and self._users.get(path, 0) <= 0:
             self._users.pop(path, None)
             shutil.rmtree(path, ignore_errors=True)
-
-    def _stored_revision(self) -> int:
-        stamps = self.match_quads(_STORE, _REVISION, None, STATE)
-        return max((int(quad.object.value) for quad in stamps if isinstance(quad.object, Literal)), default=0)
-
-    def _sync_log(self) -> None:
-        if self.folder is None:
-            return
-        logs = sorted((self.folder / "graph").glob("*.log"), key=lambda path: path.stat().st_mtime)
-        if logs:
-            handle = os.open(logs[-1], os.O_RDONLY)
-            try:
-                os.fdatasync(handle)
-            finally:
-                os.close(handle)
 
 
 @dataclass(frozen=True)
@@ -193,6 +278,12 @@ class NamedGraphSource:
             yield quad.triple
 
 
+def stored_revision(graph: pyoxigraph.Store) -> int:
+    """The revision of the last commit that a database holds; 0 for a new one."""
+    stamps = graph.quads_for_pattern(_STORE, _REVISION, None, STATE)
+    return max((int(quad.object.value) for quad in stamps if isinstance(quad.object, Literal)), default=0)
+
+
 def _open(path: Path) -> pyoxigraph.Store:
     try:
         return pyoxigraph.Store(str(path))
@@ -200,67 +291,3 @@ def _open(path: Path) -> pyoxigraph.Store:
         if "lock" in str(error).lower():
             raise StoreLocked(path.parent) from error
         raise StoreUnreadable(path.parent, str(error)) from error
-
-
-def _blank_node(identifier: Term) -> BlankNode:
-    return BlankNode(identifier.value if isinstance(identifier, Literal) else "b")
-
-
-def _update_text(additions: Iterable[Quad], removals: Iterable[Quad]) -> str:
-    """One SPARQL update that removes and adds exactly these quads.
-
-    SPARQL cannot name a stored blank node, so quads with blank nodes go through variables bound by
-    a custom function that returns the node of that identifier.
-    """
-    variables: dict[str, str] = {}
-    plain: dict[bool, list[str]] = {True: [], False: []}
-    bound: dict[bool, list[str]] = {True: [], False: []}
-    for adding, quads in ((False, removals), (True, additions)):
-        for quad in quads:
-            has_blank = _has_blank(quad)
-            target = bound if has_blank else plain
-            target[adding].append(_pattern(quad, variables) if has_blank else _pattern(quad, {}))
-    parts = []
-    if plain[False]:
-        parts.append("DELETE DATA {\n" + "\n".join(plain[False]) + "\n}")
-    if bound[False] or bound[True]:
-        binds = "\n".join(
-            f'BIND({_BLANK_NODE}("{identifier}") AS {name})' for identifier, name in variables.items()
-        )
-        parts.append(
-            "DELETE {\n" + "\n".join(bound[False]) + "\n}\nINSERT {\n" + "\n".join(bound[True]) + "\n}\n"
-            "WHERE {\n" + binds + "\n}"
-        )
-    if plain[True]:
-        parts.append("INSERT DATA {\n" + "\n".join(plain[True]) + "\n}")
-    return " ;\n".join(parts)
-
-
-def _has_blank(quad: Quad) -> bool:
-    return any(
-        isinstance(term, BlankNode) or (isinstance(term, Triple) and _has_blank_term(term))
-        for term in (quad.subject, quad.object, quad.graph_name)
-    )
-
-
-def _has_blank_term(triple: Triple) -> bool:
-    return any(
-        isinstance(term, BlankNode) or (isinstance(term, Triple) and _has_blank_term(term))
-        for term in (triple.subject, triple.object)
-    )
-
-
-def _pattern(quad: Quad, variables: dict[str, str]) -> str:
-    triple = " ".join(_text(term, variables) for term in (quad.subject, quad.predicate, quad.object))
-    if isinstance(quad.graph_name, DefaultGraph):
-        return f"{triple} ."
-    return f"GRAPH {_text(quad.graph_name, variables)} {{ {triple} }}"
-
-
-def _text(term: Term, variables: dict[str, str]) -> str:
-    if isinstance(term, BlankNode):
-        return variables.setdefault(term.value, f"?b{len(variables)}")
-    if isinstance(term, Triple):
-        inner = " ".join(_text(part, variables) for part in (term.subject, term.predicate, term.object))
-        return f"<<( {inner} )>>"
-    return str(term)

@@ -51,7 +51,7 @@ _NAME_START = (
 _NAME = rf"{_NAME_START}_0-9\-\u00B7\u0300-\u036F\u203F\u2040"
 _LOCAL_PIECE = rf"(?:[{_NAME}:]|%[0-9A-Fa-f]{{2}}|\\[_~.\-!$&'()*+,;=/?#@%])"
 _TOKEN = re.compile(
-    rf"""(?:[ \t\r\n]|\#[^\r\n]*)*(?:
+    rf"""(?>(?:[ \t\r\n]+|\#[^\r\n]*)*)(?:
       (?P<IRI><[^<>"{{}}|^`\x00-\x20]*>)
     | (?P<STRING>\"\"\"(?:\"{{0,2}}(?:[^"\\]|\\.))*\"\"\"|'''(?:'{{0,2}}(?:[^'\\]|\\.))*'''
         |"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*')
@@ -61,9 +61,18 @@ _TOKEN = re.compile(
     | (?P<PREFIXED_NAME>(?:[{_NAME_START}](?:[{_NAME}.]*[{_NAME}])?)?:
         (?:(?!-){_LOCAL_PIECE}(?:(?:{_LOCAL_PIECE}|\.)*{_LOCAL_PIECE})?)?)
     | (?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<WORD>[{_NAME_START}_][{_NAME_START}_0-9]*)
+    | (?P<WORD>[{_NAME_START}_][{_NAME_START}_0-9]*+(?![\-.\u00B7\u0300-\u036F\u203F\u2040]))
+    | (?P<RUN>[{_NAME_START}_](?:[{_NAME}.]*[{_NAME}])?)
     | (?P<PUNCTUATION><<\(|\)>>|<<|>>|\{{\||\|\}}|\^\^|&&|\|\||!=|<=|>=|[^ \t\r\n])
     )""",
+    re.VERBOSE | re.DOTALL,
+)
+# What a RUN is made of: it was read to its end in search of a prefix's colon, so it is cut up at once. To
+# look for a colon again after each of its dots would take time in the square of its length.
+_PIECE = re.compile(
+    rf"""(?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<WORD>[{_NAME_START}_][{_NAME_START}_0-9]*)
+    | (?P<PUNCTUATION>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = {kind.name: kind for kind in TokenKind}
@@ -96,6 +105,13 @@ def read_tokens(text: str, start: int = 0) -> Iterator[Token]:
         if found is None:
             return
         name = found.lastgroup or ""
+        if name == "RUN":
+            for piece in _PIECE.finditer(text, found.start(name), found.end(name)):
+                token = Token(_KINDS[piece.lastgroup or ""], piece[0], *piece.span())
+                context.pass_over(token)
+                yield token
+            position = found.end()
+            continue
         kind, written, begin, position = _KINDS[name], found[name], found.start(name), found.end(name)
         if kind is TokenKind.IRI and context.compares():
             kind, written, position = TokenKind.PUNCTUATION, "<", begin + 1

@@ -22,12 +22,13 @@ import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions
 
 from sparql.change import Change, Statement
-from sparql.errors import GraphExists, GraphMissing, MalformedRequest, ProtectedGraph
+from sparql.errors import GraphExists, GraphMissing, MalformedRequest, ProtectedGraph, RemoteAccessRefused
 from sparql.operations import (
     Clear,
     Create,
     GraphReference,
     GraphSet,
+    Load,
     Modify,
     Operation,
     Transfer,
@@ -55,16 +56,26 @@ class QuadDelta:
     graphs_dropped: frozenset[NamedNode] = frozenset()
 
 
-def read_update(text: str) -> tuple[Operation, ...]:
-    """The operations of an update. Raises RequestError for a text that is none, or that would reach out."""
+def read_update(text: str, base: str | None = None) -> tuple[Operation, ...]:
+    """The operations of an update; ``base`` resolves relative IRIs where the text has no BASE.
+
+    Raises RequestError for a text that is no update, or that would reach another host.
+    """
     facts = facts_of(text)
-    facts.refuse_remote_access()
     if facts.kind is Kind.QUERY:
         raise MalformedRequest("This is a query, not an update; send it as a query.")
     if facts.kind is None:
+        facts.refuse_remote_access()
         _check_empty(text)
         return ()
-    return tuple(read_operations(text))
+    # Only parsed so far, so that a mistake in the text is told first.
+    operations = tuple(read_operations(text, base))
+    if facts.services:
+        raise RemoteAccessRefused("SERVICE", facts.services[0])
+    for operation in operations:
+        if isinstance(operation, Load) and not operation.silent:
+            raise RemoteAccessRefused("LOAD", str(operation.document))
+    return operations
 
 
 def capture(
@@ -73,6 +84,7 @@ def capture(
     *,
     using: Sequence[NamedNode] = (),
     using_named: Sequence[NamedNode] = (),
+    base: str | None = None,
     functions: Functions | None = None,
     scratch: Path | None = None,
 ) -> QuadDelta:
@@ -83,7 +95,7 @@ def capture(
     are made in ``scratch``; on the store's own file system they cost hard links only. Everything runs in the
     calling thread. Raises RequestError and WriteError.
     """
-    operations = read_update(update) if isinstance(update, str) else update
+    operations = read_update(update, base) if isinstance(update, str) else update
     request_dataset = (tuple(using), tuple(using_named))
     with _Account(store, scratch) as account:
         for operation in operations:
@@ -108,6 +120,8 @@ def change_of(delta: QuadDelta) -> Change:
         removals=frozenset(quad.triple for quad in gone),
         graph_additions=delta.additions - frozenset(default),
         graph_removals=delta.removals - gone,
+        graphs_created=delta.graphs_created,
+        graphs_dropped=delta.graphs_dropped,
     )
 
 
@@ -235,6 +249,8 @@ class _Step:
                 self._create(operation)
             case Transfer():
                 self._transfer(operation)
+            case Load(silent=False):
+                raise RemoteAccessRefused("LOAD", str(operation.document))
 
     def _modify(self, operation: Modify) -> None:
         removals: set[Quad] = set()

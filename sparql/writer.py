@@ -5,16 +5,21 @@ indexes -> new revision. What is judged is what is committed.
 """
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
+from time import perf_counter
+from typing import TypeVar
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
-from sparql.errors import ProtectedGraph, ProtectedTriple
+from sparql.errors import ProtectedGraph, ProtectedTriple, StoreClosing
 from sparql.literals import literal_violations
 from sparql.store import EmbeddedStore, Observer
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
+
+Result = TypeVar("Result")
 
 
 class Writer:
@@ -37,10 +42,16 @@ class Writer:
         self._observers = tuple(observers)
         self._lock = threading.Lock()
         self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Delta] | None = None
+        self._closed = False
+        self.on_verdict: Callable[[Verdict, float], None] = lambda verdict, seconds: None
+        """Told of each verdict and the seconds from the lock to the acknowledgement."""
 
     def start(self) -> None:
         """Build what is kept beside the graph (indexes) from the graph itself."""
         with self._lock:
+            if self._store.bulk_pending:
+                self._finish_bulk()
+                return
             if self._deriver is not None:
                 self._deriver.rebuild(self._store)
             for observer in self._observers:
@@ -58,12 +69,67 @@ class Writer:
     def commit_built(self, build: Callable[[], Change]) -> Verdict:
         """The same for a change that is made from the graph as it is: nobody writes in between."""
         with self._lock:
+            self._refuse_if_closed()
+            started = perf_counter()
             change = build()
             _check_graphs(change)
             try:
-                return self._commit(change)
+                verdict = self._commit(change)
             finally:
                 self._forget_plan()
+        if verdict.revision is not None:
+            self._store.settle(verdict.revision)
+        self.on_verdict(verdict, perf_counter() - started)
+        return verdict
+
+    def bulk(self, quads: Iterable[Quad]) -> int:
+        """Add quads past the gate at the speed of the bulk loader, all or none; the new revision.
+
+        Then derives and rebuilds the indexes. After a crash in between, `start` does that. `sparql.bulk`
+        is how to call it: nothing is checked here.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            self._store.begin_bulk()
+            self._store.settle()
+            try:
+                self._store.bulk_add(quads)
+            except BaseException:
+                # Nothing was added, so nothing follows from it.
+                self._store.end_bulk()
+                raise
+            revision = self._finish_bulk()
+        self._store.settle(revision)
+        return revision
+
+    def _finish_bulk(self) -> int:
+        """Derive from the graph as a whole, rebuild the indexes, commit that the bulk load is over."""
+        gone: list[Quad] = []
+        if self._deriver is not None:
+            derived = self._deriver.catch_up(self._store, self._store.named(DERIVED))
+            stated = [_quad(t, ASSERTED) for t in derived.additions if self._only_asserted(t)]
+            found = (_quad(t, graph) for t in derived.additions for graph in (DERIVED, DEFAULT))
+            self._store.bulk_add(chain(stated, found))
+            gone = [_quad(triple, DERIVED) for triple in derived.removals]
+            gone += [_quad(t, DEFAULT) for t in derived.removals if not self._supported(t, besides=DERIVED)]
+        revision = self._store.end_bulk(gone)
+        for observer in self._observers:
+            observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+        return revision
+
+    def exclusively(self, work: Callable[[], Result]) -> Result:
+        """Run something while nobody writes: a backup of the graph and of what is beside it."""
+        with self._lock:
+            return work()
+
+    def close(self) -> None:
+        """Return when the change under way is committed; later ones raise `StoreClosing`."""
+        with self._lock:
+            self._closed = True
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreClosing
 
     def _commit(self, change: Change) -> Verdict:
         additions, known = self._split_known(change.additions)
@@ -80,7 +146,10 @@ class Writer:
     def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
         with self._lock:
-            return self._store.commit(additions, removals)
+            self._refuse_if_closed()
+            revision = self._store.commit(additions, removals)
+        self._store.settle(revision)
+        return revision
 
     def replace_ontology(self, triples: Collection[Triple]) -> int | None:
         """Make the ontology graph hold exactly these triples; the new revision, or None if it does."""
@@ -95,7 +164,7 @@ class Writer:
             additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
             additions += [_quad(t, DEFAULT) for t in added]
             removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
-            revision = self._store.commit(additions, removals)
+            revision = self._store.commit(additions, removals, origin="ontology")
             self._notify([_quad(t, DEFAULT) for t in added], [_quad(t, DEFAULT) for t in orphans])
             return revision
 
@@ -144,7 +213,14 @@ class Writer:
             gone += change.graph_removals
         if change.record is not None:
             additions += change.record(verdict)
-        revision = self._store.commit(additions, gone) if additions or gone else None
+        created, dropped = change.graphs_created, change.graphs_dropped
+        if refused_whole:
+            created = dropped = frozenset()
+        revision = None
+        if additions or gone or created or dropped:
+            revision = self._store.commit(
+                additions, gone, origin=change.origin, graphs_created=created, graphs_dropped=dropped
+            )
         if self._deriver is not None:
             self._deriver.keep()
         self._planned = None
@@ -248,3 +324,6 @@ def _check_graphs(change: Change) -> None:
     for quad in (*change.graph_additions, *change.graph_removals):
         if quad.graph_name in SYSTEM_GRAPHS:
             raise ProtectedGraph(quad.graph_name)
+    for graph in (*change.graphs_created, *change.graphs_dropped):
+        if graph in SYSTEM_GRAPHS:
+            raise ProtectedGraph(graph)

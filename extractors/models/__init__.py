@@ -8,13 +8,11 @@ from extractors.models.chat import ChatModel, Message, PromptProfile, Reply, Rol
 from extractors.models.embedded import EmbeddedModel
 from extractors.models.retries import RetryPolicy
 from extractors.models.servers import ModelServer, ServerKind
-from extractors.models.tgi import HttpModel
 from extractors.models.weights import ADAPTER_PATH
 
 __all__ = [
     "ChatModel",
     "EmbeddedModel",
-    "HttpModel",
     "Message",
     "ModelServer",
     "PromptProfile",
@@ -43,6 +41,9 @@ def open_model(
     model's weights, engine or adapter are missing; a server is first asked with the first request.
     """
     if url:
+        # Its client library takes most of a second to import, which a server without a model need not wait for.
+        from extractors.models.tgi import HttpModel
+
         return HttpModel(
             url,
             model=model,

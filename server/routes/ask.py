@@ -3,11 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from server.bodies import body_schema, read_json
+from server.keys import Scope
 from server.services import Services
 
 
@@ -20,7 +21,7 @@ class AskRequest(BaseModel):
 
 def router(services: Services) -> APIRouter:
     """The route for questions."""
-    routes = APIRouter(tags=["ask"])
+    routes = APIRouter(tags=["ask"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
     @routes.post("/ask", openapi_extra=body_schema(AskRequest))
     async def post_ask(request: Request) -> dict[str, Any]:

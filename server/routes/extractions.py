@@ -6,11 +6,12 @@ import pyoxigraph
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from pyoxigraph import DefaultGraph, RdfFormat
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.bodies import body_schema, check, media_type, parse_json, read_body, read_json
 from server.errors import MalformedBody, UnsupportedBody
-from server.guard import WriteGuard
+from server.keys import Scope
 from server.services import Services
 from server.statements import StatementJson, statement_of
 from sparql.change import Statement
@@ -41,7 +42,7 @@ class CandidatesRequest(BaseModel):
 
 def router(services: Services) -> APIRouter:
     """The routes through which statements come in."""
-    routes = APIRouter(tags=["extraction"], dependencies=[Depends(WriteGuard(services.settings))])
+    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
     limit = services.settings.max_body_bytes
 
     @routes.post("/extractions", openapi_extra=body_schema(ExtractionRequest))
@@ -60,7 +61,9 @@ def router(services: Services) -> APIRouter:
             statements = [statement_of(statement) for statement in message.statements]
             source = message.source or source
         elif kind in _RDF:
-            statements = _from_rdf(await read_body(request, limit), _RDF[kind])
+            body = await read_body(request, limit)
+            services.admission.limits.check_rdf(body, _RDF[kind])
+            statements = await run_in_threadpool(_from_rdf, body, _RDF[kind])
         else:
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
         outcome = await services.intake.submit(statements, source=source)

@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 import pyoxigraph
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pyoxigraph import NamedNode, RdfFormat
 from starlette.requests import Request
 from starlette.responses import Response
 
 from server.errors import UnknownResource
+from server.keys import Scope
 from server.services import Services
 from sparql.formats import GRAPH_FORMATS
 from sparql.negotiation import choose
@@ -18,7 +19,7 @@ from sparql.readers import QueryRequest
 
 def router(services: Services) -> APIRouter:
     """`/ontology`, the path of every ontology's IRI, and the paths under the base IRI of entities."""
-    routes = APIRouter(tags=["ontology"])
+    routes = APIRouter(tags=["ontology"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/ontology", response_class=Response)
     async def get_ontology(request: Request, iri: str | None = None) -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from pyoxigraph import Literal
 from shapely.geometry.base import BaseGeometry
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from geo import GeometryError, distance_m, parse_geometry, relate
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
+from server.keys import Scope
 from server.services import Services
 from sparql.vocabulary import GEO
 
@@ -24,7 +25,7 @@ class RelationsRequest(BaseModel):
 
 def router(services: Services) -> APIRouter:
     """The route that relates two geometries."""
-    routes = APIRouter(tags=["geometry"])
+    routes = APIRouter(tags=["geometry"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
     @routes.post("/relations", openapi_extra=body_schema(RelationsRequest))
     async def post_relations(request: Request) -> dict[str, Any]:

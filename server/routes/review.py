@@ -2,9 +2,10 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
+from server.keys import Scope
 from server.services import Services
 from server.statements import review_json
 from sparql.vocabulary import UKG
@@ -14,7 +15,7 @@ _STATUS = {"open": UKG.Open, "accepted": UKG.Accepted, "rejected": UKG.Rejected,
 
 def router(services: Services) -> APIRouter:
     """The routes of the review queue."""
-    routes = APIRouter(tags=["review"])
+    routes = APIRouter(tags=["review"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/review")
     async def get_review(

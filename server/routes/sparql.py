@@ -55,12 +55,24 @@ class QueryServices(Protocol):
 class UpdateAnswerer(Protocol):
     """Whoever carries out updates."""
 
-    async def answer(self, request: ProtocolRequest, timeout_s: float) -> Response: ...
+    async def answer(self, request: ProtocolRequest, timeout_s: float, base: str) -> Response: ...
 
 
-def router(services: QueryServices, updates: UpdateAnswerer | None = None) -> APIRouter:
-    """The routes of the endpoint; without ``updates`` it is read-only."""
-    endpoint = Endpoint(services, updates)
+class Admitter(Protocol):
+    """Whoever decides what may run."""
+
+    async def body(self, request: Request) -> bytes: ...
+
+    async def admit(
+        self, request: Request, found: ProtocolRequest, *, base: str, timeout_s: float
+    ) -> ProtocolRequest: ...
+
+
+def router(
+    services: QueryServices, updates: UpdateAnswerer | None = None, admission: Admitter | None = None
+) -> APIRouter:
+    """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
+    endpoint = Endpoint(services, updates, admission)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):
         name = path.strip("/")
@@ -100,14 +112,6 @@ def router(services: QueryServices, updates: UpdateAnswerer | None = None) -> AP
         response_class=Response,
     )
     routes.add_api_route(
-        "/update",
-        endpoint.take_update,
-        methods=["POST"],
-        operation_id="update_post",
-        summary="Carry out a SPARQL update sent as a form or as the body",
-        response_class=Response,
-    )
-    routes.add_api_route(
         "/.well-known/void", endpoint.describe_dataset, methods=["HEAD"], include_in_schema=False
     )
     return routes
@@ -116,41 +120,54 @@ def router(services: QueryServices, updates: UpdateAnswerer | None = None) -> AP
 class Endpoint:
     """Requests in, answers out; the work is done in the SPARQL room."""
 
-    def __init__(self, services: QueryServices, updates: UpdateAnswerer | None) -> None:
+    def __init__(
+        self,
+        services: QueryServices,
+        updates: UpdateAnswerer | None,
+        admission: Admitter | None = None,
+    ) -> None:
         self._services = services
         self._updates = updates
+        self._admission = admission
 
     async def answer(self, request: Request) -> Response:
         """A query's answer, or the service description for a bare GET."""
-        found = read_request(
-            request.method,
-            request.url.query,
-            request.headers.get("content-type"),
-            await request.body(),
-        )
+        found = await self._read(request)
         if found is None:
             return await self.describe_service(request)
+        if found.kind is Kind.UPDATE and request.url.path == "/query":
+            raise MalformedRequest("Updates are not taken here; send them to /update.")
+        found = await self._admitted(request, found)
         if found.kind is Kind.QUERY:
             return await self.answer_query(request, found)
-        if request.url.path == "/query":
-            raise MalformedRequest("Updates are not taken here; send them to /update.")
         return await self.answer_update(found)
 
     async def take_update(self, request: Request) -> Response:
         """Carry out an update, and nothing else."""
-        found = read_request(
-            "POST", request.url.query, request.headers.get("content-type"), await request.body()
-        )
+        found = await self._read(request)
         assert found is not None
         if found.kind is Kind.QUERY:
             raise MalformedRequest("Queries are not taken here; send them to /query.")
-        return await self.answer_update(found)
+        return await self.answer_update(await self._admitted(request, found))
+
+    async def _read(self, request: Request) -> ProtocolRequest | None:
+        body = await (request.body() if self._admission is None else self._admission.body(request))
+        return read_request(request.method, request.url.query, request.headers.get("content-type"), body)
+
+    async def _admitted(self, request: Request, found: ProtocolRequest) -> ProtocolRequest:
+        if self._admission is None:
+            return found
+        settings = self._services.settings
+        return await self._admission.admit(
+            request, found, base=_base(settings), timeout_s=_timeout(found, settings)
+        )
 
     async def answer_update(self, found: ProtocolRequest) -> Response:
         """Carry out an update."""
         if self._updates is None:
             raise MalformedRequest("This endpoint is read-only; updates are not taken.")
-        return await self._updates.answer(found, _timeout(found, self._services.settings))
+        settings = self._services.settings
+        return await self._updates.answer(found, _timeout(found, settings), _base(settings))
 
     async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
         """Run a query and stream its answer."""
@@ -183,6 +200,8 @@ class Endpoint:
 
     async def describe_dataset(self, request: Request) -> Response:
         """What the dataset holds, in VoID."""
+        if self._admission is not None:
+            await self._admission.body(request)
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         dataset_iri = self._address("/.well-known/void#dataset")
         triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset_facts(), ())
@@ -217,8 +236,18 @@ def _format_for(request: Request, found: ProtocolRequest) -> Format:
 
 def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySettings) -> QueryRequest:
     return QueryRequest(
-        found.text, format_, found.default_graphs, found.named_graphs, _timeout(found, settings)
+        found.text,
+        format_,
+        found.default_graphs,
+        found.named_graphs,
+        _timeout(found, settings),
+        _base(settings),
     )
+
+
+def _base(settings: QuerySettings) -> str:
+    """What relative IRIs of a request are relative to: the endpoint's own address (RFC 3986, 5.1.3)."""
+    return settings.base_url.rstrip("/") + "/sparql"
 
 
 def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:

@@ -2,7 +2,8 @@
 
 A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
 in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
-An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room.
+An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
+graph to be sent as a whole, which goes in as DUMP.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class FrameKind(IntEnum):
     QUERY = 2
     CLOSE = 3
     CAPTURE = 9
+    DUMP = 10
     HEAD = 4
     DATA = 5
     END = 6

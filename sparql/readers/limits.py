@@ -68,11 +68,19 @@ def forbid_network() -> bool:
     return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0)
 
 
-def own_memory_bytes() -> int:
+class OwnMemory:
     """The memory that only this process holds: resident pages without those of mapped files."""
-    try:
-        with open("/proc/self/statm", "rb") as statm:
-            fields = statm.read().split()
-    except OSError:
-        return 0
-    return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
+
+    def __init__(self) -> None:
+        self._page_bytes = os.sysconf("SC_PAGE_SIZE")
+        try:
+            self._statm: int | None = os.open("/proc/self/statm", os.O_RDONLY)
+        except OSError:
+            self._statm = None
+
+    def read_bytes(self) -> int:
+        """Its size in bytes; 0 where the system does not tell."""
+        if self._statm is None:
+            return 0
+        _, resident, shared, *_ = os.pread(self._statm, 256, 0).split()
+        return (int(resident) - int(shared)) * self._page_bytes

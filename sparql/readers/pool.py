@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -18,7 +18,7 @@ from typing import Any, Self
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, TooManyQueries
-from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS
+from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
@@ -139,6 +139,27 @@ class ReaderPool:
         answer, head = await self._ask(FrameKind.QUERY, _members(request), request.timeout_s)
         return QueryResult(answer, BY_NAME[head["format"]])
 
+    async def open_dump(
+        self,
+        graph: NamedNode | None,
+        format_: Format,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> QueryResult:
+        """A graph as a whole (None: the default graph) as ``open_query`` gives an answer.
+
+        Raises GraphUnknown for a named graph that does not exist; those of the system always do.
+        """
+        members = {
+            "graph": None if graph is None else graph.value,
+            "exists": graph is not None and graph.value.startswith(GRAPH.iri),
+            "format": format_.name,
+            "prefixes": dict(prefixes or {}),
+        }
+        answer, head = await self._ask(FrameKind.DUMP, members, timeout_s)
+        return QueryResult(answer, BY_NAME[head["format"]])
+
     def close_query(self, result: QueryResult) -> None:
         """Done with an answer, whole or not; never blocks, so that it can run while a task is cancelled."""
         self._finish(result.answer)
@@ -149,6 +170,7 @@ class ReaderPool:
         using: Sequence[NamedNode] = (),
         using_named: Sequence[NamedNode] = (),
         timeout_s: float | None = None,
+        base: str | None = None,
     ) -> tuple[QuadDelta, int]:
         """What an update would change at the newest revision, and which revision that is.
 
@@ -160,6 +182,7 @@ class ReaderPool:
             "text": text,
             "using": [graph.value for graph in using],
             "using_named": [graph.value for graph in using_named],
+            "base": base,
         }
         answer, head = await self._ask(FrameKind.CAPTURE, members, timeout_s)
         try:
@@ -337,6 +360,7 @@ def _members(request: QueryRequest) -> dict[str, Any]:
         result_format = request.format
     return {
         "text": request.text,
+        "base": request.base,
         "result_format": result_format.name,
         "graph_format": graph_format.name,
         "default_graphs": [graph.value for graph in request.default_graphs],

@@ -21,7 +21,8 @@ class QueryRequest:
     """One query. Without a ``format``, JSON or Turtle by the query's form.
 
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
-    ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own.
+    ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own. ``base``
+    resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2).
     """
 
     text: str
@@ -29,6 +30,7 @@ class QueryRequest:
     default_graphs: tuple[NamedNode, ...] = ()
     named_graphs: tuple[NamedNode, ...] = ()
     timeout_s: float | None = None
+    base: str | None = None
 
 
 class Answer:

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pyoxigraph
-from pyoxigraph import BlankNode, NamedNode, QueryTriples, RdfFormat
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QueryTriples, RdfFormat
 
-from sparql.errors import SparqlError
+from sparql.errors import GraphUnknown, SparqlError
 from sparql.formats import BY_NAME
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.functions import Function, load_functions
-from sparql.readers.limits import MEMORY_EXIT_STATUS, die_with_parent, forbid_network, own_memory_bytes
+from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network
 
 _FIRST_CHUNK = 4 * 1024
 _CHUNK = 64 * 1024
@@ -47,6 +47,7 @@ class Watch(threading.Thread):
         self.stopped = 0
 
     def run(self) -> None:
+        memory = OwnMemory()
         poll = select.poll()
         poll.register(self._control, select.POLLIN | select.POLLHUP)
         while True:
@@ -55,7 +56,7 @@ class Watch(threading.Thread):
                 if not numbers:
                     os._exit(0)
                 self.stopped = int.from_bytes(numbers[-8:], "big")
-            if own_memory_bytes() > self._memory_limit_bytes:
+            if memory.read_bytes() > self._memory_limit_bytes:
                 os._exit(MEMORY_EXIT_STATUS)
 
 
@@ -112,6 +113,7 @@ class Worker:
         self._graphs: list[NamedNode | BlankNode] | None = None
         self._functions: dict[NamedNode, Function] | None = None
         self._warmed = False
+        self._received = bytearray()
 
     def serve(self) -> None:
         """Answer queries until the parent closes the connection."""
@@ -124,7 +126,11 @@ class Worker:
                 self._answer(kind, json.loads(payload))
 
     def _next_frame(self) -> tuple[FrameKind, bytes] | None:
-        if not self._warmed and not select.select((self._connection,), (), (), _IDLE_BEFORE_WARMING_S)[0]:
+        if (
+            not self._warmed
+            and not self._received
+            and not select.select((self._connection,), (), (), _IDLE_BEFORE_WARMING_S)[0]
+        ):
             self._warmed = True
             threading.Thread(target=load_functions, daemon=True).start()
         header = self._receive(HEADER_SIZE)
@@ -135,18 +141,23 @@ class Worker:
         return None if payload is None else (kind, payload)
 
     def _receive(self, length: int) -> bytes | None:
-        data = bytearray()
-        while len(data) < length:
-            piece = self._connection.recv(length - len(data))
+        """So many bytes; what comes beyond them is kept. None at the end of the connection."""
+        received = self._received
+        while len(received) < length:
+            piece = self._connection.recv(_CHUNK)
             if not piece:
                 return None
-            data += piece
-        return bytes(data)
+            received += piece
+        data = bytes(received[:length])
+        del received[:length]
+        return data
 
     def _answer(self, kind: FrameKind, request: dict[str, Any]) -> None:
         try:
             if kind is FrameKind.CAPTURE:
                 self._capture(request)
+            elif kind is FrameKind.DUMP:
+                self._dump(request)
             else:
                 self._run(request)
         except SparqlError as error:
@@ -165,6 +176,7 @@ class Worker:
         store = self._open(request["path"])
         results = store.query(
             request["text"],
+            base_iri=request["base"],
             custom_functions=self._functions_for(request["text"]),
             **self._dataset(store, request),
         )
@@ -186,6 +198,7 @@ class Worker:
             request["text"],
             using=[NamedNode(iri) for iri in request["using"]],
             using_named=[NamedNode(iri) for iri in request["using_named"]],
+            base=request["base"],
             functions=self._functions_for(request["text"]),
             scratch=Path(request["path"]).parent,
         )
@@ -198,6 +211,21 @@ class Worker:
         sink = Sink(self._connection, self._watch, request["number"], pack_json(FrameKind.HEAD, head))
         sink.write(removals)
         sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
+        sink.finish()
+
+    def _dump(self, request: dict[str, Any]) -> None:
+        """Send a graph as a whole: without the memory that a CONSTRUCT takes to find duplicates."""
+        store = self._open(request["path"])
+        name = request["graph"]
+        graph = DefaultGraph() if name is None else NamedNode(name)
+        if isinstance(graph, NamedNode) and not request["exists"] and not store.contains_named_graph(graph):
+            raise GraphUnknown(graph.value)
+        format_ = BY_NAME[request["format"]]
+        head = pack_json(FrameKind.HEAD, {"format": format_.name})
+        sink = Sink(self._connection, self._watch, request["number"], head)
+        assert isinstance(format_.engine, RdfFormat)
+        # The engine accepts any object with a write method.
+        store.dump(sink, format=format_.engine, from_graph=graph, prefixes=request["prefixes"])  # type: ignore[arg-type]
         sink.finish()
 
     def _open(self, path: str) -> pyoxigraph.Store:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
-from extractors.models import HttpModel, Message, RetryPolicy, ServerKind, open_model
+from extractors.models import Message, RetryPolicy, ServerKind, open_model
+from extractors.models.tgi import HttpModel
 from tests.extractors.tgi_stand_in import MODEL, StandIn, free_port, running
 
 ASK = [Message("system", "Extract facts from the text."), Message("user", "Relations: is a\nText: Hi.")]

@@ -1,0 +1,99 @@
+"""What a SPARQL request passes before it runs: the guard, the limits, the fetches from other hosts."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, RdfFormat, Triple
+from starlette.requests import Request
+
+from server.bodies import media_type, read_body
+from server.guard import Guard
+from server.keys import Scope
+from server.limits import TextLimits
+from server.remote_access import RemoteAccess, hosts_of
+from server.settings import Settings
+from sparql.errors import FetchFailed, FetchRefused
+from sparql.federation import localise
+from sparql.formats import GRAPH_FORMATS
+from sparql.requests import DIRECT_UPDATE, ProtocolRequest
+from sparql.syntax import Kind, facts_of
+
+_RESULTS = "application/sparql-results+json"
+_GRAPHS = ", ".join(one.media_type for one in GRAPH_FORMATS)
+_BYTES_PER_CHARACTER = 4
+# What servers send for files whose type they do not know.
+_VAGUE = frozenset({"", "text/plain", "application/octet-stream"})
+
+
+class Admission:
+    """Lets requests to the SPARQL endpoint in, or tells why not."""
+
+    def __init__(self, settings: Settings, guard: Guard, remote: RemoteAccess | None = None) -> None:
+        self._guard = guard
+        self.limits = TextLimits(settings)
+        self._most_bytes = settings.max_update_chars * _BYTES_PER_CHARACTER
+        hosts = hosts_of(settings.remote_hosts)
+        self._remote = remote or RemoteAccess(
+            hosts, timeout_s=settings.remote_timeout_s, max_bytes=settings.remote_max_bytes
+        )
+
+    async def body(self, request: Request) -> bytes:
+        """The body, once the client may send one: what it is decides which scope that takes.
+
+        Raises the guard's errors and `BodyTooLarge`.
+        """
+        updates = request.url.path == "/update" or media_type(request) == DIRECT_UPDATE
+        await self._guard.check(request, Scope.WRITE if updates else Scope.READ)
+        return await read_body(request, self._most_bytes)
+
+    async def admit(
+        self, request: Request, found: ProtocolRequest, *, base: str, timeout_s: float
+    ) -> ProtocolRequest:
+        """The request as it may run. Raises the guard's errors, those of `TextLimits`, and fetch errors."""
+        if found.kind is Kind.UPDATE:
+            await self._guard.check(request, Scope.WRITE)
+        self.limits.check(found.text, found.kind)
+        facts = facts_of(found.text)
+        if not (self._remote.hosts and (facts.services or facts.loads)):
+            return found
+        sources = _GuardedSources(self._remote, self.limits, timeout_s)
+        return replace(found, text=await localise(found.text, sources, base))
+
+
+@dataclass(frozen=True)
+class _GuardedSources:
+    """Other hosts, as SERVICE and LOAD see them."""
+
+    remote: RemoteAccess
+    limits: TextLimits
+    timeout_s: float
+
+    async def results(self, endpoint: str, query: str) -> bytes:
+        found = await self.remote.fetch(endpoint, _RESULTS, form={"query": query}, timeout_s=self.timeout_s)
+        self.limits.check_rdf(found.content, RdfFormat.JSON_LD)
+        return found.content
+
+    async def triples(self, document: str) -> Sequence[Triple]:
+        found = await self.remote.fetch(document, _GRAPHS, timeout_s=self.timeout_s)
+        by_type, by_name = RdfFormat.from_media_type(found.media_type), _by_name(found.url)
+        format_ = (by_name or by_type) if found.media_type in _VAGUE else (by_type or by_name)
+        if format_ is None:
+            raise FetchFailed(document, f"'{found.media_type}' is no RDF format")
+        self.limits.check_rdf(found.content, format_)
+        return await asyncio.to_thread(_parse, found.content, format_, found.url)
+
+
+def _by_name(url: str) -> RdfFormat | None:
+    return RdfFormat.from_extension(url.partition("?")[0].partition("#")[0].rpartition(".")[2])
+
+
+def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
+    try:
+        quads = list(pyoxigraph.parse(content, format=format_, base_iri=url, rename_blank_nodes=True))
+    except (SyntaxError, ValueError) as error:
+        raise FetchFailed(url, f"its RDF cannot be read ({error})") from error
+    if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
+        raise FetchRefused(url, "it holds named graphs, and LOAD takes one graph")
+    return [quad.triple for quad in quads]

@@ -1,0 +1,70 @@
+"""What every command needs: the settings in force, and the folder, open here or held by a server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import typer
+
+from server.errors import ServerError
+from server.remote import RunningServer, running_server
+from server.services import Services, build
+from server.settings import LoadedSettings, Settings, load_settings
+from sparql.errors import StoreUnreadable
+from sparql.store import EmbeddedStore
+
+
+def settings_of(context: typer.Context, **flags: Any) -> LoadedSettings:
+    """Settings from the flags before and after the command, the environment and the file."""
+    merged = dict(context.obj)
+    merged.update({name: value for name, value in flags.items() if value is not None})
+    file = merged.pop("config")
+    return load_settings(merged, file=file)
+
+
+def on_either(
+    settings: Settings,
+    remote: Callable[[RunningServer], int],
+    local: Callable[[Services], Awaitable[int]],
+) -> None:
+    """Talk to the server that holds the folder, or open the folder with everything around it."""
+    server = running_server(settings.data, settings.api_key)
+    finish(remote(server) if server is not None else on_folder(settings, local))
+
+
+def on_store(
+    settings: Settings, remote: Callable[[RunningServer], int], local: Callable[[EmbeddedStore], int]
+) -> None:
+    """The same for work that needs only the store. Raises `StoreUnreadable` when there is none."""
+    server = running_server(settings.data, settings.api_key)
+    if server is not None:
+        finish(remote(server))
+        return
+    if not (settings.data / "graph").is_dir():
+        raise StoreUnreadable(settings.data, "there is no graph in it")
+    store = EmbeddedStore(settings.data)
+    try:
+        finish(local(store))
+    finally:
+        store.close()
+
+
+def on_folder(settings: Settings, work: Callable[[Services], Awaitable[int]]) -> int:
+    """Open the folder here. Raises `ServerError` when a server holds it."""
+    server = running_server(settings.data, settings.api_key)
+    if server is not None:
+        raise ServerError(
+            f"A server at {server.url} holds {settings.data}. Stop it first, then run this again."
+        )
+
+    async def run() -> int:
+        async with build(settings) as services:
+            return await work(services)
+
+    return asyncio.run(run())
+
+
+def finish(code: int) -> None:
+    """End the command with this exit code."""
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,106 @@
+"""What the server counts and measures, for Prometheus.
+
+Names follow its conventions: base units, `_total` for counters. A `Metrics` has a registry of its own,
+so that two servers in one process do not mix.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from sparql.change import Verdict
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+class Metrics:
+    """The instruments of one server."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Histogram(
+            "urbankg_request_seconds",
+            "Time from a request's head to the end of its answer.",
+            ("method", "route", "status"),
+            registry=self.registry,
+            buckets=_SECONDS,
+        )
+        self.in_flight = Gauge(
+            "urbankg_requests_in_flight", "Requests being answered.", registry=self.registry
+        )
+        self.statements = Counter(
+            "urbankg_gate_statements",
+            "Statements that the gate judged, by verdict.",
+            ("verdict",),
+            registry=self.registry,
+        )
+        self.changes = Counter(
+            "urbankg_gate_changes",
+            "Changes that the gate judged: accepted, in part, or refused whole.",
+            ("verdict",),
+            registry=self.registry,
+        )
+        self.commits = Histogram(
+            "urbankg_commit_seconds",
+            "Time from the writer's lock to the acknowledgement: capture, derivation, gate, commit, disk.",
+            registry=self.registry,
+            buckets=_SECONDS,
+        )
+        for verdict in ("accepted", "refused", "warned"):
+            self.statements.labels(verdict)
+        for verdict in ("accepted", "partly", "refused"):
+            self.changes.labels(verdict)
+
+    def judged(self, verdict: Verdict, seconds: float) -> None:
+        """Count what became of a change; called by the writer."""
+        self.statements.labels("accepted").inc(len(verdict.accepted))
+        self.statements.labels("refused").inc(len(verdict.rejected))
+        self.statements.labels("warned").inc(len(verdict.warnings))
+        kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
+        self.changes.labels(kind).inc()
+        if verdict.revision is not None:
+            self.commits.observe(seconds)
+
+    def watch(self, *readings: "Reading") -> None:
+        """Add values that are read when they are asked for."""
+        self.registry.register(_Readings(readings))
+
+    def text(self) -> bytes:
+        """All values in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A value that somebody else keeps. `counter`: it only grows; its name then ends in `_total`."""
+
+    name: str
+    help: str
+    value: Callable[[], float]
+    counter: bool = False
+
+
+class _Readings(Collector):
+    def __init__(self, readings: tuple[Reading, ...]) -> None:
+        self._readings = readings
+
+    def collect(self) -> Iterator[Metric]:
+        for reading in self._readings:
+            family = CounterMetricFamily if reading.counter else GaugeMetricFamily
+            yield family(reading.name, reading.help, value=reading.value())
+
+
+def folder_bytes(folder: Path) -> int:
+    """The size of the files in a folder, without those in folders below it; 0 when there is none."""
+    try:
+        with os.scandir(folder) as entries:
+            return sum(entry.stat().st_size for entry in entries if entry.is_file())
+    except FileNotFoundError:
+        # A file or the folder went between the listing and the look at it; the next reading has it.
+        return 0

@@ -1,0 +1,137 @@
+"""The HTTP protocol with limits that uvicorn does not have: size of the head, time for head and body.
+
+A client that opens a connection and sends a byte now and then holds it, and memory, for as long as it
+likes. Here the head must be there after `client_timeout_s`, each further piece of a body as well, and address
+and headers together may not be larger than `max_header_bytes`.
+"""
+
+import asyncio
+from asyncio.events import TimerHandle
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from server.problems import MEDIA_TYPE
+from server.settings import Settings
+
+
+def limited_protocol(settings: Settings) -> type[HttpToolsProtocol]:
+    """The class to hand to uvicorn as `http`."""
+
+    class ConfiguredProtocol(LimitedProtocol):
+        head_limit = settings.max_header_bytes
+        patience_s = settings.client_timeout_s
+
+    return ConfiguredProtocol
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection. Answers 408, 414 or 431 by itself and closes, since no application could."""
+
+    head_limit = 131_072
+    patience_s = 30.0
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._head_bytes = 0
+        self._in_head = True
+        self._timer: TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self._in_head:
+            # Counted before the parser: it keeps what it cannot yet hand on.
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > self.head_limit:
+            told = len(self.url) if self.url else 0
+            self._refuse(414 if told > self.head_limit // 2 else 431)
+        elif not self._in_head or (self._timer is None and not self._is_answering()):
+            self._wait()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+        if self._timer is None:
+            self._wait()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > self.head_limit:
+            self._refuse(414)
+
+    def on_headers_complete(self) -> None:
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > self.head_limit:
+            self._refuse(414 if len(self.url) > self.head_limit // 2 else 431)
+        if self.transport.is_closing():
+            return
+        self._in_head = False
+        self._head_bytes = 0
+        super().on_headers_complete()
+        self._wait()
+
+    def on_body(self, body: bytes) -> None:
+        if not self.transport.is_closing():
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            super().on_message_complete()
+        self._in_head = True
+        self._head_bytes = 0
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        self._timer = self.loop.call_later(self.patience_s, self._lose_patience)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _lose_patience(self) -> None:
+        self._timer = None
+        if self.flow.read_paused or (self._in_head and self._is_answering()):
+            # The application does not read, or still answers; the client is not to blame.
+            self._wait()
+        elif self._in_head and self._head_bytes == 0:
+            # Connected and said nothing, as browsers do to be quick later.
+            self.transport.close()
+        else:
+            self._refuse(408)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _refuse(self, status: int) -> None:
+        """Answer, unless an answer is under way already, and close."""
+        if self.transport.is_closing():
+            return
+        self._stop_waiting()
+        in_the_way = self._is_answering() if self._in_head else self.cycle.response_started
+        if not in_the_way:
+            title, detail = _TOLD[status]
+            body = f'{{"type": "about:blank", "title": "{title}", "status": {status}, "detail": "{detail}"}}'
+            self.transport.write(
+                f"HTTP/1.1 {status} {title}\r\ncontent-type: {MEDIA_TYPE}\r\nconnection: close\r\n"
+                f"access-control-allow-origin: *\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+            )
+        self.transport.close()
+
+
+_TOLD = {
+    408: ("Request Timeout", "The request did not come in time; send it again without pauses."),
+    414: ("URI Too Long", "The address is too long; send the query by POST, as the body."),
+    431: ("Request Header Fields Too Large", "The headers are too large; send fewer or shorter ones."),
+}

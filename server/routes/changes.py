@@ -1,0 +1,153 @@
+"""The change feed: `/changes` as lines of JSON (what was) and as server-sent events (what comes)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Annotated, Any, Protocol
+
+from fastapi import APIRouter, Depends, Header, Query
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from server.errors import TooManyListeners
+from server.guard import Guard
+from server.keys import Scope
+from server.watching import Draining
+from sparql.changes import ChangeLog, ChangeReader
+from sparql.errors import ChangesForgotten
+from sparql.negotiation import MediaType, choose
+
+_LINES = MediaType("application/x-ndjson", ("application/jsonl", "application/json"))
+_EVENTS = MediaType("text/event-stream")
+_MOST_LISTENERS = 64
+_HEARTBEAT_S = 15.0
+_HEADERS = {"Cache-Control": "no-store", "Vary": "Accept", "X-Accel-Buffering": "no"}
+_FORMS = {one.media_type: {"schema": {"type": "string"}} for one in (_LINES, _EVENTS)}
+
+
+class ChangeServices(Protocol):
+    """The services this route uses."""
+
+    @property
+    def changes(self) -> ChangeLog: ...
+
+    @property
+    def draining(self) -> Draining: ...
+
+    @property
+    def guard(self) -> Guard: ...
+
+
+def router(services: ChangeServices) -> APIRouter:
+    """The route of the change feed."""
+    feed = Feed(services.changes, services.draining)
+    routes = APIRouter(tags=["changes"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+
+    @routes.get(
+        "/changes", response_class=Response, responses={200: {"content": _FORMS, "description": "Changes"}}
+    )
+    async def get_changes(
+        request: Request,
+        since: Annotated[
+            int | None, Query(ge=0, le=2**53, description="Only what came after this revision.")
+        ] = None,
+        last_event_id: Annotated[int | None, Header(ge=0, le=2**53)] = None,
+    ) -> Response:
+        """What was changed, revision by revision, as lines of JSON; as events, also what is to come."""
+        return feed.answer(request.headers.get("accept"), since, last_event_id)
+
+    @routes.head("/changes", include_in_schema=False)
+    async def head_changes(request: Request) -> Response:
+        """The headers alone: the events themselves would never end."""
+        kind = choose(request.headers.get("accept"), (_LINES, _EVENTS))
+        response = Response(headers=_HEADERS, media_type=kind.media_type)
+        del response.headers["content-length"]
+        return response
+
+    return routes
+
+
+class Feed:
+    """Answers from the log; slow clients cost no memory, since each reads the log at its own pace."""
+
+    def __init__(self, log: ChangeLog, draining: Draining) -> None:
+        self._log = log
+        self._draining = draining
+        self._listeners = 0
+        # A thread of its own: those of the loop may all be waiting for the writer.
+        self._thread = ThreadPoolExecutor(1, "changes")
+
+    def answer(self, accept: str | None, since: int | None, last_event: int | None) -> Response:
+        """Raises NotAcceptable, ChangesForgotten, MalformedRequest and TooManyListeners."""
+        kind: Any = choose(accept, (_LINES, _EVENTS))
+        if kind is _LINES:
+            reader = self._log.reader(self._log.oldest - 1 if since is None else since)
+            body = self._lines(reader, self._log.newest)
+        else:
+            known = since if last_event is None else last_event
+            if self._listeners >= _MOST_LISTENERS:
+                raise TooManyListeners(_MOST_LISTENERS)
+            body = self._events(self._log.reader(self._log.newest if known is None else known))
+        return StreamingResponse(body, headers=_HEADERS, media_type=kind.media_type)
+
+    async def _lines(self, reader: ChangeReader, newest: int) -> AsyncIterator[bytes]:
+        """The log up to where it was when it was asked for."""
+        while reader.revision < newest and (lines := await self._next(reader)):
+            yield b"".join(lines)
+
+    async def _events(self, reader: ChangeReader) -> AsyncIterator[bytes]:
+        """Server-sent events (HTML, 9.2): the revision as the identifier, a comment now and then."""
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        stop_listening = self._log.listen(partial(_set_from_thread, loop, ready))
+        leaving = asyncio.create_task(self._draining.wait())
+        self._listeners += 1
+        try:
+            yield b"retry: 2000\n\n"
+            while not leaving.done():
+                ready.clear()
+                try:
+                    lines = await self._next(reader)
+                except ChangesForgotten as error:
+                    yield _event("forgotten", json.dumps({"oldest": error.oldest}).encode())
+                    return
+                if lines:
+                    yield b"".join(_event("change", line.rstrip(), _revision(line)) for line in lines)
+                elif not await _any_of(ready, leaving):
+                    yield b": still here\n\n"
+        finally:
+            self._listeners -= 1
+            stop_listening()
+            leaving.cancel()
+
+    async def _next(self, reader: ChangeReader) -> Sequence[bytes]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, reader.next_lines)
+
+
+def _set_from_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    loop.call_soon_threadsafe(event.set)
+
+
+async def _any_of(ready: asyncio.Event, leaving: asyncio.Task[None]) -> bool:
+    """Wait for either; False when neither came for a while."""
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        done, _ = await asyncio.wait(
+            (waiting, leaving), timeout=_HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        waiting.cancel()
+    return bool(done)
+
+
+def _event(name: str, data: bytes, identifier: int | None = None) -> bytes:
+    told = b"" if identifier is None else b"id: %d\n" % identifier
+    return told + b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+
+
+def _revision(line: bytes) -> int:
+    return int(json.loads(line)["revision"])

@@ -1,0 +1,116 @@
+"""`POST /backup`, `/loads` and `/optimize`, `GET /dump`: what operators do to a store in use."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+from pyoxigraph import NamedNode
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from server.bodies import body_schema, read_json
+from server.errors import InvalidBody
+from server.keys import Scope
+from server.rdf_files import rdf_files
+from server.services import Services
+from server.storage import Loader, check_graph, stream_dump
+from sparql.backup import back_up
+from sparql.formats import BY_NAME, GRAPH_FORMATS
+from sparql.negotiation import choose, choose_by_name
+
+
+class BackupRequest(BaseModel):
+    """Where to write a backup."""
+
+    folder: str = Field(description="A new folder on the server's machine, as an absolute path.")
+
+
+class LoadRequest(BaseModel):
+    """What to load from the server's own disk."""
+
+    files: list[str] = Field(
+        default_factory=list, description="Files, folders or patterns on the server's machine, absolute."
+    )
+    partial: bool = Field(False, description="Load what conforms and leave out the rest.")
+    bulk: bool = Field(False, description="Past the gate, at full speed; the shapes are run afterwards.")
+    report: bool = Field(True, description="false: do not run the shapes after a bulk load.")
+    sample: bool = Field(False, description="Load the sample city first.")
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of an operator."""
+    routes = APIRouter(tags=["operations"])
+    admin = [Depends(services.guard.requires(Scope.ADMIN))]
+    read = [Depends(services.guard.requires(Scope.READ))]
+    limit = services.settings.max_body_bytes
+
+    @routes.post("/backup", dependencies=admin, openapi_extra=body_schema(BackupRequest))
+    async def post_backup(request: Request) -> dict[str, Any]:
+        """Write a consistent backup to a folder of the server's machine; reads and writes go on."""
+        message = await read_json(request, BackupRequest, limit)
+        folder = _absolute("folder", message.folder)
+        backup = await asyncio.to_thread(back_up, services.store, services.writer, folder)
+        return backup.json()
+
+    @routes.post("/loads", dependencies=admin, openapi_extra=body_schema(LoadRequest))
+    async def post_load(request: Request) -> dict[str, Any]:
+        """Load RDF files that lie on the server's machine, through the gate or in bulk past it."""
+        message = await read_json(request, LoadRequest, limit)
+        return {"loads": await asyncio.to_thread(_load, services, message)}
+
+    @routes.post("/optimize", dependencies=admin)
+    async def post_optimize() -> dict[str, Any]:
+        """Compact the store's files, for faster reads after much was written; takes a while."""
+        await asyncio.to_thread(services.store.optimize)
+        return {"revision": services.store.revision()}
+
+    @routes.get("/dump", dependencies=read, response_class=Response)
+    async def get_dump(request: Request, graph: str | None = None, format: str | None = None) -> Response:  # noqa: A002
+        """The default graph and, in N-Quads, TriG and JSON-LD, the clients' named graphs; or one graph."""
+        offers = (BY_NAME["nquads"], *GRAPH_FORMATS)
+        accept = request.headers.get("accept")
+        chosen = choose_by_name(format, offers) if format else choose(accept, offers)
+        name = None if graph is None else _iri(graph)
+        await asyncio.to_thread(check_graph, services.store, name)
+        pieces = stream_dump(services.store, chosen, name)
+        # What fails at once is told with its status; what fails later breaks the connection.
+        first = await anext(pieces, b"")
+        headers = {"Content-Type": chosen.content_type, "Vary": "Accept", "Cache-Control": "no-store"}
+        return StreamingResponse(_resumed(first, pieces), headers=headers)
+
+    return routes
+
+
+def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
+    loader = Loader(services)
+    told = [loader.sample()] if message.sample else []
+    files = rdf_files([_absolute("files", name) for name in message.files])
+    if files and message.bulk:
+        told.append(loader.in_bulk(files, partial=message.partial, report=message.report))
+    elif files:
+        told += loader.through_gate(files, partial=message.partial)
+    return [asdict(one) for one in told]
+
+
+def _absolute(member: str, name: str) -> Path:
+    path = Path(name)
+    if not path.is_absolute():
+        raise InvalidBody([(member, f"'{name}' is not an absolute path on the server's machine")])
+    return path
+
+
+def _iri(text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise InvalidBody([("graph", f"'{text}' is not an absolute IRI: {error}")]) from error
+
+
+async def _resumed(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece

@@ -1,0 +1,105 @@
+"""Loading, dumping, backing up and optimising an open folder: one place for routes and command line."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from pyoxigraph import NamedNode
+
+from server.loading import Told, describe, load_bulk, load_features, load_file, told_of
+from server.rdf_files import OnBytes, RdfFile
+from server.sample.city import sample_city
+from server.services import Services
+from sparql.change import Violation
+from sparql.errors import GraphUnknown, QueryFailed
+from sparql.formats import Format
+from sparql.store import EmbeddedStore
+
+_PIECE = 64 * 1024
+_EXAMPLES = 20
+Say = Callable[[str], None]
+"""Told what is being done now, where that takes long."""
+
+
+class Loader:
+    """Loads files into the graph of the services. Blocks; call it on a thread of its own."""
+
+    def __init__(
+        self, services: Services, *, on_bytes: OnBytes = lambda read: None, say: Say = lambda what: None
+    ) -> None:
+        self._services = services
+        self._on_bytes = on_bytes
+        self._say = say
+
+    def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
+        """Each file as one change: whole or not at all, or (partial) what of it conforms."""
+        told = []
+        for file in files:
+            self._say(f"{file.path}: read, judged, committed")
+            verdict = load_file(self._services.writer, file.path, partial=partial, on_bytes=self._on_bytes)
+            told.append(told_of(str(file.path), verdict))
+        return told
+
+    def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> Told:
+        """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
+        services = self._services
+        self._say("bulk load past the gate, then relations and indexes")
+        outcome = load_bulk(services.store, services.writer, files, partial=partial, on_bytes=self._on_bytes)
+        results: list[Violation] = []
+        if report:
+            self._say("validating everything, as the gate was deferred")
+            results = services.gate.report(services.store)
+        blocking = [one for one in results if one.blocking]
+        examples = [describe(outcome.left_out), *(_words(one) for one in blocking[:_EXAMPLES])]
+        return Told(
+            ", ".join(str(file.path) for file in files),
+            outcome.quads,
+            len(outcome.left_out),
+            outcome.derived,
+            outcome.revision,
+            "\n".join(one for one in examples if one),
+            len(results),
+            len(blocking),
+        )
+
+    def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Told:
+        """The sample city, through the gate."""
+        triples = list(sample_city(self._services.settings.base_iri))
+        count = load_features(self._services.writer, triples, progress)
+        return Told("sample city", count, 0, 0, self._services.store.revision())
+
+
+def check_graph(store: EmbeddedStore, name: NamedNode | None) -> None:
+    """Raises `GraphUnknown` when a graph is named that holds nothing."""
+    if name is not None and not any(True for _ in store.match_quads(None, None, None, name)):
+        raise GraphUnknown(name.value)
+
+
+async def stream_dump(store: EmbeddedStore, format_: Format, name: NamedNode | None) -> AsyncIterator[bytes]:
+    """A dump of the store at its newest revision, in pieces, written by a process of its own.
+
+    The process ends when nobody reads on. Raises `QueryFailed` when it could not write all.
+    """
+    checkpoint = await asyncio.to_thread(store.acquire)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "sparql.dump", str(checkpoint.path), format_.name,
+            *([] if name is None else [name.value]),
+            stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            while piece := await process.stdout.read(_PIECE):
+                yield piece
+            if await process.wait() != 0:
+                raise QueryFailed("The dump broke off; the server's log says why. Ask for it again.")
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    finally:
+        store.release(checkpoint)
+
+
+def _words(violation: Violation) -> str:
+    return f"{violation.focus} {violation.path or ''}: {violation.message}"

@@ -1,0 +1,102 @@
+"""Around every request: an identifier, one line in the log, its time in the metrics; none while leaving."""
+
+import asyncio
+import logging
+from time import perf_counter
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.logs import begin_request
+from server.metrics import Metrics
+from server.problems import problem_response
+
+REQUEST_ID = "X-Request-Id"
+_log = logging.getLogger("urbankg.requests")
+# A monitor asks these every few seconds: they are counted, and logged only at level debug.
+_QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+_CLIENT_LEFT = 499
+
+
+class Draining:
+    """Whether the server is on its way out: it finishes what it has and takes no more."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has begun."""
+        return self._event.is_set()
+
+    def begin(self) -> None:
+        """From now on every new request is answered with 503; called on the event loop."""
+        self._event.set()
+
+    async def wait(self) -> None:
+        """Return when it begins: for answers that would never end by themselves."""
+        await self._event.wait()
+
+
+class Watched:
+    """The application, watched. Outermost, so that errors are watched as well."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, draining: Draining) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._draining = draining
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and tell of it when it is over."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identifier = begin_request(Headers(scope=scope).get(REQUEST_ID))
+        started = perf_counter()
+        status = 500
+        finished = False
+
+        async def tell(message: Message) -> None:
+            nonlocal status, finished
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID] = identifier
+                if self._draining.begun:
+                    MutableHeaders(scope=message)["Connection"] = "close"
+            elif message["type"] == "http.response.body":
+                finished = not message.get("more_body", False)
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            await (_leaving() if self._draining.begun else self._app)(scope, receive, tell)
+        finally:
+            self._metrics.in_flight.dec()
+            self._tell_end(scope, status, finished, perf_counter() - started)
+
+    def _tell_end(self, scope: Scope, status: int, finished: bool, seconds: float) -> None:
+        route = route_of(scope)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(method, route, str(status)).observe(seconds)
+        level = logging.DEBUG if route in _QUIET else logging.INFO
+        told = {"method": method, "route": route, "status": status, "ms": round(seconds * 1000, 2)}
+        if not finished:
+            told["unfinished"] = True
+        _log.log(level, "answered", extra=told)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that took a request; `none` when no route did."""
+    return str(getattr(scope.get("route"), "path", "none"))
+
+
+def _leaving() -> ASGIApp:
+    return problem_response(
+        503,
+        "Shutting down",
+        "The server is shutting down and takes no more requests; send this again later.",
+        headers={"Retry-After": "5"},
+    )

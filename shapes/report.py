@@ -1,0 +1,61 @@
+"""The verdict on a change as a SHACL validation report (SHACL, 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from sparql.change import Rejection, Violation
+from sparql.vocabulary import RDF, SH, XSD
+
+PREFIXES = {"sh": SH.iri, "xsd": XSD.iri}
+
+
+def validation_report(rejections: Iterable[Rejection]) -> list[Triple]:
+    """The report as triples: each violation once, whichever statements it was charged to.
+
+    ``sh:resultPath`` is given for paths of one predicate, along it or against it; of longer ones the shape
+    tells.
+    """
+    violations = dict.fromkeys(one for rejection in rejections for one in rejection.violations)
+    report = BlankNode()
+    conforms = not any(violation.blocking for violation in violations)
+    triples = [
+        Triple(report, RDF.type, SH.ValidationReport),
+        Triple(report, SH.conforms, Literal(conforms)),
+    ]
+    for violation in violations:
+        result = BlankNode()
+        triples.append(Triple(report, SH.result, result))
+        triples += _result(result, violation)
+    return triples
+
+
+def _result(result: BlankNode, violation: Violation) -> Iterator[Triple]:
+    yield Triple(result, RDF.type, SH.ValidationResult)
+    yield Triple(result, SH.focusNode, violation.focus)
+    yield Triple(result, SH.resultSeverity, violation.severity)
+    yield Triple(result, SH.sourceConstraintComponent, violation.component)
+    yield Triple(result, SH.resultMessage, Literal(violation.message))
+    if violation.shape is not None:
+        yield Triple(result, SH.sourceShape, violation.shape)
+    if violation.value is not None:
+        yield Triple(result, SH.value, violation.value)
+    yield from _path(result, violation.path)
+
+
+def _path(result: BlankNode, path: str | None) -> Iterator[Triple]:
+    """The path of a result; see ``shapes.paths.text`` for how it is written."""
+    if path is None or path.count("://") > 1:
+        return
+    try:
+        predicate = NamedNode(path.removeprefix("^"))
+    except ValueError:
+        return
+    if path.startswith("^"):
+        inverse = BlankNode()
+        yield Triple(result, SH.resultPath, inverse)
+        yield Triple(inverse, SH.inversePath, predicate)
+    else:
+        yield Triple(result, SH.resultPath, predicate)

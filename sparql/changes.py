@@ -1,0 +1,308 @@
+"""The log behind the change feed: one line of JSON per revision, in files beside the store.
+
+An entry is written before its commit and counts only when the commit is done, so a process killed at any
+moment leaves a log that holds every revision of the store: at the next start entries beyond the store's own
+revision, and a torn last line, are cut off. Should a revision be missing after all (power loss, a restored
+folder), the log starts anew, so what it holds is always without gaps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import NamedNode, Quad
+
+from sparql.errors import ChangesForgotten, MalformedRequest, StoreUnwritable
+from sparql.vocabulary import GRAPH
+
+_PREFIX = b'{"revision":'
+_PARTS = 8
+"""How many files the log is spread over; the oldest goes when all together pass the limit."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one commit changes: only quads that really come and go.
+
+    ``complete`` is False where the quads are not all listed (a bulk load). ``origin`` is ``asserted``,
+    ``extracted``, ``ontology`` or ``system``.
+    """
+
+    revision: int
+    origin: str
+    additions: Collection[Quad]
+    removals: Collection[Quad]
+    graphs_created: Collection[NamedNode] = ()
+    graphs_dropped: Collection[NamedNode] = ()
+    complete: bool = True
+
+
+@dataclass
+class _Segment:
+    """One file of the log; ``first`` is the revision of its first line, ``size`` in bytes."""
+
+    first: int
+    path: Path
+    size: int
+
+
+class ChangeLog:
+    """The log in ``folder``, brought in line with a store at ``revision``.
+
+    An entry lists its quads up to ``entry_bytes`` of N-Quads and only counts them beyond; the files together
+    keep about ``total_bytes``. With ``sync`` an entry is on the disk before its commit is. One thread writes,
+    any number read.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        revision: int,
+        *,
+        entry_bytes: int = 2**20,
+        total_bytes: int = 2**28,
+        sync: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._folder = folder
+        self._revision = revision
+        self._entry_bytes = entry_bytes
+        self._total_bytes = total_bytes
+        self._sync = sync
+        self._now = now
+        self._lock = threading.Lock()
+        self._listeners: set[Callable[[], None]] = set()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._segments = _recover(folder, revision)
+
+    @property
+    def newest(self) -> int:
+        """The last revision; it is in the log unless the log is empty."""
+        return self._revision
+
+    @property
+    def oldest(self) -> int:
+        """The first revision that the log still holds; one past the newest while it is empty."""
+        with self._lock:
+            return self._segments[0].first if self._segments else self._revision + 1
+
+    @contextmanager
+    def writing(self, commit: Commit) -> Iterator[None]:
+        """Enter a commit that the block carries out; when the block raises, the entry is taken back.
+
+        Raises StoreUnwritable, before the block, when the disk does not take the entry.
+        """
+        line = _line(commit, self._now(), self._entry_bytes)
+        try:
+            segment = self._segment_for(commit.revision)
+            _append(segment, line, sync=self._sync)
+        except OSError as error:
+            raise StoreUnwritable(self._folder, error.strerror or str(error)) from error
+        try:
+            yield
+        except BaseException:
+            os.truncate(segment.path, segment.size)
+            raise
+        with self._lock:
+            segment.size += len(line)
+            self._revision = commit.revision
+            self._forget_oldest()
+        self._call_listeners()
+
+    def reader(self, after: int) -> ChangeReader:
+        """Reads the entries after a revision. Raises ChangesForgotten and MalformedRequest."""
+        if after > self._revision:
+            raise MalformedRequest(f"There is no revision {after} yet; the newest is {self._revision}.")
+        if after < self.oldest - 1:
+            raise ChangesForgotten(after, self.oldest - 1)
+        return ChangeReader(self, after)
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` after every commit, in the thread that committed; the result ends that."""
+        with self._lock:
+            self._listeners.add(listener)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners.discard(listener)
+
+        return stop
+
+    def segment_with(self, revision: int) -> tuple[Path, Path | None] | None:
+        """The file that holds a revision, or would, and the one after it."""
+        with self._lock:
+            paths: list[tuple[_Segment, _Segment | None]] = [*pairwise(self._segments)]
+            if self._segments:
+                paths.append((self._segments[-1], None))
+            for segment, following in paths:
+                if following is None or revision < following.first:
+                    if revision < segment.first:
+                        break
+                    return segment.path, following.path if following else None
+            return None
+
+    def _segment_for(self, revision: int) -> _Segment:
+        with self._lock:
+            full = self._segments and self._segments[-1].size >= self._total_bytes // _PARTS
+            if full or not self._segments:
+                segment = _Segment(revision, self._folder / f"{revision:020}.jsonl", 0)
+                segment.path.touch()
+                self._segments.append(segment)
+            return self._segments[-1]
+
+    def _forget_oldest(self) -> None:
+        while len(self._segments) > 1 and sum(one.size for one in self._segments) > self._total_bytes:
+            self._segments.pop(0).path.unlink(missing_ok=True)
+
+    def _call_listeners(self) -> None:
+        with self._lock:
+            listeners = tuple(self._listeners)
+        for listener in listeners:
+            listener()
+
+
+class ChangeReader:
+    """Walks through the log; used by one thread at a time."""
+
+    def __init__(self, log: ChangeLog, after: int) -> None:
+        self._log = log
+        self.revision = after
+        self._path: Path | None = None
+        self._offset = 0
+
+    def next_lines(self, limit_bytes: int = 2**18) -> list[bytes]:
+        """The next entries, at least one if there is one, and no more when they pass ``limit_bytes``.
+
+        Blocks on the disk only. Raises ChangesForgotten when the log went on without this reader.
+        """
+        newest = self._log.newest
+        lines: list[bytes] = []
+        while self.revision < newest and sum(map(len, lines)) < limit_bytes:
+            found = self._log.segment_with(self.revision + 1)
+            if found is None:
+                raise ChangesForgotten(self.revision, self._log.oldest - 1)
+            if found[0] != self._path:
+                self._path, self._offset = found[0], 0
+            more = self._lines_of(self._path, newest, limit_bytes)
+            if not more:
+                # The file is not what was written to it; somebody else was at it.
+                raise ChangesForgotten(self.revision, newest)
+            lines += more
+        return lines
+
+    def _lines_of(self, path: Path, newest: int, limit_bytes: int) -> list[bytes]:
+        lines = []
+        size = 0
+        try:
+            with path.open("rb") as file:
+                file.seek(self._offset)
+                while size < limit_bytes and self.revision < newest and (line := file.readline()):
+                    self._offset += len(line)
+                    if _revision_of(line) > self.revision:
+                        self.revision = _revision_of(line)
+                        lines.append(line)
+                        size += len(line)
+        except FileNotFoundError as error:
+            raise ChangesForgotten(self.revision, self._log.oldest - 1) from error
+        return lines
+
+
+def _line(commit: Commit, now: datetime, limit: int) -> bytes:
+    """An entry. System graphs are counted only: they are read by their IRI or not at all."""
+    added = [quad for quad in commit.additions if not _is_system(quad)]
+    removed = [quad for quad in commit.removals if not _is_system(quad)]
+    system = len(commit.additions) + len(commit.removals) - len(added) - len(removed)
+    additions = _n_quads(added, limit)
+    removals = None if additions is None else _n_quads(removed, limit - len(additions))
+    complete = commit.complete and additions is not None and removals is not None
+    members: dict[str, Any] = {
+        "revision": commit.revision,
+        "time": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "origin": commit.origin,
+        "added": len(added),
+        "removed": len(removed),
+        "system": system,
+        "graphs_created": sorted(graph.value for graph in commit.graphs_created),
+        "graphs_dropped": sorted(graph.value for graph in commit.graphs_dropped),
+        "complete": complete,
+        "additions": additions if complete else None,
+        "removals": removals if complete else None,
+    }
+    return json.dumps(members, separators=(",", ":")).encode() + b"\n"
+
+
+def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
+    """The quads as N-Quads, or None when they take more than ``limit`` characters."""
+    lines = []
+    left = limit
+    for quad in quads:
+        line = f"{quad} .\n"
+        left -= len(line)
+        if left < 0:
+            return None
+        lines.append(line)
+    return "".join(lines)
+
+
+def _is_system(quad: Quad) -> bool:
+    return isinstance(quad.graph_name, NamedNode) and quad.graph_name.value.startswith(GRAPH.iri)
+
+
+def _append(segment: _Segment, line: bytes, *, sync: bool) -> None:
+    """Write a line after what counts of a file; what a failed write left there is overwritten."""
+    with segment.path.open("r+b") as file:
+        file.seek(segment.size)
+        file.truncate()
+        file.write(line)
+        file.flush()
+        if sync:
+            os.fdatasync(file.fileno())
+
+
+def _recover(folder: Path, revision: int) -> list[_Segment]:
+    """The files of the log, cut back to the store's revision; none when a revision is missing."""
+    segments = []
+    last = None
+    for path in sorted(folder.glob("*.jsonl")):
+        segment, last_here = _cut(path, revision)
+        if last_here is None or (last is not None and segment.first != last + 1):
+            path.unlink()
+            continue
+        segments.append(segment)
+        last = last_here
+    if last != revision:
+        for segment in segments:
+            segment.path.unlink()
+        return []
+    return segments
+
+
+def _cut(path: Path, revision: int) -> tuple[_Segment, int | None]:
+    """Cut a file where its lines are no more whole, in order or of the store; its last revision."""
+    size, first, last = 0, 0, None
+    with path.open("r+b") as file:
+        for line in file:
+            found = _revision_of(line)
+            if found > revision or (last is not None and found != last + 1):
+                break
+            size += len(line)
+            first, last = first or found, found
+        file.truncate(size)
+    return _Segment(first, path, size), last
+
+
+def _revision_of(line: bytes) -> int:
+    """The revision of an entry; one beyond all others for a line that is not whole."""
+    number = line[len(_PREFIX) :].partition(b",")[0]
+    if not line.endswith(b"}\n") or not line.startswith(_PREFIX) or not number.isdigit():
+        return 2**63
+    return int(number)

@@ -1,0 +1,216 @@
+"""Who may do what: open on loopback until a key exists, then by scope; never a web page of another origin."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from server import routes
+from server.admission import Admission
+from server.app import create_app
+from server.errors import OpenWritesRefused
+from server.guard import Guard, ScopeDependency, refuse_open_writes
+from server.keys import KeyStore, Scope
+from server.services import Services, build
+from server.settings import Settings
+from tests.server.conftest import RecordedModel
+from tests.server.running_server import RunningServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
+UPDATE = {"content-type": "application/sparql-update"}
+FOREIGN = {"origin": "https://evil.example"}
+TURTLE = {"content-type": "text/turtle"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+    """A server of this file's tests, with no ontology and no shapes."""
+    empty = tmp_path_factory.mktemp("empty")
+    settings = Settings(data=empty / "data", readers=1, ontology=empty, shapes=empty)
+    async with build(settings, model=RecordedModel()) as services:
+        yield services
+
+
+@pytest.fixture
+def services(shared: Services) -> Services:
+    """The same, without keys."""
+    with sqlite3.connect(shared.settings.data / "state.sqlite") as connection:
+        connection.execute("DELETE FROM api_key")
+    connection.close()
+    return shared
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def update(client: httpx.AsyncClient, path: str = "/update", **headers: str) -> httpx.Response:
+    return await client.post(path, content=INSERT, headers={**UPDATE, **headers})
+
+
+async def test_writes_are_open_on_loopback_until_a_key_exists(client: httpx.AsyncClient, services: Services):
+    assert (await update(client)).status_code == 200
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    refused = await update(client)
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"] == 'Bearer realm="urbankg"'
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert (await update(client, **bearer(token))).status_code == 200
+    assert (await update(client, **{"x-api-key": token})).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/sparql", "/update"])
+@pytest.mark.parametrize("form", [True, False])
+async def test_an_update_needs_write_wherever_and_however_it_is_sent(
+    client: httpx.AsyncClient, services: Services, path: str, form: bool
+):
+    _, reader = services.keys.create("reader", [Scope.READ, Scope.EXTRACT, Scope.REVIEW])
+
+    revision = services.store.revision()
+
+    async def send(**headers: str) -> httpx.Response:
+        if form:
+            return await client.post(path, data={"update": INSERT}, headers=headers)
+        return await update(client, path, **headers)
+
+    assert (await send()).status_code == 401
+    refused = await send(**bearer(reader))
+    assert refused.status_code == 403
+    assert 'scope="write"' in refused.headers["www-authenticate"]
+    assert services.store.revision() == revision
+
+
+async def test_each_write_has_its_scope(client: httpx.AsyncClient, services: Services):
+    _, writer = services.keys.create("writer", [Scope.WRITE])
+    _, extractor = services.keys.create("extractor", [Scope.EXTRACT])
+    _, admin = services.keys.create("admin", [Scope.ADMIN])
+    body = {"statements": []}
+    assert (await client.post("/candidates", json=body, headers=bearer(writer))).status_code == 403
+    assert (await client.post("/candidates", json=body, headers=bearer(extractor))).status_code == 200
+    assert (await client.post("/candidates", json=body, headers=bearer(admin))).status_code == 200
+    assert (await client.post("/candidates", json=body)).status_code == 401
+    assert (await update(client, **bearer(extractor))).status_code == 403
+    turtle = {**TURTLE, **bearer(extractor)}
+    assert (await client.put("/store?graph=http://e/g", content="", headers=turtle)).status_code == 403
+
+
+async def test_reads_stay_open_when_keys_exist(client: httpx.AsyncClient, services: Services):
+    services.keys.create("writer", [Scope.WRITE])
+    assert (await client.get("/sparql?query=ASK{}")).status_code == 200
+    assert (await client.post("/sparql", data={"query": "ASK{}"})).status_code == 200
+    assert (await client.get("/review")).status_code == 200
+
+
+async def test_a_wrong_key_is_told_even_where_none_is_needed(client: httpx.AsyncClient):
+    refused = await client.get("/sparql?query=ASK{}", headers=bearer("ukg_nonsense"))
+    assert refused.status_code == 401
+    assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+
+
+async def test_a_key_in_the_address_is_refused(client: httpx.AsyncClient, services: Services):
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    refused = await client.get(f"/review?key={token}")
+    assert refused.status_code == 400
+    assert token not in refused.text
+
+
+async def test_a_revoked_key_stops_at_once_and_opens_nothing(client: httpx.AsyncClient, services: Services):
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    services.keys.revoke("writer")
+    assert (await update(client, **bearer(token))).status_code == 401
+    assert (await update(client)).status_code == 401
+
+
+@pytest.mark.parametrize("headers", [FOREIGN, {"host": "evil.example"}, {"origin": "null"}])
+async def test_no_web_page_of_another_origin_writes(client: httpx.AsyncClient, headers: dict[str, str]):
+    for path in ("/update", "/sparql"):
+        assert (await update(client, path, **headers)).status_code == 403
+        assert (await client.post(path, data={"update": INSERT}, headers=headers)).status_code == 403
+    put = await client.put("/store?graph=http://e/g", content="", headers={**TURTLE, **headers})
+    assert put.status_code == 403
+    assert (await client.post("/extractions", json={"text": "x"}, headers=headers)).status_code == 403
+
+
+async def test_a_web_page_may_write_with_a_key(client: httpx.AsyncClient, services: Services):
+    _, token = services.keys.create("page", [Scope.WRITE])
+    assert (await update(client, **bearer(token), **FOREIGN)).status_code == 200
+
+
+async def test_reads_can_be_closed_too(services: Services):
+    closed = Guard(services.settings.model_copy(update={"open_reads": False}), services.keys)
+    strict = replace(services, guard=closed, admission=Admission(services.settings, closed))
+    _, reader = services.keys.create("reader", [Scope.READ])
+    transport = httpx.ASGITransport(create_app(strict), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        for path in (
+            "/sparql?query=ASK{}",
+            "/sparql",
+            "/.well-known/void",
+            "/review",
+            "/ontology",
+            "/metrics",
+        ):
+            assert (await client.get(path)).status_code == 401, path
+            assert (await client.get(path, headers=bearer(reader))).status_code == 200, path
+        assert (await client.get("/healthz")).status_code == 200
+
+
+def guarded(dependant: Dependant) -> bool:
+    return any(isinstance(one.call, ScopeDependency) for one in dependant.dependencies)
+
+
+async def test_every_route_names_its_scope(services: Services):
+    """The SPARQL endpoint asks for it itself, since it knows only from the body; two routes tell of life."""
+    own = {"/sparql", "/query", "/update", "/.well-known/void", "/healthz", "/readyz"}
+    open_, found = set(), 0
+    for route in all_routes(services):
+        found += 1
+        if not guarded(route.dependant):
+            open_.add(route.path)
+    assert found > 10
+    assert open_ - own == set()
+
+
+def all_routes(services: Services) -> Iterator[APIRoute]:
+    for path in sorted(Path(routes.__file__).parent.glob("[a-z]*.py")):
+        for route in import_module(f"server.routes.{path.stem}").router(services).routes:
+            assert isinstance(route, APIRoute)
+            yield route
+
+
+async def test_listening_elsewhere_needs_a_key():
+    elsewhere = Settings(host="0.0.0.0")
+    with pytest.raises(OpenWritesRefused, match="urbankg key create"):
+        refuse_open_writes(elsewhere)
+    refuse_open_writes(elsewhere, has_keys=True)
+    refuse_open_writes(Settings(host="127.0.0.1"))
+
+
+async def test_open_writes_never_reach_past_loopback(tmp_path: Path):
+    keys = KeyStore(tmp_path)
+    guard = Guard(Settings(host="0.0.0.0"), keys)
+    assert isinstance(guard.requires(Scope.WRITE), ScopeDependency)
+    assert not guard._local
+    keys.close()
+
+
+@pytest.mark.slow
+async def test_a_key_made_while_the_server_runs_counts_at_once(tmp_path: Path):
+    with RunningServer(tmp_path / "data") as server:
+        assert httpx.post(server.url + "/update", content=INSERT, headers=UPDATE).status_code == 200
+        keys = KeyStore(tmp_path / "data")
+        _, token = keys.create("late", [Scope.WRITE])
+        assert httpx.post(server.url + "/update", content=INSERT, headers=UPDATE).status_code == 401
+        headers = {**UPDATE, **bearer(token)}
+        assert httpx.post(server.url + "/update", content=INSERT, headers=headers).status_code == 200
+        keys.close()
+        assert token not in server.log.read_text()

@@ -1,0 +1,287 @@
+"""Limits: depth, length, operators, rate, slow and large heads; none of them lets a text kill a process."""
+
+import asyncio
+import io
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, parse
+from starlette.responses import PlainTextResponse
+
+from server.errors import NestedTooDeep, TextTooComplex, TooLong
+from server.limits import RateLimit, TextLimits
+from server.patience import limited_protocol
+from server.settings import Settings
+from sparql.errors import PayloadProblem
+from sparql.nesting import ShallowFile, rdf_depth, size_of
+from sparql.syntax import Kind
+from sparql.tokens import read_tokens
+from tests.server.running_server import RunningServer
+
+LIMITS = TextLimits(Settings(max_query_chars=200_000, max_query_depth=100))
+
+
+def depth(text: str) -> int:
+    return size_of(text, depth_limit=0, operator_limit=0).depth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * { ?s ?p ?o FILTER(" + "(" * 101 + "1" + ")" * 101 + ") }",
+        "SELECT * " + "{" * 101 + "}" * 101,
+        "SELECT * { ?s ?p " + "[ ?p " * 101 + "1" + "]" * 101 + " }",
+        "SELECT * { ?s " + "(" * 101 + "<a:b>" + ")*" * 101 + " ?o }",
+        "SELECT * { ?s ?p " + "<<( ?a ?b " * 101 + "1" + " )>>" * 101 + " }",
+        # A comparison that looks like the start of an IRI hides no bracket.
+        "SELECT * { FILTER(?a<" + "(" * 101 + "1" + ")" * 101 + "&&1>0) }",
+        # Neither do a quote in an IRI, a comment without an end, or a quote in a comment.
+        "SELECT * { <http://e/'> ?p " + "(" * 101 + "1" + ")" * 101 + " . <http://e/'> ?p ?o }",
+        "SELECT * { # '\n ?s ?p " + "(" * 101 + "1" + ")" * 101 + " # '\n }",
+    ],
+)
+def test_deep_texts_are_refused_before_the_engine_sees_them(text: str):
+    with pytest.raises(NestedTooDeep, match="100"):
+        LIMITS.check(text, Kind.QUERY)
+
+
+def test_brackets_in_strings_comments_and_iris_do_not_count():
+    rows = " ".join(f"<http://e/{n}_(x> <http://e/p> '((([[[{{{{' . # ((((\n" for n in range(200))
+    assert depth("INSERT DATA { " + rows + " }") == 1
+    LIMITS.check("INSERT DATA { " + rows + " }", Kind.UPDATE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * { ?s ?p ?o FILTER(" + " || ".join(["?o"] * 2002) + ") }",
+        "SELECT * { " + " UNION ".join(["{?s ?p ?o}"] * 2002) + " }",
+        "SELECT * { ?s " + "/".join(["<a:b>"] * 2002) + " ?o }",
+        "SELECT * { FILTER(" + "!" * 2001 + "true) }",
+        "SELECT * { " + "".join(f"BIND(1 AS ?v{n})" for n in range(1001)) + " }",
+    ],
+)
+def test_long_chains_of_operators_are_refused(text: str):
+    with pytest.raises(TextTooComplex):
+        LIMITS.check(text, Kind.QUERY)
+
+
+def test_long_lists_of_data_are_no_chain():
+    LIMITS.check("INSERT DATA { " + "<a:b> <a:c-d/e> -1.5 , 'a+b=c' . " * 3000 + "}", Kind.UPDATE)
+    LIMITS.check("SELECT * { VALUES ?x { " + "<a:b> " * 5000 + "} ?x ?p ?o }", Kind.QUERY)
+
+
+def test_long_texts_are_refused():
+    with pytest.raises(TooLong, match="200000"):
+        LIMITS.check("SELECT" + " " * 200_000, Kind.QUERY)
+    LIMITS.check("INSERT DATA {" + " " * 200_000 + "}", Kind.UPDATE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 50_000, "a-" * 50_000, "a:" + ".a" * 50_000, "#" * 100_000, '"""' + "'" * 50_000, "<a" * 50_000],
+)
+def test_no_text_takes_time_in_the_square_of_its_length(text: str):
+    def seconds(part: str) -> float:
+        started = time.process_time()
+        size_of("SELECT " + part, depth_limit=0, operator_limit=0)
+        return time.process_time() - started
+
+    assert seconds(text) < 40 * max(seconds(text[: len(text) // 8]), 0.005)
+
+
+def test_runs_of_names_are_cut_as_the_engine_cuts_them():
+    assert [token.text for token in read_tokens("true.SERVICE a-b 1.5 ex.a:b.c x.5")] == [
+        "true", ".", "SERVICE", "a", "-", "b", "1.5", "ex.a:b.c", "x", ".5",
+    ]  # fmt: skip
+    assert [token.text for token in read_tokens("{} # }")] == ["{", "}"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="({[<>])}'\"#\\ \na.:?|!", max_size=60))
+def test_any_text_is_measured(text: str):
+    found = size_of(text, depth_limit=0, operator_limit=0)
+    assert 0 <= found.depth <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("format_", "data", "levels"),
+    [
+        (RdfFormat.TURTLE, b"<a:a> <a:b> " + b"<<( <a:a> <a:b> " * 500 + b"1" + b" )>>" * 500 + b" .", 500),
+        (RdfFormat.TURTLE, b'<a:a> <a:b> \'<<((([[\', """<<( " """ . # <<((\n', 0),
+        (RdfFormat.N_TRIPLES, b"<a:a#(> <a:b> '<<(' .\n" * 300, 0),
+        (RdfFormat.JSON_LD, b'{"a":' * 300 + b'"[[[["' + b"}" * 300, 300),
+        (RdfFormat.RDF_XML, b"<a><b x='>'/><!-- <c><c> -->" * 200 + b"</a>" * 200, 200),
+    ],
+)
+def test_the_depth_of_rdf_is_counted(format_: RdfFormat, data: bytes, levels: int):
+    assert rdf_depth(data, format_) == levels
+
+
+@pytest.mark.parametrize("between", [b"", b"#)>>\n", b"\n", b" # ' )>> ' \n", b"\t"])
+def test_a_body_of_any_length_is_read_without_terms_that_nest_deep(between: bytes):
+    levels = 30_000
+    body = b"<a:a> <a:b> " + (b"<<(_:a<a:b#>" + between) * levels + b"1" + b")>>" * levels + b" ."
+    with pytest.raises(PayloadProblem, match="100"):
+        list(parse(ShallowFile(io.BytesIO(body)), format=RdfFormat.TURTLE))
+
+
+def test_many_terms_beside_each_other_are_not_deep():
+    row = b"<a:a#x> <a:b> <<( <a:a> <a:b> 'no comment # )>> and no <<(' )>> .\n"
+    body = row * 2000 + b"<a:a> <a:b> 'x' .\n" * 2000
+    assert len(list(parse(ShallowFile(io.BytesIO(body)), format=RdfFormat.TURTLE))) == 4000
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_client_that_asks_too_often_waits_and_others_do_not():
+    clock = Clock()
+    app = RateLimit(PlainTextResponse("ok"), 2.0, clock=clock)
+
+    async def ask(address: str, path: str = "/sparql") -> httpx.Response:
+        transport = httpx.ASGITransport(app, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://e") as client:
+            return await client.get(path)
+
+    assert [(await ask("10.0.0.1")).status_code for _ in range(3)] == [200, 200, 429]
+    refused = await ask("10.0.0.1")
+    assert refused.headers["retry-after"] == "1"
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert (await ask("10.0.0.2")).status_code == 200
+    assert (await ask("10.0.0.1", "/healthz")).status_code == 200
+    clock.now += 0.5
+    assert [(await ask("10.0.0.1")).status_code for _ in range(2)] == [200, 429]
+
+
+@pytest.fixture
+async def port(tmp_path: Path) -> AsyncIterator[int]:
+    """A server with little patience that answers with the length of the body."""
+
+    async def app(scope, receive, send) -> None:
+        size, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            size += len(message.get("body", b""))
+            more = message.get("more_body", False)
+        await PlainTextResponse(str(size))(scope, receive, send)
+
+    protocol = limited_protocol(Settings(max_header_bytes=8192, client_timeout_s=1.2))
+    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    await task
+
+
+async def talk(port: int, *pieces: bytes | float) -> bytes:
+    """Send the pieces with the pauses between them, in seconds; everything that comes back."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                writer.write(piece)
+                await writer.drain()
+            else:
+                await asyncio.sleep(piece)
+        async with asyncio.timeout(10):
+            return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_head_that_drips_is_given_up(port: int):
+    answer = await talk(port, b"GET / HTTP/1.1\r\n", 0.6, b"a: b\r\n", 0.8)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+async def test_a_body_that_stops_is_given_up(port: int):
+    head = b"POST / HTTP/1.1\r\nhost: e\r\ncontent-length: 10\r\n\r\n"
+    assert (await talk(port, head, b"123")).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_a_body_may_take_long_when_it_goes_on(port: int):
+    head = b"POST / HTTP/1.1\r\nhost: e\r\nconnection: close\r\ncontent-length: 5\r\n\r\n"
+    answer = await talk(port, head, 0.5, b"1", 0.5, b"2", 0.5, b"3", 0.5, b"45")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b"5")
+
+
+async def test_a_client_that_says_nothing_is_let_go(port: int):
+    assert await talk(port) == b""
+
+
+async def test_empty_lines_do_not_hold_a_connection(port: int):
+    request = b"GET / HTTP/1.1\r\nhost: e\r\n\r\n"
+    started = time.monotonic()
+    answer = await talk(port, request, 0.2, *([b"\r\n", 0.2] * 3))
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nhost: e\r\n\r\n", b"414"),
+        (b"GET / HTTP/1.1\r\nhost: e\r\nx: " + b"a" * 9000 + b"\r\n\r\n", b"431"),
+        (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 3000 + b"\r\n", b"431"),
+        (b"GET / HTTP/1.1\r\nhost: e\r\nx: " + b"a" * 200_000, b"431"),
+    ],
+)
+async def test_heads_that_are_too_large_are_refused(port: int, head: bytes, status: bytes):
+    assert (await talk(port, head)).split(b" ")[1:2] in ([status], [])
+
+
+async def test_a_large_body_in_one_piece_is_no_large_head(port: int):
+    head = b"POST / HTTP/1.1\r\nhost: e\r\nconnection: close\r\ncontent-length: 50000\r\n\r\n"
+    assert (await talk(port, head + b"x" * 50_000)).endswith(b"50000")
+
+
+async def test_many_requests_on_one_connection_are_answered(port: int):
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        for size in (0, 10, 100_000):
+            assert (await client.post("/", content=b"x" * size)).text == str(size)
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_no_text_ends_the_server(tmp_path: Path):
+    """Each of these ends a process that parses it unguarded (seen with pyoxigraph 0.5.13)."""
+    deep = "(" * 20_000
+    patterns = (
+        f"{{ ?s ?p ?o FILTER({deep}1{')' * 20_000}) }}",
+        "{" * 5_000 + "}" * 5_000,
+        "{ ?s ?p ?o FILTER(" + "||".join(["?o"] * 20_000) + ") }",
+        "{ ?s ?p ?o FILTER(" + "!" * 90_000 + "true) }",
+    )
+    levels = 40_000
+    turtle = "<a:a> <a:b> " + "<<(_:a<a:b>" * levels + "1" + ")>>" * levels + " ."
+    with RunningServer(tmp_path / "data") as server:
+        for pattern in patterns:
+            query = httpx.post(server.url + "/sparql", data={"query": f"SELECT * {pattern}"}, timeout=60)
+            assert query.status_code == 400, query.text
+            update = f"INSERT {{ <a:a> <a:b> 1 }} WHERE {pattern}"
+            assert httpx.post(server.url + "/update", data={"update": update}, timeout=60).status_code == 400
+        body = httpx.post(
+            server.url + "/candidates", content=turtle, headers={"content-type": "text/turtle"}, timeout=60
+        )
+        assert body.status_code == 400, body.text
+        assert server.process.poll() is None
+        assert httpx.post(server.url + "/sparql", data={"query": "ASK {}"}).json()["boolean"] is True

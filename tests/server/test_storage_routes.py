@@ -1,0 +1,92 @@
+"""What operators do to a server in use: load, dump, back up, optimize."""
+
+from pathlib import Path
+
+import httpx
+import pyoxigraph
+import pytest
+
+from sparql.backup import restore
+from sparql.vocabulary import ONTOLOGY
+from tests.server.conftest import select
+
+EX = "http://example.org/"
+COUNT = f"SELECT (COUNT(*) AS ?n) WHERE {{ ?s <{EX}p> ?o }}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file.nq"
+    path.write_text(f"<{EX}a> <{EX}p> <{EX}b> .\n<{EX}c> <{EX}p> <{EX}d> <{EX}graph> .\n")
+    return path
+
+
+async def test_files_of_the_servers_machine_are_loaded_and_dumped(client: httpx.AsyncClient, file: Path):
+    answer = await client.post("/loads", json={"files": [str(file)]})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["loads"][0]["refused"] == 0
+    assert await select(client, COUNT) == [{"n": "1"}]
+    dump = await client.get("/dump")
+    assert dump.headers["content-type"] == "application/n-quads"
+    quads = list(pyoxigraph.parse(dump.content, format=pyoxigraph.RdfFormat.N_QUADS))
+    assert {quad.graph_name for quad in quads} == {
+        pyoxigraph.DefaultGraph(),
+        pyoxigraph.NamedNode(EX + "graph"),
+    }
+    turtle = await client.get("/dump", params={"graph": ONTOLOGY.value}, headers={"accept": "text/turtle"})
+    assert turtle.headers["content-type"].startswith("text/turtle")
+    assert (await client.get("/dump", params={"graph": EX + "none"})).status_code == 404
+    assert (await client.get("/dump", params={"format": "docx"})).status_code == 406
+
+
+async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
+    client: httpx.AsyncClient, tmp_path: Path
+):
+    path = tmp_path / "bulk.ttl"
+    path.write_text(
+        "@prefix geo: <http://www.opengis.net/ont/geosparql#> .\n"
+        f"<{EX}a> geo:hasDefaultGeometry <{EX}g1>, <{EX}g2> ; <{EX}p> 1 .\n"
+    )
+    answer = await client.post("/loads", json={"files": [str(path)], "bulk": True})
+    assert answer.status_code == 200, answer.text
+    (told,) = answer.json()["loads"]
+    assert (told["accepted"], told["refused"]) == (3, 0)
+    assert told["violations"] > 0
+    assert told["examples"]
+    assert await select(client, COUNT) == [{"n": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "status"),
+    [
+        ("/loads", {"files": ["relative.ttl"]}, 422),
+        ("/loads", {"files": ["/no/such/file.ttl"]}, 422),
+        ("/backup", {"folder": "relative"}, 422),
+        ("/backup", {}, 422),
+    ],
+)
+async def test_what_cannot_be_done_is_told(
+    client: httpx.AsyncClient, path: str, message: dict[str, object], status: int
+):
+    answer = await client.post(path, json=message)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_backup_of_a_server_in_use_can_be_restored(
+    client: httpx.AsyncClient, file: Path, tmp_path: Path
+):
+    await client.post("/loads", json={"files": [str(file)]})
+    answer = await client.post("/backup", json={"folder": str(tmp_path / "kept")})
+    assert answer.status_code == 200, answer.text
+    assert restore(tmp_path / "kept", tmp_path / "again").revision == answer.json()["revision"]
+    again = await client.post("/backup", json={"folder": str(tmp_path / "kept")})
+    assert again.status_code == 409
+    assert (await client.post("/optimize")).status_code == 200
+
+
+async def test_a_page_of_a_foreign_origin_cannot_do_it(client: httpx.AsyncClient, tmp_path: Path):
+    headers = {"origin": "https://evil.example"}
+    answer = await client.post("/backup", json={"folder": str(tmp_path / "kept")}, headers=headers)
+    assert answer.status_code == 403
+    assert not (tmp_path / "kept").exists()
