@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data/demo
 PORT ?= 8000
+BENCHMARKS ?= benchmarks/spatial.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
 
 .PHONY: setup demo serve test test-slow check bench crash conformance clean
@@ -35,14 +36,14 @@ check: setup
 	$(BIN)/python -m pytest tests/test_architecture.py
 
 bench: setup
-	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+	for program in $(BENCHMARKS); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 crash: setup
 	$(BIN)/python benchmarks/crash.py
 
 # The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
 conformance: setup
-	$(BIN)/python benchmarks/conformance.py --suites $(W3C)
+	$(BIN)/python benchmarks/conformance.py --suites $(W3C) --write docs/conformance.md
 
 clean:
 	rm -rf $(VENV) data/demo build *.egg-info

@@ -105,12 +105,13 @@ class ShallowFile:
         self._limit = limit
         self._line = b""
         self._open = 0
+        self._doubtful = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """As of a file. Raises PayloadProblem."""
         data = self._file.read(size)
         seen = self._line + data
-        if not self._open and b"<<(" not in seen:
+        if not self._open and not self._doubtful and b"<<(" not in seen:
             self._line = seen[seen.rfind(b"\n") + 1 :][-_LONGEST_LINE:]
             return data
         *lines, self._line = seen.split(b"\n")
@@ -119,19 +120,24 @@ class ShallowFile:
         if len(self._line) > _LONGEST_LINE:
             self._pass(self._line[:-2])
             self._line = self._line[-2:]
-        self._check(self._open + self._line.count(b"<<("))
+        self._check(self._open + self._doubtful + self._line.count(b"<<("))
         return data
 
     def _pass(self, line: bytes) -> None:
-        """Count what a line opens and closes; what only a comment closes stays open."""
-        if b"<<(" not in line and b")>>" not in line:
+        """Count what a line opens and closes; what only a comment closes stays open.
+
+        An opening that seems to stand in a string is doubtful until a statement ends: no parser goes on
+        behind a full stop with terms still open.
+        """
+        if not self._doubtful and b"<<(" not in line and b")>>" not in line:
             return
         told = _HIDING.sub(b" ", line).partition(b"#")[0]
-        hidden = line.count(b"<<(") - told.count(b"<<(")
         for found in _TERM.finditer(told):
             self._open = self._open + 1 if found[0] == b"<<(" else max(0, self._open - 1)
-            self._check(self._open)
-        self._open += hidden
+            self._check(self._open + self._doubtful)
+        self._doubtful += line.count(b"<<(") - told.count(b"<<(")
+        if not self._open and told.rstrip().endswith(b"."):
+            self._doubtful = 0
 
     def _check(self, depth: int) -> None:
         if depth > self._limit:

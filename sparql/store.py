@@ -68,7 +68,6 @@ class EmbeddedStore:
         if folder is None:
             self.graph = pyoxigraph.Store()
         else:
-            folder.mkdir(parents=True, exist_ok=True)
             self.graph = _open(folder / "graph")
             self._checkpoints = folder / "checkpoints"
             shutil.rmtree(self._checkpoints, ignore_errors=True)
@@ -286,6 +285,7 @@ def stored_revision(graph: pyoxigraph.Store) -> int:
 
 def _open(path: Path) -> pyoxigraph.Store:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         return pyoxigraph.Store(str(path))
     except OSError as error:
         if "lock" in str(error).lower():

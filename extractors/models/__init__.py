@@ -41,7 +41,7 @@ def open_model(
     model's weights, engine or adapter are missing; a server is first asked with the first request.
     """
     if url:
-        # Its client library takes most of a second to import, which a server without a model need not wait for.
+        # Its client library takes most of a second to import: a server that needs none does not wait for it.
         from extractors.models.tgi import HttpModel
 
         return HttpModel(

@@ -1,0 +1,1 @@
+"""The W3C SPARQL test suites, run against this server: what `benchmarks/conformance.py` is made of."""
