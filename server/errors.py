@@ -166,7 +166,7 @@ class TooManyListeners(ServerError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"{most} clients listen to the changes already; ask for /changes?since=REVISION from time to time."
+            f"{most} clients listen to the changes already; ask for /changes?since=REVISION now and then."
         )
 
 
