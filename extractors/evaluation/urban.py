@@ -11,7 +11,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from extractors.errors import ModelError
@@ -79,7 +79,7 @@ def _bare(words: str) -> str:
     return words
 
 
-async def _measure(gold_file: Path, limit: int | None, url: str | None) -> int:
+async def _measure(gold_file: Path, limit: int | None, url: str | None, out: Path | None) -> int:
     model = open_model(url)
     pipeline = Pipeline(schema=Schema.load(_ONTOLOGY), labels=_NoLabels(), model=model)
     raw, kept, seconds, failures = Score(), Score(), 0.0, 0
@@ -115,6 +115,9 @@ async def _measure(gold_file: Path, limit: int | None, url: str | None) -> int:
     )
     print(f"the model's triples        {raw}")
     print(f"after the pipeline's rules {kept}")
+    if out is not None:
+        scores = {"texts": len(rows[:limit]), "model": asdict(raw), "pipeline": asdict(kept)}
+        out.write_text(json.dumps(scores, indent=1), encoding="utf-8")
     return 0
 
 
@@ -124,8 +127,9 @@ def main() -> int:
     parser.add_argument("--gold", type=Path, default=GOLD)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--model-url", help="a TGI-compatible server; the embedded model when not given")
+    parser.add_argument("--out", type=Path, help="also write the counts here, as JSON")
     arguments = parser.parse_args()
-    return asyncio.run(_measure(arguments.gold, arguments.limit, arguments.model_url))
+    return asyncio.run(_measure(arguments.gold, arguments.limit, arguments.model_url, arguments.out))
 
 
 if __name__ == "__main__":

@@ -99,11 +99,33 @@ def write_card(out: Path, adapter: Path) -> Path:
         device=record.get("device", "two processor cores"),
         curve=", ".join(f"{step}: {loss}" for step, loss in thinned),
         loss=trained["validation_loss"],
-        scores=_scored(scores) if scores else _NO_SCORES,
+        scores=(_scored(scores) if scores else _NO_SCORES) + _urban(out / "urban.json"),
     )
     path = adapter.parent / "MODEL_CARD.md"
     path.write_text(card, encoding="utf-8")
     return path
+
+
+def _urban(path: Path) -> str:
+    """What `extractors.evaluation.urban --out` measured on the gold sentences, which no run trains on."""
+    if not path.is_file():
+        return ""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for name, counts in (
+        ("the model's triples", found["model"]),
+        ("after the pipeline's rules", found["pipeline"]),
+    ):
+        right, told, gold = counts["right"], counts["told"], counts["gold"]
+        precision, recall = right / max(1, told), right / max(1, gold)
+        f1 = 2 * precision * recall / max(1e-9, precision + recall)
+        rows.append(f"| {name} | {precision:.3f} / {recall:.3f} / {f1:.3f} |")
+    table = "\n".join(rows)
+    return (
+        f"\nOn {found['texts']} sentences about real places, written before training and never trained on "
+        "(`python -m extractors.evaluation.urban`), strict micro precision / recall / F1:\n\n"
+        f"| | |\n|---|---|\n{table}\n"
+    )
 
 
 def _scored(scores: dict[str, Any]) -> str:
