@@ -59,7 +59,7 @@ answer.
 | extraction, exact | {extract_exact} of {extract} |
 | extraction, strict micro precision / recall / F1 | {precision:.3f} / {recall:.3f} / {f1:.3f} |
 | empty answers, exact | {empty_exact} of {empty_gold} |
-| triples with an end that is not in the text | {invented} of {got} |
+| triples with an end that is not in the text (chosen kinds counted too) | {invented} of {got} |
 | plans, exact | {plan_exact} of {plan} |
 | replies that were broken or cut off | {broken} |
 | speed while measured | {speed} generated tokens/s; load {load} s |
