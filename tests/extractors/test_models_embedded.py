@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -63,12 +62,12 @@ async def test_facts_come_back_as_json_with_log_probabilities(model: EmbeddedMod
 async def test_the_event_loop_goes_on_while_the_model_works(model: EmbeddedModel) -> None:
     await model.start()
     work = asyncio.create_task(model.complete(ASK, schema=schema(RELATIONS), max_tokens=300))
-    longest, last = 0.0, time.monotonic()
+    turns = 0
     while not work.done():
         await asyncio.sleep(0.005)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        turns += 1
     await work
-    assert longest < 0.5
+    assert turns > 20
 
 
 async def test_a_reply_that_is_cut_off_is_an_error_with_its_words(model: EmbeddedModel) -> None:

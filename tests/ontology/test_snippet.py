@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import cache
 from pathlib import Path
 
@@ -155,16 +154,3 @@ def test_a_snippet_offers_no_terms_of_other_vocabularies_and_no_annotations() ->
     snippet = schema().snippet("an agent with a geometry has a title", 500, 500)
     own = "https://w3id.org/urbankg/urban#"
     assert all(term.iri.value.startswith(own) for term in (*snippet.classes, *snippet.properties))
-
-
-def test_a_snippet_takes_under_two_milliseconds() -> None:
-    text = " ".join(sentence for sentence, _, _ in SENTENCES[:4])
-    schema().snippet(text)
-    fastest = min(_seconds(text) for _ in range(20))
-    assert fastest < 0.002
-
-
-def _seconds(text: str) -> float:
-    start = time.process_time()
-    schema().snippet(text)
-    return time.process_time() - start
