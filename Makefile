@@ -6,8 +6,9 @@ DATA ?= data/demo
 PORT ?= 8000
 BENCHMARKS ?= benchmarks/spatial.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
+GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow check bench crash conformance clean
+.PHONY: setup demo serve test test-slow check bench crash conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -44,6 +45,10 @@ crash: setup
 # The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
 conformance: setup
 	$(BIN)/python benchmarks/conformance.py --suites $(W3C) --write docs/conformance.md
+
+# The GeoSPARQL compliance benchmark; GEOSPARQL is the folder of its archives.
+compliance: setup
+	$(BIN)/python benchmarks/compliance.py --data $(GEOSPARQL) --write docs/compliance.md
 
 clean:
 	rm -rf $(VENV) data/demo build *.egg-info

@@ -6,6 +6,8 @@ from pyoxigraph import NamedNode
 
 GEO: Final = "http://www.opengis.net/ont/geosparql#"
 GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
+#: The functions of our own: the eight tools.
+UKGF: Final = "https://w3id.org/urbankg/function/"
 SF: Final = "http://www.opengis.net/ont/sf#"
 UOM: Final = "http://www.opengis.net/def/uom/OGC/1.0/"
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"

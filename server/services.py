@@ -105,7 +105,13 @@ def build(
         total_bytes=settings.change_log_mb * 2**20,
         sync=settings.durability is Durability.COMMIT,
     )
-    writer = Writer(store, gate=gate, deriver=relations, observers=(labels,))
+    writer = Writer(
+        store,
+        gate=gate,
+        deriver=relations,
+        observers=(labels,),
+        invalid_geometry=settings.invalid_geometry,
+    )
     writer.start()
     writer.replace_ontology(schema.triples)
     chat = model or _deferred(settings)

@@ -61,6 +61,11 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
+    invalid_geometry: Literal["repair", "refuse"] = Field(
+        "repair",
+        description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "
+        "where it is used, keeps the literal and gives a warning; `refuse` refuses it.",
+    )
     durability: Durability = Field(
         Durability.NONE,
         description="What an acknowledged write survives: `none` a crash of the server; `commit` (each is "

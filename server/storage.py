@@ -50,7 +50,11 @@ class Loader:
             self._say("validating everything, as the gate was deferred")
             results = services.gate.report(services.store)
         blocking = [one for one in results if one.blocking]
-        examples = [describe(outcome.left_out), *(_words(one) for one in blocking[:_EXAMPLES])]
+        examples = [
+            describe(outcome.left_out),
+            describe(outcome.repaired),
+            *(_words(one) for one in blocking[:_EXAMPLES]),
+        ]
         return Told(
             ", ".join(str(file.path) for file in files),
             outcome.quads,

@@ -30,10 +30,11 @@ class MalformedLiteral(WriteError):
 
 @dataclass(frozen=True)
 class BulkOutcome:
-    """What a bulk load did: quads read, what was left out, relations kept now, the revision."""
+    """What a bulk load did: quads read, what was left out or mended, relations kept now, the revision."""
 
     quads: int
     left_out: tuple[Rejection, ...]
+    repaired: tuple[Rejection, ...]
     derived: int
     revision: int
 
@@ -47,6 +48,7 @@ class BulkLoad:
         self._partial = partial
         self._read = 0
         self._left_out: list[Rejection] = []
+        self._repaired: list[Rejection] = []
 
     def run(self, quads: Iterable[Quad]) -> BulkOutcome:
         """Load all quads, or none when reading them fails; quads of system graphs are passed over.
@@ -56,16 +58,18 @@ class BulkLoad:
         """
         revision = self._writer.bulk(self._admitted(quads))
         derived = sum(1 for _ in self._store.match_quads(None, None, None, DERIVED))
-        return BulkOutcome(self._read, tuple(self._left_out), derived, revision)
+        return BulkOutcome(self._read, tuple(self._left_out), tuple(self._repaired), derived, revision)
 
     def _admitted(self, quads: Iterable[Quad]) -> Iterator[Quad]:
         """What goes in, with the support that triples known from elsewhere gain by being asserted."""
         for quad in quads:
             if quad.graph_name in SYSTEM_GRAPHS:
                 continue
-            violations = literal_violations(quad.triple)
-            if violations:
-                rejection = Rejection(Statement(quad.triple), tuple(violations))
+            violations = literal_violations(quad.triple, self._writer.invalid_geometry)
+            rejection = Rejection(Statement(quad.triple), violations)
+            if violations and not violations[0].blocking:
+                self._repaired.append(rejection)
+            elif violations:
                 if not self._partial:
                     raise MalformedLiteral(rejection)
                 self._left_out.append(rejection)

@@ -45,12 +45,17 @@ class DatasetFacts:
 
 
 def describe_service(
-    endpoint: NamedNode, functions: Iterable[NamedNode], dataset: DatasetFacts, *, updates: bool
+    endpoint: NamedNode,
+    functions: Iterable[NamedNode],
+    dataset: DatasetFacts,
+    *,
+    updates: bool,
+    aggregates: Iterable[NamedNode] = (),
 ) -> list[Triple]:
     """The service description (SPARQL 1.1 Service Description, 3).
 
-    ``functions`` are the extension functions that queries may call; ``updates`` says whether the endpoint
-    takes updates.
+    ``functions`` and ``aggregates`` are the extensions that queries may call; ``updates`` says whether the
+    endpoint takes updates.
     """
     service, default_dataset, default_graph = BlankNode(), BlankNode(), BlankNode()
     languages = [SD.SPARQL10Query, SD.SPARQL11Query, *([SD.SPARQL11Update] if updates else [])]
@@ -60,6 +65,7 @@ def describe_service(
         *(Triple(service, SD.supportedLanguage, language) for language in languages),
         *(Triple(service, SD.resultFormat, _term(format_)) for format_ in (*RESULT_FORMATS, *GRAPH_FORMATS)),
         *(Triple(service, SD.extensionFunction, function) for function in functions),
+        *(Triple(service, SD.extensionAggregate, aggregate) for aggregate in aggregates),
         Triple(service, SD.feature, SD.EmptyGraphs),
         Triple(service, SD.defaultDataset, default_dataset),
         Triple(default_dataset, RDF.type, SD.Dataset),

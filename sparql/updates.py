@@ -86,6 +86,7 @@ def capture(
     using_named: Sequence[NamedNode] = (),
     base: str | None = None,
     functions: Functions | None = None,
+    aggregates: Functions | None = None,
     scratch: Path | None = None,
 ) -> QuadDelta:
     """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
@@ -99,7 +100,7 @@ def capture(
     request_dataset = (tuple(using), tuple(using_named))
     with _Account(store, scratch) as account:
         for operation in operations:
-            _Step(account, functions, request_dataset).carry_out(operation)
+            _Step(account, functions, aggregates, request_dataset).carry_out(operation)
         return account.delta()
 
 
@@ -231,10 +232,12 @@ class _Step:
         self,
         account: _Account,
         functions: Functions | None,
+        aggregates: Functions | None,
         request_dataset: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
     ) -> None:
         self._account = account
         self._functions = functions
+        self._aggregates = aggregates
         self._request_dataset = request_dataset
 
     def carry_out(self, operation: Operation) -> None:
@@ -266,7 +269,10 @@ class _Step:
         projection = " ".join(f"?{name}" for name in sorted(names)) or "*"
         text = f"{operation.prologue.as_text()} SELECT {projection} WHERE {operation.where}"
         results = self._account.current().query(
-            text, custom_functions=self._functions, **self._dataset(operation, text)
+            text,
+            custom_functions=self._functions,
+            custom_aggregate_functions=self._aggregates,
+            **self._dataset(operation, text),
         )
         assert isinstance(results, QuerySolutions)
         return results

@@ -15,7 +15,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
 from sparql.errors import ProtectedGraph, ProtectedTriple, StoreClosing
-from sparql.literals import literal_violations
+from sparql.literals import InvalidGeometry, literal_violations
 from sparql.store import EmbeddedStore, Observer
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
 
@@ -35,11 +35,13 @@ class Writer:
         gate: Gate | None = None,
         deriver: Deriver | None = None,
         observers: Sequence[Observer] = (),
+        invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
         self.gate = gate
         self._deriver = deriver
         self._observers = tuple(observers)
+        self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._lock = threading.Lock()
         self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Delta] | None = None
         self._closed = False
@@ -134,10 +136,11 @@ class Writer:
     def _commit(self, change: Change) -> Verdict:
         additions, known = self._split_known(change.additions)
         removals = self._effective_removals(change)
-        sound, malformed = _split_malformed(additions)
+        sound, malformed, repaired = self._split_malformed(additions)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
         accepted, rejected, warnings = self._judge(sound, removals, partial=change.partial)
+        warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
             accepted, removals, known = (), frozenset(), ()
@@ -256,6 +259,21 @@ class Writer:
                 gone.append(_quad(triple, DEFAULT))
         return additions, [quad for quad in gone if self._store.contains(quad)]
 
+    def _split_malformed(
+        self, additions: tuple[Statement, ...]
+    ) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
+        """Statements whose literals can be read, those whose cannot, and warnings about the former."""
+        sound, malformed, repaired = [], [], []
+        for statement in additions:
+            violations = literal_violations(statement.triple, self.invalid_geometry)
+            if any(violation.blocking for violation in violations):
+                malformed.append(Rejection(statement, violations))
+                continue
+            sound.append(statement)
+            if violations:
+                repaired.append(Rejection(statement, violations))
+        return tuple(sound), malformed, repaired
+
     def _split_known(
         self, additions: tuple[Statement, ...]
     ) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
@@ -305,19 +323,6 @@ class Writer:
 
 def _quad(triple: Triple, graph: NamedNode | DefaultGraph) -> Quad:
     return Quad(triple.subject, triple.predicate, triple.object, graph)
-
-
-def _split_malformed(
-    additions: tuple[Statement, ...],
-) -> tuple[tuple[Statement, ...], list[Rejection]]:
-    sound, malformed = [], []
-    for statement in additions:
-        violations = literal_violations(statement.triple)
-        if violations:
-            malformed.append(Rejection(statement, violations))
-        else:
-            sound.append(statement)
-    return tuple(sound), malformed
 
 
 def _check_graphs(change: Change) -> None:

@@ -1,4 +1,4 @@
-"""The functions and aggregates of GeoSPARQL 1.1 under their IRIs, for the engine's custom functions.
+"""The functions and aggregates of GeoSPARQL 1.1 and the eight tools, for the engine's custom functions.
 
     store.query(text, custom_functions=FUNCTIONS, custom_aggregate_functions=AGGREGATES)
 

@@ -32,4 +32,7 @@ AGGREGATIONS: Final[dict[str, Combine]] = {
     "aggConcaveHull": _collected(lambda shape: shapely.concave_hull(shape, ratio=CONCAVITY)),
     "aggConvexHull": _collected(shapely.convex_hull),
     "aggUnion": shapely.union_all,
+    # What the register of functions, other than the specification, calls two of them.
+    "concatLines": _concat_lines,
+    "union2": shapely.union_all,
 }

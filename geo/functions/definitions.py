@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError
 from geo.literals import GeometryValue, write_geometry
-from geo.vocabulary import ANY_URI, BOOLEAN, DOUBLE, GEOMETRY_LITERALS, INTEGER, XSD
+from geo.vocabulary import ANY_URI, BOOLEAN, DOUBLE, GEOF, GEOMETRY_LITERALS, INTEGER, XSD
 
 Result = bool | int | float | GeometryValue | Literal
 Implementation = Callable[..., Result]
@@ -40,13 +40,14 @@ class Definition:
     """A function of the register: its local names, its parameters, and what it works out.
 
     The last `optional` parameters may be left out. `calculate` gets geometry values, floats, ints and
-    strings, and gives a bool, number, geometry value or literal.
+    strings, and gives a bool, number, geometry value or literal. `namespace` is what their IRIs begin with.
     """
 
     names: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     calculate: Implementation
     optional: int = 0
+    namespace: str = GEOF
 
     @property
     def fewest(self) -> int:
@@ -56,7 +57,8 @@ class Definition:
     @property
     def signature(self) -> str:
         """How the function is called, in words, for error messages."""
-        return f"geof:{self.names[0]}({', '.join(parameter.value for parameter in self.parameters)})"
+        prefix = "geof" if self.namespace == GEOF else "ukgf"
+        return f"{prefix}:{self.names[0]}({', '.join(parameter.value for parameter in self.parameters)})"
 
 
 def define(name: str, calculate: Implementation, *parameters: Parameter, optional: int = 0) -> Definition:

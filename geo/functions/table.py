@@ -8,8 +8,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError, GeometryError
-from geo.functions import construction, properties, topology
+from geo.functions import construction, properties, tools, topology
 from geo.functions.aggregates import AGGREGATIONS, Combine
+from geo.functions.arguments import GeometryArgument
 from geo.functions.definitions import (
     Definition,
     Parameter,
@@ -31,11 +32,12 @@ _DEFINITIONS: Final[tuple[Definition, ...]] = (
     *topology.DEFINITIONS,
     *construction.DEFINITIONS,
     *properties.DEFINITIONS,
+    *tools.DEFINITIONS,
 )
 
 
 class FunctionTable:
-    """The GeoSPARQL functions and aggregates by IRI, for one query, connection or process.
+    """GeoSPARQL functions and aggregates and the eight tools by IRI, for one query, connection or process.
 
     A call that fails raises an error of this room, which the engine turns into a SPARQL error: an
     unbound value, or a row that a filter leaves out. Since that is silent, `on_unreadable` hears of
@@ -47,7 +49,7 @@ class FunctionTable:
         self._on_unreadable = on_unreadable
         self._invalid: Invalid = invalid
         self.functions: Mapping[NamedNode, Function] = {
-            NamedNode(GEOF + name): self._callable(definition)
+            NamedNode(definition.namespace + name): self._callable(definition)
             for definition in _DEFINITIONS
             for name in definition.names
         }
@@ -68,13 +70,15 @@ class FunctionTable:
 
     def _callable(self, definition: Definition) -> Function:
         readers: dict[Parameter, Callable[[object], object]] = {
-            Parameter.GEOMETRY: self.read,
             Parameter.NUMBER: read_number,
             Parameter.INTEGER: read_integer,
             Parameter.IRI: read_iri,
             Parameter.TEXT: read_text,
         }
-        chosen = tuple(readers[parameter] for parameter in definition.parameters)
+        chosen = tuple(
+            GeometryArgument(self.read) if parameter is Parameter.GEOMETRY else readers[parameter]
+            for parameter in definition.parameters
+        )
         calculate, fewest, most = definition.calculate, definition.fewest, len(chosen)
 
         def call(*terms: Term) -> Term | None:

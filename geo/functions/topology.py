@@ -38,42 +38,66 @@ PATTERNS: Final = {
     "rcc8ntppi": ("TTTFFTFFT",),
 }
 
-_SIMPLE_FEATURES: Final[dict[str, Callable[[BaseGeometry, BaseGeometry], object]]] = {
-    "sfEquals": shapely.equals,
-    "sfDisjoint": shapely.disjoint,
-    "sfIntersects": shapely.intersects,
-    "sfTouches": shapely.touches,
-    "sfCrosses": shapely.crosses,
-    "sfWithin": shapely.within,
-    "sfContains": shapely.contains,
-    "sfOverlaps": shapely.overlaps,
+Predicate = Callable[[BaseGeometry, BaseGeometry], object]
+
+#: What each function asks, and what it asks the other way round.
+_SIMPLE_FEATURES: Final[dict[str, tuple[Predicate, Predicate]]] = {
+    "sfEquals": (shapely.equals, shapely.equals),
+    "sfDisjoint": (shapely.disjoint, shapely.disjoint),
+    "sfIntersects": (shapely.intersects, shapely.intersects),
+    "sfTouches": (shapely.touches, shapely.touches),
+    "sfCrosses": (shapely.crosses, shapely.crosses),
+    "sfWithin": (shapely.within, shapely.contains),
+    "sfContains": (shapely.contains, shapely.within),
+    "sfOverlaps": (shapely.overlaps, shapely.overlaps),
 }
 
 
-def _by_shapes(predicate: Callable[[BaseGeometry, BaseGeometry], object]) -> Callable[..., bool]:
-    return lambda a, b: bool(predicate(a.shape, b.shape))
+def _by_shapes(predicate: Predicate, converse: Predicate) -> Callable[..., bool]:
+    def holds(a: GeometryValue, b: GeometryValue) -> bool:
+        return bool(converse(b.shape, a.shape) if _turns(a, b) else predicate(a.shape, b.shape))
+
+    return holds
 
 
 def _by_patterns(patterns: tuple[str, ...]) -> Callable[..., bool]:
     def matches(a: GeometryValue, b: GeometryValue) -> bool:
-        return any(bool(shapely.relate_pattern(a.shape, b.shape, pattern)) for pattern in patterns)
+        return any(_fits(a, b, pattern) for pattern in patterns)
 
     return matches
+
+
+def _fits(a: GeometryValue, b: GeometryValue, pattern: str) -> bool:
+    if _turns(a, b):
+        return bool(shapely.relate_pattern(b.shape, a.shape, _transposed(pattern)))
+    return bool(shapely.relate_pattern(a.shape, b.shape, pattern))
+
+
+def _turns(a: GeometryValue, b: GeometryValue) -> bool:
+    """Whether the question is better asked the other way round: only a prepared left makes it faster."""
+    return bool(shapely.is_prepared(b.shape)) and not shapely.is_prepared(a.shape)
+
+
+def _transposed(matrix: str) -> str:
+    """A DE-9IM matrix or pattern with left and right exchanged."""
+    return matrix[0::3] + matrix[1::3] + matrix[2::3]
 
 
 def relate(a: GeometryValue, b: GeometryValue, pattern: str | None = None) -> bool | Literal:
     """Whether the DE-9IM matrix fits a pattern; without a pattern the matrix itself, as a string."""
     if pattern is None:
-        return Literal(shapely.relate(a.shape, b.shape))
+        turned = _turns(a, b)
+        matrix = shapely.relate(b.shape, a.shape) if turned else shapely.relate(a.shape, b.shape)
+        return Literal(_transposed(matrix) if turned else matrix)
     if not _PATTERN.fullmatch(pattern.upper()):
         raise ArgumentError(f"{pattern!r} is no DE-9IM pattern. Give nine characters of T, F, *, 0, 1 and 2.")
-    return bool(shapely.relate_pattern(a.shape, b.shape, pattern.upper()))
+    return _fits(a, b, pattern.upper())
 
 
 _PAIR: Final = (Parameter.GEOMETRY, Parameter.GEOMETRY)
 
 DEFINITIONS: Final[tuple[Definition, ...]] = (
-    *(define(name, _by_shapes(predicate), *_PAIR) for name, predicate in _SIMPLE_FEATURES.items()),
+    *(define(name, _by_shapes(*predicates), *_PAIR) for name, predicates in _SIMPLE_FEATURES.items()),
     *(define(name, _by_patterns(patterns), *_PAIR) for name, patterns in PATTERNS.items()),
     define("relate", relate, *_PAIR, Parameter.TEXT, optional=1),
 )

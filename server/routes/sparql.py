@@ -18,7 +18,7 @@ from sparql.errors import MalformedRequest
 from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.negotiation import choose, choose_by_name
 from sparql.readers import QueryRequest, ReaderPool
-from sparql.readers.functions import load_functions
+from sparql.readers.functions import load_aggregates, load_functions
 from sparql.requests import ProtocolRequest, read_request
 from sparql.syntax import Kind, facts_of
 
@@ -194,8 +194,13 @@ class Endpoint:
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         endpoint = self._address("/sparql")
         dataset = await self._dataset_facts()
-        functions = load_functions()
-        triples = describe_service(endpoint, functions, dataset, updates=self._updates is not None)
+        triples = describe_service(
+            endpoint,
+            load_functions(),
+            dataset,
+            updates=self._updates is not None,
+            aggregates=load_aggregates(),
+        )
         return Response(write(triples, format_), headers=_headers(format_, None))
 
     async def describe_dataset(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The extension functions that queries may call: the table of ``geof:`` functions of the geo room."""
+"""The extension functions that queries may call: the ``geof:`` functions and aggregates of the geo room."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 Function = Callable[..., Any]
+FUNCTION_IRIS = ("opengis.net", "urbankg/function")
+"""Every IRI of a function has one of these in it."""
+Functions = dict[NamedNode, Function]
 
 
-def load_functions() -> dict[NamedNode, Function]:
-    """The table by IRI. Takes some 0.3 s the first time, so it is loaded when it is first needed."""
+def load_functions() -> Functions:
+    """The functions by IRI. Takes some 0.3 s the first time: load them when they are first needed."""
+    return _table("FUNCTIONS")
+
+
+def load_aggregates() -> Functions:
+    """The aggregates by IRI: each makes an accumulator for one group."""
+    return _table("AGGREGATES")
+
+
+def _table(name: str) -> Functions:
     if find_spec("geo.functions") is None:
         return {}
-    table = import_module("geo.functions").FUNCTIONS
-    return {name if isinstance(name, NamedNode) else NamedNode(name): call for name, call in table.items()}
+    return dict(getattr(import_module("geo.functions"), name))

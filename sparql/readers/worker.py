@@ -24,7 +24,7 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QueryTriples, RdfForm
 from sparql.errors import GraphUnknown, SparqlError
 from sparql.formats import BY_NAME
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
-from sparql.readers.functions import Function, load_functions
+from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network
 
 _FIRST_CHUNK = 4 * 1024
@@ -111,7 +111,8 @@ class Worker:
         self._store: pyoxigraph.Store | None = None
         self._path = ""
         self._graphs: list[NamedNode | BlankNode] | None = None
-        self._functions: dict[NamedNode, Function] | None = None
+        self._functions: Functions | None = None
+        self._aggregates: Functions = {}
         self._warmed = False
         self._received = bytearray()
 
@@ -178,6 +179,7 @@ class Worker:
             request["text"],
             base_iri=request["base"],
             custom_functions=self._functions_for(request["text"]),
+            custom_aggregate_functions=self._aggregates,
             **self._dataset(store, request),
         )
         graph = isinstance(results, QueryTriples)
@@ -200,6 +202,7 @@ class Worker:
             using_named=[NamedNode(iri) for iri in request["using_named"]],
             base=request["base"],
             functions=self._functions_for(request["text"]),
+            aggregates=self._aggregates,
             scratch=Path(request["path"]).parent,
         )
         removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
@@ -252,12 +255,12 @@ class Worker:
             ]
         return {"named_graphs": [*self._graphs, *(NamedNode(iri) for iri in request["named_in_text"])]}
 
-    def _functions_for(self, text: str) -> dict[NamedNode, Function] | None:
+    def _functions_for(self, text: str) -> Functions | None:
         # A call needs the function's IRI; only BASE could keep its beginning out of the text.
-        if "opengis.net" not in text and "base" not in text.lower():
+        if not any(part in text for part in FUNCTION_IRIS) and "base" not in text.lower():
             return None
         if self._functions is None:
-            self._functions = load_functions()
+            self._functions, self._aggregates = load_functions(), load_aggregates()
         return self._functions
 
 

@@ -3,7 +3,7 @@ from pyoxigraph import NamedNode, Triple, parse
 
 from sparql.description import SD, VOID, DatasetFacts, describe_dataset, describe_service, write
 from sparql.formats import GRAPH_FORMATS, Format
-from sparql.readers.functions import load_functions
+from sparql.readers.functions import load_aggregates, load_functions
 from sparql.vocabulary import RDF
 
 ENDPOINT = NamedNode("http://localhost/sparql")
@@ -38,6 +38,12 @@ def test_updates_are_named_only_where_they_are_taken() -> None:
 def test_the_geosparql_functions_are_listed() -> None:
     functions = {triple.object for triple in described() if triple.predicate == SD.extensionFunction}
     assert NamedNode("http://www.opengis.net/def/function/geosparql/sfWithin") in functions
+
+
+def test_the_geosparql_aggregates_are_listed() -> None:
+    listed = describe_service(ENDPOINT, (), FACTS, updates=False, aggregates=load_aggregates())
+    aggregates = {triple.object for triple in listed if triple.predicate == SD.extensionAggregate}
+    assert NamedNode("http://www.opengis.net/def/function/geosparql/aggUnion") in aggregates
 
 
 def test_named_graphs_are_named() -> None:

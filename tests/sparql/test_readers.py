@@ -300,6 +300,23 @@ async def test_the_geosparql_functions_can_be_called(pool: ReaderPool) -> None:
     assert found["boolean"] is True
 
 
+async def test_aggregates_and_the_tools_can_be_called_in_queries_and_updates(pool: ReaderPool) -> None:
+    union = (
+        "SELECT (<http://www.opengis.net/def/function/geosparql/aggUnion>(?g) AS ?all) { VALUES ?g "
+        "{ 'POINT(1 1)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> "
+        "'POINT(2 1)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> } }"
+    )
+    found = await pool.solutions(union)
+    assert found["results"]["bindings"][0]["all"]["value"] == "MULTIPOINT ((1 1), (2 1))"
+    delta, _ = await pool.capture(f"INSERT {{ <http://e/a> <http://e/all> ?all }} WHERE {{ {{ {union} }} }}")
+    assert [quad.object.value for quad in delta.additions] == ["MULTIPOINT ((1 1), (2 1))"]
+    found = await pool.solutions(
+        "SELECT (<https://w3id.org/urbankg/function/geohash>(?g) AS ?hash) "
+        "{ VALUES ?g { 'POINT(10.40744 57.64911)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> } }"
+    )
+    assert found["results"]["bindings"][0]["hash"]["value"] == "u4pruydq"
+
+
 def resident_bytes(process: int | str) -> int:
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
