@@ -11,9 +11,11 @@ from types import MappingProxyType
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
 
-from ontology.errors import OntologySyntaxError, OntologyUnreadable
+from ontology import vocabulary as v
+from ontology.catalog import CATALOG, Catalog, read_catalog
+from ontology.errors import OntologyImportMissing, OntologySyntaxError, OntologyUnreadable
 
-__all__ = ["OntologyFile", "line_of", "read_file", "read_folder"]
+__all__ = ["SUFFIXES", "OntologyFile", "line_of", "read_file", "read_folder"]
 
 SUFFIXES = (".ttl", ".owl", ".rdf", ".nt")
 
@@ -26,12 +28,17 @@ class OntologyFile:
     triples: tuple[Triple, ...]
     prefixes: Mapping[str, str]
     digest: str
+    content: bytes = b""
+    """The file as it was read, so that later remarks about it fit what was read."""
 
 
-def read_folder(folder: Path) -> tuple[OntologyFile, ...]:
-    """Read every ontology file that lies directly in a folder, by name; other files are passed over.
+def read_folder(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> tuple[OntologyFile, ...]:
+    """Read every ontology file that lies directly in a folder, by name, then what they import.
 
-    Raises OntologyUnreadable if there is no such folder, and what `read_file` raises.
+    `edits` stand in for files of these names (None: as if it were not there), so that a change can be
+    looked at before it is made. An import is one of the files themselves or a file that the folder's catalog
+    names; nothing is fetched. Raises OntologyUnreadable if there is no such folder, OntologyImportMissing,
+    and what `read_file` raises.
     """
     if not folder.is_dir():
         raise OntologyUnreadable(
@@ -39,17 +46,68 @@ def read_folder(folder: Path) -> tuple[OntologyFile, ...]:
             "Create it (it may be empty) or name another one.",
             file=folder,
         )
-    paths = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file())
-    return tuple(read_file(path) for path in paths)
+    edited = edits or {}
+    names = {path.name for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file()}
+    names |= {name for name in edited if Path(name).suffix in SUFFIXES}
+    names -= {name for name, content in edited.items() if content is None}
+    files = [read_file(folder / name, edited.get(name)) for name in sorted(names)]
+    return _with_imports(files, read_catalog(folder, edited.get(CATALOG)))
 
 
-def read_file(path: Path) -> OntologyFile:
-    """Read one file; its ending says which syntax, and an .owl file may be RDF/XML or Turtle.
+def _with_imports(files: list[OntologyFile], catalog: Catalog) -> tuple[OntologyFile, ...]:
+    """The files and, after them, those that they import by the catalog, however far."""
+    known = {name for file in files for name in _own_names(file)}
+    paths = {file.path.resolve() for file in files}
+    for file in files:
+        for iri in _imports(file):
+            if iri.value.rstrip("#/") in known:
+                continue
+            entry = catalog.find(iri.value)
+            if entry is None or not entry[0].is_file():
+                raise _import_missing(file, iri, catalog, entry)
+            known.add(iri.value.rstrip("#/"))
+            if entry[0] not in paths:
+                paths.add(entry[0])
+                imported = read_file(entry[0])
+                known |= _own_names(imported)
+                files.append(imported)
+    return tuple(files)
+
+
+def _own_names(file: OntologyFile) -> set[str]:
+    """The IRI of the file's ontology and that of its version."""
+    own = {t.subject for t in file.triples if t.predicate == v.TYPE and t.object == v.ONTOLOGY}
+    versions = {t.object for t in file.triples if t.predicate == v.VERSION_IRI}
+    return {iri.value.rstrip("#/") for iri in own | versions if isinstance(iri, NamedNode)}
+
+
+def _imports(file: OntologyFile) -> list[NamedNode]:
+    found = [t.object for t in file.triples if t.predicate == v.IMPORTS]
+    return [iri for iri in dict.fromkeys(found) if isinstance(iri, NamedNode)]
+
+
+def _import_missing(
+    file: OntologyFile, iri: NamedNode, catalog: Catalog, entry: tuple[Path, int] | None
+) -> OntologyImportMissing:
+    if entry is None:
+        mend = (
+            f'Put the file into the folder and add <uri name="{iri.value}" uri="FILE"/> to {catalog.path}, '
+            "or take the import out; nothing is fetched from the network."
+        )
+        return OntologyImportMissing(iri.value, mend, file=file.path, line=line_of(file, iri))
+    mend = f"The catalog sends it to {entry[0]}, where there is no file; put it there or correct the entry."
+    return OntologyImportMissing(iri.value, mend, file=catalog.path, line=entry[1])
+
+
+def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
+    """Read one file, or this content as if it stood there.
+
+    Its ending says which syntax; an .owl file may be RDF/XML or Turtle.
 
     Raises OntologyUnreadable (cannot be opened, not UTF-8) and OntologySyntaxError (with the line).
     """
     try:
-        content = path.read_bytes()
+        content = path.read_bytes() if content is None else content
     except OSError as error:
         raise OntologyUnreadable(
             f"The file cannot be opened: {error.strerror}.", "Check its permissions.", file=path
@@ -63,7 +121,7 @@ def read_file(path: Path) -> OntologyFile:
     scope = _BlankNodeScope(path.name)
     triples = tuple(scope.rename(quad.triple) for quad in quads)
     digest = hashlib.sha256(content).hexdigest()
-    return OntologyFile(path, triples, MappingProxyType(dict(parser.prefixes)), digest)
+    return OntologyFile(path, triples, MappingProxyType(dict(parser.prefixes)), digest, content)
 
 
 def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
@@ -76,7 +134,7 @@ def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
         if namespace and iri.value.startswith(namespace):
             spellings.append(f"{prefix}:{iri.value[len(namespace) :]}")
     alternatives = "|".join(re.escape(spelling) for spelling in spellings)
-    lines = file.path.read_text(encoding="utf-8").splitlines()
+    lines = file.content.decode("utf-8", errors="replace").splitlines()
     for pattern in (rf"^(?:{alternatives})(?![\w-])", rf"(?<![\w-])(?:{alternatives})(?![\w-])"):
         for number, line in enumerate(lines, start=1):
             if re.search(pattern, line):

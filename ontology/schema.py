@@ -61,12 +61,13 @@ class Schema:
         self._disjoint = disjoint_pairs(graph)
 
     @classmethod
-    def load(cls, folder: Path) -> Schema:
-        """Read every *.ttl, *.owl, *.rdf and *.nt of a folder; an empty folder gives an empty schema.
+    def load(cls, folder: Path, edits: Mapping[str, bytes | None] | None = None) -> Schema:
+        """Read every *.ttl, *.owl, *.rdf and *.nt of a folder and their imports; none gives an empty schema.
 
-        Raises OntologyError, whose message names the file, the line and the mend.
+        `edits` stand in for files of the folder, by name (see `read_folder`). Raises OntologyError, whose
+        message names the file, the line and the mend.
         """
-        return cls(read_folder(folder))
+        return cls(read_folder(folder, edits))
 
     @classmethod
     def empty(cls) -> Schema:
@@ -96,6 +97,11 @@ class Schema:
             for one in self.superclasses(a)
             for other in self.superclasses(b)
         )
+
+    @property
+    def disjointness_stated(self) -> bool:
+        """Whether any two classes are stated to share nothing."""
+        return bool(self._disjoint)
 
     def find_class(self, words: str) -> OntologyClass | None:
         """The class that words name, by label, else by alternative label, else by their longest ending.

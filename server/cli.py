@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from server import commands_workplace, operations, storage_cli
 from server import demo as demonstration
-from server import operations, storage_cli
 from server.commands_keys import key_app
 from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
@@ -25,6 +25,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 app.add_typer(config_app, name="config")
 app.add_typer(key_app, name="key")
 storage_cli.register(app)
+commands_workplace.register(app)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

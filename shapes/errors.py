@@ -16,7 +16,7 @@ class ShapesFileUnreadable(ShapesError):
     """A shapes file does not parse."""
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:
-        self.path, self.line = path, line
+        self.path, self.line, self.reason = path, line, reason
         where = f"{path}, line {line}" if line else f"{path}"
         super().__init__(f"{where}: {reason}. Mend the Turtle there; until then the file is not used.")
 
@@ -24,9 +24,10 @@ class ShapesFileUnreadable(ShapesError):
 class ShapeMalformed(ShapesError):
     """A shape that no SHACL engine can run."""
 
-    def __init__(self, shape: str, reason: str) -> None:
-        self.shape = shape
-        super().__init__(f"Shape {shape}: {reason}. Mend it in the shapes folder.")
+    def __init__(self, shape: str, reason: str, *, path: Path | None = None, line: int | None = None) -> None:
+        self.shape, self.reason, self.path, self.line = shape, reason, path, line
+        where = "" if path is None else f"{path}, line {line}: " if line else f"{path}: "
+        super().__init__(f"{where}Shape {shape}: {reason}. Mend it in the shapes folder.")
 
 
 class ReviewItemUnknown(ShapesError):

@@ -1,6 +1,7 @@
 """Read the shapes files of a folder into one shapes graph."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import pyoxigraph
 import rdflib
 from pyoxigraph import BlankNode, RdfFormat, Triple
 
+from ontology.loading import OntologyFile
 from shapes.errors import ShapesFileUnreadable
 from shapes.terms import to_rdflib
 from sparql.source import Term
 
 _FORMATS = {".ttl": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES, ".rdf": RdfFormat.RDF_XML}
+SUFFIXES = tuple(_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -22,30 +25,63 @@ class ShapesFiles:
     graph: rdflib.Graph
     version: str
     files: tuple[Path, ...] = ()
+    sources: tuple[OntologyFile, ...] = ()
+    """The files as they were read."""
 
 
-def load_shapes(folder: Path) -> ShapesFiles:
+def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> ShapesFiles:
     """Read every `*.ttl`, `*.nt` and `*.rdf` directly in the folder; an empty folder demands nothing.
 
-    Raises `ShapesFileUnreadable` with file and line.
+    `edits` stand in for files of these names (None: as if it were not there), so that a change can be
+    looked at before it is made. Raises `ShapesFileUnreadable` with file and line.
     """
+    edited = edits or {}
+    if not folder.is_dir():
+        raise ShapesFileUnreadable(folder, None, "there is no such folder; create it, it may be empty")
+    names = {path.name for path in folder.iterdir() if path.suffix in _FORMATS and path.is_file()}
+    names |= {name for name in edited if Path(name).suffix in _FORMATS}
+    names -= {name for name, content in edited.items() if content is None}
+    return shapes_of([(folder / name, edited.get(name)) for name in sorted(names)])
+
+
+def shapes_of(files: list[tuple[Path, bytes | None]]) -> ShapesFiles:
+    """The same of files one by one; content that is given is taken in place of the file's."""
     graph = rdflib.Graph(bind_namespaces="none")
     digest = hashlib.sha256()
-    files = tuple(sorted(path for path in folder.iterdir() if path.suffix in _FORMATS))
-    for number, path in enumerate(files):
-        content = path.read_bytes()
+    sources = []
+    for number, (path, given) in enumerate(files):
+        content = _read(path) if given is None else given
         digest.update(content)
-        try:
-            parsed = pyoxigraph.parse(content, format=_FORMATS[path.suffix], base_iri=path.resolve().as_uri())
-            for quad in parsed:
-                nodes = tuple(to_rdflib(_scoped(term, number)) for term in quad.triple)
-                if None not in nodes:
-                    graph.add(nodes)  # type: ignore[arg-type]
-            for prefix, namespace in parsed.prefixes.items():
-                graph.bind(prefix, namespace)
-        except SyntaxError as error:
-            raise ShapesFileUnreadable(path, error.lineno, error.msg or str(error)) from error
-    return ShapesFiles(graph, digest.hexdigest()[:12], files)
+        sources.append(_parse(path, content, number, graph))
+    paths = tuple(path for path, _ in files)
+    return ShapesFiles(graph, digest.hexdigest()[:12], paths, tuple(sources))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ShapesFileUnreadable(path, None, error.strerror or str(error)) from error
+
+
+def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> OntologyFile:
+    triples = []
+    try:
+        parsed = pyoxigraph.parse(content, format=_FORMATS[path.suffix], base_iri=path.resolve().as_uri())
+        for quad in parsed:
+            triples.append(quad.triple)
+            nodes = tuple(to_rdflib(_scoped(term, number)) for term in quad.triple)
+            if None not in nodes:
+                graph.add(nodes)  # type: ignore[arg-type]
+    except (SyntaxError, ValueError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ShapesFileUnreadable(path, line, reason or str(error)) from error
+    for prefix, namespace in parsed.prefixes.items():
+        graph.bind(prefix, namespace)
+    return OntologyFile(
+        path, tuple(triples), dict(parsed.prefixes), hashlib.sha256(content).hexdigest(), content
+    )
 
 
 def _scoped(term: Term, number: int) -> Term:

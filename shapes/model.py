@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
+from shapes.errors import ShapeMalformed
 from shapes.paths import HERE, Dependency, Path, Repeat, Step, join, parse_path, uses
 from shapes.queries import query_dependencies
 from shapes.terms import to_oxigraph
@@ -28,7 +29,7 @@ _LISTS = (SH["and"], SH["or"], SH.xone)
 _NESTED = (SH.node, SH["not"], SH.qualifiedValueShape)
 _DEEPEST = 15
 """As deep as the engine itself goes; SHACL leaves recursive shapes undefined (3.4.3)."""
-_TARGETS = (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.target)
+TARGETS = (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.target)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class TargetedShape:
 
 def targeted_shapes(graph: rdflib.Graph) -> tuple[TargetedShape, ...]:
     """All active shapes that have targets, in stable order. Raises `ShapeMalformed`."""
-    nodes = {node for predicate in _TARGETS for node in graph.subjects(predicate, None)}
+    nodes = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
     for class_type in (RDFS.Class, OWL.Class):
         for node in graph.subjects(RDF.type, class_type):
             if (node, RDF.type, SH.NodeShape) in graph or (node, RDF.type, SH.PropertyShape) in graph:
@@ -66,7 +67,11 @@ def _targeted(graph: rdflib.Graph, node: rdflib.term.Node) -> TargetedShape:
     classes = set(graph.objects(node, SH.targetClass))
     if (node, RDF.type, RDFS.Class) in graph or (node, RDF.type, OWL.Class) in graph:
         classes.add(node)
-    collected = dict.fromkeys(_Collector(graph).shape(node, HERE))
+    try:
+        collected = dict.fromkeys(_Collector(graph).shape(node, HERE))
+    except ShapeMalformed as error:
+        # An editor looks for the shape, not for the node inside it.
+        raise ShapeMalformed(str(node), error.reason) from error
     return TargetedShape(
         node=node,
         name=str(node),
