@@ -41,6 +41,11 @@ class Guard:
         """A dependency for routes that need this scope: `Depends(guard.requires(Scope.WRITE))`."""
         return ScopeDependency(self.check, scope)
 
+    @property
+    def reads_are_open(self) -> bool:
+        """Whether a request without a key may read."""
+        return self._open_reads or (self._local and not self._keys.any_key())
+
     async def check(self, request: Request, scope: Scope) -> None:
         """Raises `KeyNeeded` (401), `ScopeMissing` (403), `ForeignOrigin` (403) and `KeyInAddress` (400)."""
         if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):

@@ -5,18 +5,27 @@ path, which can hold names), the status and the time. Of an unexpected error it 
 places in the code, not its message, which can quote a query.
 """
 
+import itertools
 import json
 import logging
 import re
 import sys
+import time
 import traceback
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TextIO
+from typing import Final, TextIO
 
 _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
+# A monitor asks these every few seconds: they are counted, and logged only at level debug.
+_QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+_requests = logging.getLogger("urbankg.requests")
+_RUN: Final = f"{uuid.uuid4().hex[:16]}-"
+_NUMBERS: Final = itertools.count(1)
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Libraries that write addresses, with what is in them, into their messages.
 _TALKATIVE = ("httpx", "httpcore", "openai", "asyncio")
@@ -30,7 +39,7 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line, without a line break in it."""
         told: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": _time(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -46,10 +55,27 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(told, ensure_ascii=False, default=str)
 
 
+class JsonHandler(logging.StreamHandler[TextIO]):
+    """Writes records as JSON lines, and lines that somebody else has made."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self.setFormatter(JsonFormatter())
+
+    def write_lines(self, lines: str) -> None:
+        """Write whole lines; a stream that cannot be written to is no reason to fail."""
+        self.acquire()
+        try:
+            with suppress(OSError, ValueError):
+                self.stream.write(lines)
+                self.flush()
+        finally:
+            self.release()
+
+
 def set_up_logs(level: str, stream: TextIO | None = None) -> None:
     """Make the root logger write JSON lines from this level on (debug, info, warning, error)."""
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    handler = JsonHandler(stream or sys.stderr)
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -59,11 +85,64 @@ def set_up_logs(level: str, stream: TextIO | None = None) -> None:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
 
+def new_identifier() -> str:
+    """An identifier for a request: unique among all runs of all servers, as good as."""
+    return f"{_RUN}{next(_NUMBERS):x}"
+
+
 def begin_request(given: str | None) -> str:
     """The identifier of a request, from now on in every line of its task: the client's, if it is plain."""
-    identifier = given if given is not None and _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
+    identifier = given if given is not None and _SAFE_ID.fullmatch(given) else new_identifier()
     _REQUEST.set(identifier)
     return identifier
+
+
+def log_answered(method: str, route: str, status: int, seconds: float, *, finished: bool = True) -> None:
+    """One line for the request of this task, which is over."""
+    told: dict[str, object] = {"method": method, "route": route, "status": status, "ms": _ms(seconds)}
+    if not finished:
+        told["unfinished"] = True
+    _requests.log(logging.DEBUG if route in _QUIET else logging.INFO, "answered", extra=told)
+
+
+class AnswerLog:
+    """Lines for answers that take less time than a line does: gathered, and written together.
+
+    `write_soon` is called when there are lines to write; whoever it tells calls `write` within a second.
+    """
+
+    def __init__(self, write_soon: Callable[[], object]) -> None:
+        self._write_soon = write_soon
+        self._waiting: list[tuple[float, str, str, float]] = []
+
+    def note(self, identifier: str, route: str, seconds: float) -> None:
+        """A GET of this route was answered with 200."""
+        if not self._waiting:
+            self._write_soon()
+        self._waiting.append((time.time(), identifier, route, seconds))
+
+    def write(self) -> None:
+        """Write the lines that wait, in the form that `JsonFormatter` gives to those of `log_answered`."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting or not _requests.isEnabledFor(logging.INFO):
+            return
+        lines = "".join(
+            f'{{"time": "{_time(created)}", "level": "info", "logger": "{_requests.name}", '
+            f'"message": "answered", "request": "{identifier}", "method": "GET", "route": "{route}", '
+            f'"status": 200, "ms": {_ms(seconds)}}}\n'
+            for created, identifier, route, seconds in waiting
+        )
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, JsonHandler):
+                handler.write_lines(lines)
+
+
+def _time(created: float) -> str:
+    return datetime.fromtimestamp(created, UTC).isoformat(timespec="milliseconds")
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 2)
 
 
 def _places(trace: TracebackType | None) -> list[str]:

@@ -7,6 +7,7 @@ and headers together may not be larger than `max_header_bytes`.
 
 import asyncio
 from asyncio.events import TimerHandle
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -14,13 +15,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from server.problems import MEDIA_TYPE
 from server.settings import Settings
 
+Headers = list[tuple[bytes, bytes]]
+Lane = Callable[[bytes, Headers], list[bytes] | None]
+"""Answers a GET of a target at once (head, without the server's own headers, and body), or not (None)."""
 
-def limited_protocol(settings: Settings) -> type[HttpToolsProtocol]:
-    """The class to hand to uvicorn as `http`."""
+
+def limited_protocol(settings: Settings, lane: Lane | None = None) -> type[HttpToolsProtocol]:
+    """The class to hand to uvicorn as `http`; what `lane` answers never reaches the application."""
 
     class ConfiguredProtocol(LimitedProtocol):
         head_limit = settings.max_header_bytes
         patience_s = settings.client_timeout_s
+
+        def quick_answer(self) -> list[bytes] | None:
+            return None if lane is None else lane(self.url, self.headers)
 
     return ConfiguredProtocol
 
@@ -35,7 +43,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._head_bytes = 0
         self._in_head = True
+        self._answered = False
         self._timer: TimerHandle | None = None
+
+    def quick_answer(self) -> list[bytes] | None:
+        """The answer to the request whose head has come, where it can be told at once."""
+        return None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -77,19 +90,37 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._in_head = False
         self._head_bytes = 0
-        super().on_headers_complete()
-        self._wait()
+        self._answered = self._answer_quickly()
+        if not self._answered:
+            super().on_headers_complete()
+            self._wait()
 
     def on_body(self, body: bytes) -> None:
-        if not self.transport.is_closing():
+        if not (self._answered or self.transport.is_closing()):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._stop_waiting()
-        if not self.transport.is_closing():
+        if self._answered:
+            self._answered = False
+            self.on_response_complete()
+        elif not self.transport.is_closing():
             super().on_message_complete()
         self._in_head = True
         self._head_bytes = 0
+
+    def _answer_quickly(self) -> bool:
+        if self.parser.get_method() != b"GET" or self.parser.get_http_version() != "1.1":
+            return False
+        if self._is_answering() or self.flow.write_paused or not self.parser.should_keep_alive():
+            return False
+        answer = self.quick_answer()
+        if answer is None:
+            return False
+        head, body = answer
+        own = b"".join(b"%b: %b\r\n" % header for header in self.server_state.default_headers)
+        self.transport.write(b"%b%b\r\n%b" % (head, own, body))
+        return True
 
     def _wait(self) -> None:
         self._stop_waiting()

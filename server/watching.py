@@ -1,20 +1,16 @@
 """Around every request: an identifier, one line in the log, its time in the metrics; none while leaving."""
 
 import asyncio
-import logging
 from time import perf_counter
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.logs import begin_request
+from server.logs import begin_request, log_answered
 from server.metrics import Metrics
 from server.problems import problem_response
 
 REQUEST_ID = "X-Request-Id"
-_log = logging.getLogger("urbankg.requests")
-# A monitor asks these every few seconds: they are counted, and logged only at level debug.
-_QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 _CLIENT_LEFT = 499
 
 
@@ -78,11 +74,7 @@ class Watched:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, route, str(status)).observe(seconds)
-        level = logging.DEBUG if route in _QUIET else logging.INFO
-        told = {"method": method, "route": route, "status": status, "ms": round(seconds * 1000, 2)}
-        if not finished:
-            told["unfinished"] = True
-        _log.log(level, "answered", extra=told)
+        log_answered(method, route, status, seconds, finished=finished)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

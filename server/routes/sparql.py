@@ -25,6 +25,7 @@ from sparql.syntax import Kind, facts_of
 _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(", re.IGNORECASE)
+_AND = NamedNode("urn:x-and")
 _COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
 _LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
 
@@ -173,7 +174,7 @@ class Endpoint:
         """Run a query and stream its answer."""
         readers = self._services.readers
         format_ = _format_for(request, found)
-        tag = _entity_tag(readers.revision(), found, format_)
+        tag = _tag_of(readers.revision(), found, format_)
         if tag is not None and _matches(request, tag):
             return Response(status_code=304, headers=_headers(format_, tag))
         try:
@@ -182,7 +183,7 @@ class Endpoint:
             )
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        headers = _headers(result.format, _entity_tag(result.revision, found, format_))
+        headers = _headers(result.format, _tag_of(result.revision, found, format_))
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:
             return ResultResponse(readers, result, headers)
@@ -259,12 +260,26 @@ def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:
     return min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
 
 
-def _entity_tag(revision: int, found: ProtocolRequest, format_: Format) -> str | None:
-    """A weak tag (the order of rows is not promised); None for a query that varies by itself."""
+def _tag_of(revision: int, found: ProtocolRequest, format_: Format) -> str | None:
     if _VARYING.search(found.text):
         return None
-    graphs = [graph.value for graph in (*found.default_graphs, NamedNode("urn:x-and"), *found.named_graphs)]
-    content = "\0".join((found.text, format_.name, *graphs))
+    return entity_tag(revision, found.text, format_, found.default_graphs, found.named_graphs)
+
+
+def entity_tag(
+    revision: int,
+    text: str,
+    format_: Format,
+    default_graphs: Sequence[NamedNode] = (),
+    named_graphs: Sequence[NamedNode] = (),
+) -> str:
+    """The tag of an answer; a weak one, since the order of rows is not promised."""
+    graphs = [
+        *(graph.value for graph in default_graphs),
+        "urn:x-and",
+        *(graph.value for graph in named_graphs),
+    ]
+    content = "\0".join((text, format_.name, *graphs))
     return f'W/"{revision}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"'
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 
 import httpx
 import pytest
@@ -62,7 +63,9 @@ def test_the_level_decides_what_is_written(lines: io.StringIO):
 
 @pytest.mark.parametrize("given", [None, "", "with blank", "x" * 65, 'quote"', "line\nbreak"])
 def test_an_identifier_that_is_not_plain_is_replaced(given: str | None):
-    assert len(begin_request(given)) == 32
+    ours = begin_request(given)
+    assert ours != given
+    assert re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]+", ours)
     assert begin_request("abc-1.2_3") == "abc-1.2_3"
 
 

@@ -1,0 +1,200 @@
+"""Lookups that are answered by the connection itself: the same answers, headers, counts and lines."""
+
+import asyncio
+import io
+import json
+import logging
+from collections.abc import AsyncIterator
+from urllib.parse import quote
+
+import httpx
+import pytest
+import uvicorn
+from pyoxigraph import Literal, NamedNode, Quad
+
+from server.app import create_app
+from server.keys import Scope
+from server.logs import set_up_logs
+from server.lookup_lane import LookupLane
+from server.patience import limited_protocol
+from server.services import Services
+
+LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
+
+
+class Counted(LookupLane):
+    """Counts what it answered."""
+
+    answered = 0
+
+    def __call__(self, target: bytes, headers: list[tuple[bytes, bytes]]) -> list[bytes] | None:
+        answer = super().__call__(target, headers)
+        self.answered += answer is not None
+        return answer
+
+
+@pytest.fixture
+def lane(services: Services) -> Counted:
+    services.store.commit([Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("é"))])
+    return Counted(services)
+
+
+@pytest.fixture
+async def port(services: Services, lane: Counted) -> AsyncIterator[int]:
+    protocol = limited_protocol(services.settings, lane)
+    app = create_app(services)
+    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    await task
+
+
+@pytest.fixture
+async def client(port: int) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        client.headers.pop("accept")
+        yield client
+
+
+def address(query: str, path: str = "/sparql") -> str:
+    return f"{path}?query={quote(query)}"
+
+
+@pytest.mark.parametrize(
+    "accept", [None, "*/*", "text/csv", "application/sparql-results+xml", "text/html;q=0.1, */*"]
+)
+async def test_it_says_what_the_application_says(
+    client: httpx.AsyncClient, lane: Counted, accept: str | None
+) -> None:
+    headers = {} if accept is None else {"accept": accept}
+    quick = await client.get(address(LOOKUP), headers=headers)
+    assert lane.answered == 1
+    slow = await client.get(address(LOOKUP), headers={**headers, "x-request-id": "mine"})
+    assert lane.answered == 1
+    assert quick.status_code == slow.status_code == 200
+    assert quick.content == slow.content
+    assert "é" in quick.text
+    own = {"date", "x-request-id"}
+    assert {k: v for k, v in quick.headers.items() if k not in own} == {
+        k: v for k, v in slow.headers.items() if k not in own
+    }
+    assert quick.headers["x-request-id"]
+
+
+async def test_a_tag_that_it_gave_is_known_to_the_application(
+    client: httpx.AsyncClient, lane: Counted, services: Services
+) -> None:
+    tag = (await client.get(address(LOOKUP))).headers["etag"]
+    assert (await client.get(address(LOOKUP), headers={"if-none-match": tag})).status_code == 304
+    services.store.commit([Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("two"))])
+    again = await client.get(address(LOOKUP), headers={"if-none-match": tag})
+    assert again.status_code == 200
+    assert len(again.json()["results"]["bindings"]) == 2
+
+
+async def test_it_sees_every_write_at_once(client: httpx.AsyncClient, lane: Counted) -> None:
+    for number in range(5):
+        update = f"INSERT DATA {{ <http://e/t> <http://e/n> {number} }}"
+        assert (await client.post("/update", data={"update": update})).status_code == 200
+        found = await client.get(address("SELECT ?n { <http://e/t> <http://e/n> ?n }"))
+        assert len(found.json()["results"]["bindings"]) == number + 1
+    assert lane.answered == 5
+
+
+NOT_TAKEN = [
+    ({}, address("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"), 200),
+    ({}, address(LOOKUP) + "&timeout=5", 200),
+    ({}, address(LOOKUP) + "&default-graph-uri=http://e/g", 200),
+    ({}, "/sparql", 200),
+    ({}, "/sparql?query=%FF", 400),
+    ({}, address("SELECT"), 400),
+    ({}, address(LOOKUP, "/update"), 405),
+    ({"accept": "image/png"}, address(LOOKUP), 406),
+    ({"origin": "http://page.example"}, address(LOOKUP), 200),
+    ({"authorization": "Bearer ukg_wrong_key"}, address(LOOKUP), 401),
+    ({"x-api-key": "wrong"}, address(LOOKUP), 401),
+]
+
+
+@pytest.mark.parametrize(("headers", "target", "status"), NOT_TAKEN)
+async def test_all_else_goes_to_the_application(
+    client: httpx.AsyncClient, lane: Counted, headers: dict[str, str], target: str, status: int
+) -> None:
+    assert (await client.get(target, headers=headers)).status_code == status
+    assert lane.answered == 0
+
+
+async def test_a_server_whose_reads_need_a_key_does_not_answer_without_one(
+    client: httpx.AsyncClient, lane: Counted, services: Services
+) -> None:
+    services.guard._open_reads = False
+    assert (await client.get(address(LOOKUP))).status_code == 200
+    services.keys.create("one", [Scope.READ])
+    assert (await client.get(address(LOOKUP))).status_code == 401
+    assert lane.answered == 1
+
+
+async def test_a_server_that_is_leaving_takes_no_lookups(
+    client: httpx.AsyncClient, lane: Counted, services: Services
+) -> None:
+    services.draining.begin()
+    assert (await client.get(address(LOOKUP))).status_code == 503
+
+
+async def test_large_answers_are_compressed_for_those_who_accept_it(
+    client: httpx.AsyncClient, services: Services
+) -> None:
+    long = Literal("x" * 2000)
+    services.store.commit([Quad(NamedNode("http://e/l"), NamedNode("http://e/n"), long)])
+    query = address("SELECT ?n { <http://e/l> <http://e/n> ?n }")
+    assert (await client.get(query)).headers["content-encoding"] == "gzip"
+    plain = await client.get(query, headers={"accept-encoding": "identity;q=1, gzip;q=0"})
+    assert "content-encoding" not in plain.headers
+
+
+async def test_requests_sent_together_are_answered_in_their_order(port: int, lane: Counted) -> None:
+    slow = "SELECT (COUNT(*) AS ?n) { ?s <http://e/n> ?o }"
+    targets = [address(LOOKUP), address(slow), address(LOOKUP), address(LOOKUP)]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for number, target in enumerate(targets):
+        last = "connection: close\r\n" if number == 3 else ""
+        writer.write(f"GET {target} HTTP/1.1\r\nhost: localhost\r\naccept: text/csv\r\n{last}\r\n".encode())
+    async with asyncio.timeout(60):
+        received = await reader.read()
+    writer.close()
+    bodies = [part.partition(b"\r\n\r\n")[2] for part in received.split(b"HTTP/1.1 200 OK\r\n")[1:]]
+    assert bodies == ["n\r\né\r\n".encode(), b"n\r\n1\r\n", "n\r\né\r\n".encode(), "n\r\né\r\n".encode()]
+
+
+async def test_old_clients_get_their_connection_closed(port: int, lane: Counted) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {address(LOOKUP)} HTTP/1.0\r\n\r\n".encode())
+    async with asyncio.timeout(60):
+        assert b" 200 OK" in await reader.read()
+    writer.close()
+    assert lane.answered == 0
+
+
+async def test_lookups_are_counted_and_logged(
+    client: httpx.AsyncClient, lane: Counted, services: Services
+) -> None:
+    stream, root = io.StringIO(), logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        set_up_logs("info", stream)
+        answered = await client.get(address(LOOKUP))
+        lane._log.write()
+    finally:
+        root.handlers, root.level = handlers, level
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    (told,) = (line for line in lines if line["logger"] == "urbankg.requests")
+    assert told["request"] == answered.headers["x-request-id"]
+    expected = {"level": "info", "message": "answered", "method": "GET", "route": "/sparql", "status": 200}
+    assert expected.items() <= told.items()
+    assert set(told) == {*expected, "time", "logger", "request", "ms"}
+    counted = services.metrics.text().decode()
+    assert 'urbankg_request_seconds_count{method="GET",route="/sparql",status="200"} 1.0' in counted
