@@ -7,15 +7,16 @@ here, or it is refused too, as the setting says. The literal itself is kept as i
 from functools import lru_cache
 from typing import Literal as OneOf
 
-import rdflib
 from pyoxigraph import Literal, NamedNode, Triple
 
 from geo.errors import GeometryError
 from geo.literals import is_geometry_literal, read_geometry
 from sparql.change import Violation
-from sparql.vocabulary import SH, UKG, XSD
+from sparql.lexical import in_lexical_space
+from sparql.vocabulary import RDF, SH, UKG, XSD
 
 InvalidGeometry = OneOf["repair", "refuse"]
+_PLAIN = frozenset((XSD.string.value, RDF.langString.value))
 
 
 def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> tuple[Violation, ...]:
@@ -26,7 +27,10 @@ def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> t
     value = triple.object
     if not isinstance(value, Literal):
         return ()
-    problem = _problem(value, invalid)
+    datatype = value.datatype.value
+    if datatype in _PLAIN:
+        return ()
+    problem = _problem(value, datatype, invalid)
     if problem is None:
         return ()
     component, message, severity = problem
@@ -43,8 +47,16 @@ def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> t
 
 
 @lru_cache(maxsize=8192)
-def _problem(literal: Literal, invalid: InvalidGeometry) -> tuple[NamedNode, str, NamedNode] | None:
+def _problem(
+    literal: Literal, datatype: str, invalid: InvalidGeometry
+) -> tuple[NamedNode, str, NamedNode] | None:
     """What is wrong with a literal: component, message and severity."""
+    if datatype.startswith(XSD.iri):
+        name = datatype.removeprefix(XSD.iri)
+        if in_lexical_space(name, literal.value):
+            return None
+        told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
+        return UKG.MalformedLiteral, told, SH.Violation
     if is_geometry_literal(literal):
         try:
             fault = read_geometry(literal, invalid).repair
@@ -54,10 +66,4 @@ def _problem(literal: Literal, invalid: InvalidGeometry) -> tuple[NamedNode, str
             return None
         told = f"The geometry is not valid: {fault}. It is mended where it is used; better mend it there."
         return UKG.RepairedGeometry, told, SH.Warning
-    if literal.datatype in XSD and literal.datatype != XSD.string:
-        parsed = rdflib.Literal(literal.value, datatype=rdflib.URIRef(literal.datatype.value))
-        if parsed.ill_typed:
-            name = literal.datatype.value.removeprefix(XSD.iri)
-            told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
-            return UKG.MalformedLiteral, told, SH.Violation
     return None

@@ -1,0 +1,127 @@
+"""The lexical spaces of the XSD datatypes that RDF knows (XML Schema 1.1 part 2; RDF 1.1 Concepts, 5.1).
+
+RDF does not trim: white space around a number is outside its lexical space, and so is a day that no
+calendar has.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+Check = Callable[[str], bool]
+
+_ZONE = r"(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))?"
+_YEAR = r"-?(?:[1-9]\d{3,}|0\d{3})"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
+_FLOATING = rf"{_NUMBER}(?:[eE][+-]?\d+)?|[+-]?INF|NaN"
+_MONTHS = r"(?:\d+Y(?:\d+M)?|\d+M)"
+_CLOCK = r"T(?:\d+H(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d+M(?:\d+(?:\.\d+)?S)?|\d+(?:\.\d+)?S)"
+_DAYS = rf"(?:\d+D(?:{_CLOCK})?|{_CLOCK})"
+_SIX_BITS = r"[A-Za-z0-9+/] ?"
+# XML 1.0, productions 4 and 4a, without the colon.
+_START = (
+    "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_FOLLOWING = _START + "\\-.0-9\u00b7\u0300-\u036f\u203f\u2040"
+
+
+def _matching(pattern: str) -> Check:
+    matches = re.compile(pattern, re.ASCII).fullmatch
+    return lambda text: matches(text) is not None
+
+
+def _between(lowest: int | None, highest: int | None) -> Check:
+    """Integers from `lowest` to `highest`, both included; None is without a bound."""
+    is_integer = _matching(r"[+-]?\d+")
+    # What has more digits than any bound is judged by its sign, so that no huge number is ever computed.
+    most = max(len(str(abs(bound))) for bound in (lowest, highest) if bound is not None)
+
+    def check(text: str) -> bool:
+        if not is_integer(text):
+            return False
+        negative, digits = text[0] == "-", text.lstrip("+-").lstrip("0")
+        if len(digits) > most:
+            return (lowest if negative else highest) is None
+        value = int(digits or "0") * (-1 if negative else 1)
+        return (lowest is None or value >= lowest) and (highest is None or value <= highest)
+
+    return check
+
+
+def _dated(rest: str) -> Check:
+    """A date of the calendar, followed by `rest` (XML Schema 1.1 part 2, 3.3.7.2: day-of-month constraint)."""
+    matches = re.compile(rf"({_YEAR})-({_MONTH})-({_DAY}){rest}", re.ASCII).fullmatch
+
+    def check(text: str) -> bool:
+        found = matches(text)
+        return found is not None and _is_day(int(found[1][-4:]), int(found[2]), int(found[3]))
+
+    return check
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    """Whether a month has this day; of the year the last four digits count, the calendar repeats itself."""
+    if month == 2:
+        leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        return day <= (29 if leap else 28)
+    return day <= (30 if month in (4, 6, 9, 11) else 31)
+
+
+def _is_month_day(text: str) -> bool:
+    found = _month_day(text)
+    return found is not None and _is_day(2000, int(found[1]), int(found[2]))
+
+
+_month_day = re.compile(rf"--({_MONTH})-({_DAY}){_ZONE}", re.ASCII).fullmatch
+_WIDTHS = {"byte": 8, "short": 16, "int": 32, "long": 64}
+
+_CHECKS: Final[Mapping[str, Check]] = {
+    "boolean": _matching("true|false|1|0"),
+    "decimal": _matching(_NUMBER),
+    "integer": _matching(r"[+-]?\d+"),
+    "double": _matching(_FLOATING),
+    "float": _matching(_FLOATING),
+    "nonNegativeInteger": _between(0, None),
+    "positiveInteger": _between(1, None),
+    "nonPositiveInteger": _between(None, 0),
+    "negativeInteger": _between(None, -1),
+    **{name: _between(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _WIDTHS.items()},
+    **{f"unsigned{name.title()}": _between(0, 2**bits - 1) for name, bits in _WIDTHS.items()},
+    "date": _dated(_ZONE),
+    "dateTime": _dated(f"T{_TIME}{_ZONE}"),
+    "dateTimeStamp": _dated(f"T{_TIME}{_ZONE[:-1]}"),
+    "time": _matching(_TIME + _ZONE),
+    "gYear": _matching(_YEAR + _ZONE),
+    "gYearMonth": _matching(f"{_YEAR}-{_MONTH}{_ZONE}"),
+    "gMonth": _matching(f"--{_MONTH}{_ZONE}"),
+    "gMonthDay": _is_month_day,
+    "gDay": _matching(f"---{_DAY}{_ZONE}"),
+    "duration": _matching(rf"-?P(?:{_MONTHS}(?:{_DAYS})?|{_DAYS})"),
+    "yearMonthDuration": _matching(rf"-?P{_MONTHS}"),
+    "dayTimeDuration": _matching(rf"-?P{_DAYS}"),
+    "hexBinary": _matching("(?:[0-9a-fA-F]{2})*"),
+    "base64Binary": _matching(
+        rf"(?:(?:{_SIX_BITS}){{4}})*"
+        rf"(?:(?:{_SIX_BITS}){{3}}[A-Za-z0-9+/]|(?:{_SIX_BITS}){{2}}[AEIMQUYcgkosw048] ?=|"
+        rf"{_SIX_BITS}[AQgw] ?= ?=)?"
+    ),
+    "language": _matching("[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*"),
+    "normalizedString": _matching("[^\t\n\r]*"),
+    "token": _matching("(?:[^\t\n\r ]+(?: [^\t\n\r ]+)*)?"),
+    "NMTOKEN": _matching(f"[:{_FOLLOWING}]+"),
+    "Name": _matching(f"[:{_START}][:{_FOLLOWING}]*"),
+    "NCName": _matching(f"[{_START}][{_FOLLOWING}]*"),
+}
+
+
+def in_lexical_space(name: str, text: str) -> bool:
+    """Whether a text is in the lexical space of the XSD datatype of that local name.
+
+    Of `string` and `anyURI` every text is, and so it is of a name that XSD does not have.
+    """
+    check = _CHECKS.get(name)
+    return check is None or check(text)
