@@ -1,24 +1,40 @@
-"""From a change to the (shape, focus node) pairs whose verdict it may change.
+"""From a change to the (shape, focus node) pairs whose verdict it may turn to the worse.
 
 The method: a triple affects a node if it makes it a target, or if the node lies at the start of a
 path that one of the shape's dependencies walks to that triple. Paths are walked backwards over the
-graph before and after together, so that removed triples still lead to those they affected.
+graph before and after together, so that removed triples still lead to those they affected. Shapes are
+indexed by the predicates and classes they speak of: what none speaks of costs one lookup in a dictionary.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.model import TargetedShape
-from shapes.paths import Dependency, Repeat, Step, invert, walk
+from shapes.paths import Dependency, Path, Repeat, Step, invert, walk
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import RDF, RDFS
 
 Pairs = dict[str, set[Term]]
 """Focus nodes by the shape's name."""
 
-_UP = Repeat(Step(RDFS.subClassOf))
+_TYPE = RDF.type
+_SUBCLASS = RDFS.subClassOf
+_UP = Repeat(Step(_SUBCLASS))
 _DOWN = invert(_UP)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a triple leads back to focus nodes: from one of its ends, along a path, for these shapes."""
+
+    forward: bool
+    path: Path | None
+    shapes: tuple[TargetedShape, ...]
+
+
+_Ways = dict[NamedNode | None, tuple[_Way, ...]]
 
 
 class AffectedPairs:
@@ -26,71 +42,99 @@ class AffectedPairs:
 
     def __init__(self, shapes: Sequence[TargetedShape]) -> None:
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
-        self._by_predicate: dict[NamedNode | None, list[tuple[TargetedShape, Dependency]]] = {}
+        self._added = _ways(shapes, lambda dependency: dependency.effect.added)
+        self._removed = _ways(shapes, lambda dependency: dependency.effect.removed)
         self._by_class: dict[NamedNode, list[TargetedShape]] = {}
         self._by_subject: dict[NamedNode, list[TargetedShape]] = {}
         self._by_object: dict[NamedNode, list[TargetedShape]] = {}
         for shape in shapes:
-            for dependency in shape.dependencies:
-                self._by_predicate.setdefault(dependency.step.predicate, []).append((shape, dependency))
             for class_ in shape.classes:
                 self._by_class.setdefault(class_, []).append(shape)
             for predicate in shape.subjects_of:
                 self._by_subject.setdefault(predicate, []).append(shape)
             for predicate in shape.objects_of:
                 self._by_object.setdefault(predicate, []).append(shape)
+        classes = (_TYPE, _SUBCLASS) if self._by_class else ()
+        self._spoken_removed = frozenset(self._removed)
+        self._spoken_added = frozenset((*self._added, *self._by_subject, *self._by_object, *classes))
 
-    def of(self, triples: Iterable[Triple], either: TripleSource, after: TripleSource) -> Pairs:
+    def concerns(self, additions: Iterable[Triple], removals: Iterable[Triple]) -> bool:
+        """Whether any shape speaks of such triples at all; told without reading the graph."""
+        return any(
+            None in spoken or not spoken.isdisjoint(triple.predicate for triple in triples)
+            for triples, spoken in ((additions, self._spoken_added), (removals, self._spoken_removed))
+        )
+
+    def of(
+        self,
+        additions: Collection[Triple],
+        removals: Collection[Triple],
+        either: TripleSource,
+        after: TripleSource,
+    ) -> Pairs:
         """Pairs affected by these triples. `either` is before and after together, `after` what will be."""
         found: Pairs = {}
-        asked: set[tuple[str, Term, Dependency]] = set()
-        is_target = _Membership(after)
-        for triple in triples:
-            self._new_targets(triple, after, found)
-            keyed = self._by_predicate.get(triple.predicate, []) + self._by_predicate.get(None, [])
-            for shape, dependency in keyed:
-                start = triple.subject if dependency.step.forward else triple.object
-                if (shape.name, start, dependency) in asked:
-                    continue
-                asked.add((shape.name, start, dependency))
-                if dependency.path is None:
-                    nodes = self.targets(shape, after)
-                else:
-                    nodes = walk(either, start, invert(dependency.path))
-                for node in nodes:
-                    if node not in found.get(shape.name, ()) and is_target(shape, node):
-                        found.setdefault(shape.name, set()).add(node)
+        targets = _Membership(after)
+        for triple in additions:
+            self._new_targets(triple, after, targets, found)
+        walked: dict[tuple[int, Term], Collection[Term]] = {}
+        for triples, ways in ((additions, self._added), (removals, self._removed)):
+            anywhere = ways.get(None, ())
+            for triple in triples:
+                for way in (*ways.get(triple.predicate, ()), *anywhere):
+                    start = triple.subject if way.forward else triple.object
+                    self._walk_back(way, start, either, after, targets, walked, found)
         return found
 
-    def _new_targets(self, triple: Triple, after: TripleSource, found: Pairs) -> None:
+    def _walk_back(
+        self,
+        way: _Way,
+        start: Term,
+        either: TripleSource,
+        after: TripleSource,
+        targets: "_Membership",
+        walked: dict[tuple[int, Term], Collection[Term]],
+        found: Pairs,
+    ) -> None:
+        if (id(way), start) in walked:
+            return
+        nodes: Collection[Term] = () if way.path is None else walk(either, start, way.path)
+        walked[id(way), start] = nodes
+        for shape in way.shapes:
+            judged = found.get(shape.name, ())
+            for node in self.targets(shape, after) if way.path is None else nodes:
+                if node not in judged and targets(shape, node):
+                    judged = found.setdefault(shape.name, set())
+                    judged.add(node)
+
+    def _new_targets(self, triple: Triple, after: TripleSource, targets: "_Membership", found: Pairs) -> None:
         predicate = triple.predicate
         for shape in self._by_subject.get(predicate, ()):
-            if any(True for _ in after.match(triple.subject, predicate, None)):
-                found.setdefault(shape.name, set()).add(triple.subject)
+            found.setdefault(shape.name, set()).add(triple.subject)
         for shape in self._by_object.get(predicate, ()):
-            if any(True for _ in after.match(None, predicate, triple.object)):
-                found.setdefault(shape.name, set()).add(triple.object)
-        if predicate == RDF.type and self._by_class:
-            is_there = any(True for _ in after.match(triple.subject, predicate, triple.object))
-            for class_ in walk(after, triple.object, _UP) if is_there else ():
-                if isinstance(class_, NamedNode):
-                    for shape in self._by_class.get(class_, ()):
-                        found.setdefault(shape.name, set()).add(triple.subject)
-        if predicate == RDFS.subClassOf and self._by_class and triple in after.match(*triple):
-            self._new_subclass(triple, after, found)
+            found.setdefault(shape.name, set()).add(triple.object)
+        if not self._by_class:
+            return
+        if predicate == _TYPE:
+            for class_ in targets.superclasses(triple.object):
+                for shape in self._by_class.get(class_, ()):  # type: ignore[arg-type]
+                    found.setdefault(shape.name, set()).add(triple.subject)
+        elif predicate == _SUBCLASS:
+            self._new_subclass(triple, after, targets, found)
 
-    def _new_subclass(self, triple: Triple, after: TripleSource, found: Pairs) -> None:
+    def _new_subclass(
+        self, triple: Triple, after: TripleSource, targets: "_Membership", found: Pairs
+    ) -> None:
         """A class axiom makes instances of the subclass targets of what targets its superclasses."""
         shapes = [
             shape
-            for class_ in walk(after, triple.object, _UP)
-            if isinstance(class_, NamedNode)
-            for shape in self._by_class.get(class_, ())
+            for class_ in targets.superclasses(triple.object)
+            for shape in self._by_class.get(class_, ())  # type: ignore[arg-type]
         ]
         if not shapes:
             return
         for subclass in walk(after, triple.subject, _DOWN):
-            for instance in after.match(None, RDF.type, subclass):
+            for instance in after.match(None, _TYPE, subclass):
                 for shape in shapes:
                     found.setdefault(shape.name, set()).add(instance.subject)
 
@@ -99,7 +143,7 @@ class AffectedPairs:
         nodes: set[Term] = set(shape.nodes)
         for class_ in shape.classes:
             for subclass in walk(source, class_, _DOWN):
-                nodes.update(t.subject for t in source.match(None, RDF.type, subclass))
+                nodes.update(t.subject for t in source.match(None, _TYPE, subclass))
         for predicate in shape.subjects_of:
             nodes.update(t.subject for t in source.match(None, predicate, None))
         for predicate in shape.objects_of:
@@ -115,25 +159,56 @@ class AffectedPairs:
         return {shape.name: self.targets(shape, source) for shape in self.shapes.values()}
 
 
+def _ways(shapes: Sequence[TargetedShape], counts: Callable[[Dependency], bool]) -> _Ways:
+    """By predicate, the distinct ways back; shapes that share one share its walk."""
+    grouped: dict[NamedNode | None, dict[tuple[bool, Path | None], dict[str, TargetedShape]]] = {}
+    for shape in shapes:
+        for dependency in shape.dependencies:
+            if counts(dependency):
+                back = None if dependency.path is None else invert(dependency.path)
+                ways = grouped.setdefault(dependency.step.predicate, {})
+                ways.setdefault((dependency.step.forward, back), {})[shape.name] = shape
+    return {
+        predicate: tuple(
+            _Way(forward, path, tuple(named.values())) for (forward, path), named in found.items()
+        )
+        for predicate, found in grouped.items()
+    }
+
+
 class _Membership:
     """Whether a node is a target of a shape; classes of a node are looked up once."""
 
     def __init__(self, source: TripleSource) -> None:
         self._source = source
         self._classes: dict[Term, set[Term]] = {}
+        self._superclasses: dict[Term, set[Term]] = {}
 
     def __call__(self, shape: TargetedShape, node: Term) -> bool:
         if node in shape.nodes:
             return True
-        if shape.classes and not isinstance(node, Literal) and shape.classes & self._classes_of(node):
-            return True
         match = self._source.match
-        return any(any(True for _ in match(node, p, None)) for p in shape.subjects_of) or any(
-            any(True for _ in match(None, p, node)) for p in shape.objects_of
-        )
+        if not isinstance(node, Literal):
+            if shape.classes and not shape.classes.isdisjoint(self._classes_of(node)):
+                return True
+            for predicate in shape.subjects_of:
+                for _ in match(node, predicate, None):
+                    return True
+        for predicate in shape.objects_of:
+            for _ in match(None, predicate, node):
+                return True
+        return False
+
+    def superclasses(self, class_: Term) -> set[Term]:
+        """The class and everything above it."""
+        found = self._superclasses.get(class_)
+        if found is None:
+            found = self._superclasses[class_] = walk(self._source, class_, _UP)
+        return found
 
     def _classes_of(self, node: Term) -> set[Term]:
-        if node not in self._classes:
-            direct = {t.object for t in self._source.match(node, RDF.type, None)}
-            self._classes[node] = {c for class_ in direct for c in walk(self._source, class_, _UP)}
-        return self._classes[node]
+        found = self._classes.get(node)
+        if found is None:
+            direct = {t.object for t in self._source.match(node, _TYPE, None)}
+            found = self._classes[node] = {c for class_ in direct for c in self.superclasses(class_)}
+        return found

@@ -117,9 +117,11 @@ class ShapesGate:
         delta = Delta(frozenset(standing) | derived.additions, removals | derived.removals)
         if not delta.additions and not delta.removals:
             return _Trial((), ())
+        if not self.pairs.concerns(delta.additions, delta.removals):
+            return _Trial((), ())
         after = Overlay(before, delta.additions, delta.removals)
         either = Overlay(before, delta.additions)
-        pairs = self.pairs.of(delta.additions | delta.removals, either, after)
+        pairs = self.pairs.of(delta.additions, delta.removals, either, after)
         found = [v for v in self._engine.check(after, pairs) if v.severity != SH.Info]
         if found:
             found = self._new_ones(before, found)

@@ -7,14 +7,31 @@ never under: a node judged needlessly costs time, a node missed would cost trust
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import rdflib
 from pyoxigraph import NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
+from shapes.components import custom_components
 from shapes.errors import ShapeMalformed
-from shapes.paths import HERE, Dependency, Path, Repeat, Step, join, parse_path, uses
+from shapes.paths import (
+    ADDED,
+    ANY,
+    HERE,
+    NEITHER,
+    REMOVED,
+    Dependency,
+    Effect,
+    Path,
+    Repeat,
+    Sequence,
+    Step,
+    join,
+    parse_path,
+    uses,
+)
 from shapes.queries import query_dependencies
 from shapes.terms import to_oxigraph
 from sparql import vocabulary
@@ -24,12 +41,19 @@ TYPE = Step(vocabulary.RDF.type)
 SUBCLASS = Step(vocabulary.RDFS.subClassOf)
 TO_CLASSES: Path = join(TYPE, Repeat(SUBCLASS))
 
-_PAIRS = (SH.equals, SH.disjoint, SH.lessThan, SH.lessThanOrEquals)
-_LISTS = (SH["and"], SH["or"], SH.xone)
-_NESTED = (SH.node, SH["not"], SH.qualifiedValueShape)
+_PAIRS = {SH.equals: ANY, SH.disjoint: ADDED, SH.lessThan: ADDED, SH.lessThanOrEquals: ADDED}
 _DEEPEST = 15
 """As deep as the engine itself goes; SHACL leaves recursive shapes undefined (3.4.3)."""
 TARGETS = (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.target)
+_COUNTED_UP = (SH.minCount, SH.hasValue, SH.qualifiedMinCount)
+"""What more values can only help."""
+_SILENT = (
+    *_COUNTED_UP,
+    *(SH.qualifiedValueShape, SH.qualifiedMaxCount, SH.qualifiedValueShapesDisjoint),
+    *(SH.path, SH.name, SH.description, SH.message, SH.severity, SH.order, SH.group, SH.defaultValue),
+    *(SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.deactivated),
+)
+"""Properties of a shape that make no further value a violation by itself."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +67,8 @@ class TargetedShape:
     subjects_of: frozenset[NamedNode]
     objects_of: frozenset[NamedNode]
     dependencies: tuple[Dependency, ...]
-    unbounded: bool
-    """Whether its targets are given by a query (SHACL-AF): then only a run over everything is sure."""
 
-    @property
+    @cached_property
     def predicates(self) -> frozenset[NamedNode]:
         """Every predicate its verdict may depend on."""
         return frozenset(d.step.predicate for d in self.dependencies if d.step.predicate is not None)
@@ -59,16 +81,24 @@ def targeted_shapes(graph: rdflib.Graph) -> tuple[TargetedShape, ...]:
         for node in graph.subjects(RDF.type, class_type):
             if (node, RDF.type, SH.NodeShape) in graph or (node, RDF.type, SH.PropertyShape) in graph:
                 nodes.add(node)
-    active = [node for node in nodes if graph.value(node, SH.deactivated) != rdflib.Literal(True)]
+    active = [node for node in nodes if not is_deactivated(graph, node)]
     return tuple(_targeted(graph, node) for node in sorted(active, key=str))
+
+
+def is_deactivated(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
+    """Whether a shape says `sh:deactivated true` (SHACL, 2.1.4)."""
+    return any(isinstance(v, rdflib.Literal) and v.value is True for v in graph.objects(node, SH.deactivated))
 
 
 def _targeted(graph: rdflib.Graph, node: rdflib.term.Node) -> TargetedShape:
     classes = set(graph.objects(node, SH.targetClass))
     if (node, RDF.type, RDFS.Class) in graph or (node, RDF.type, OWL.Class) in graph:
         classes.add(node)
+    merged: dict[tuple[Path | None, Step], Effect] = {}
     try:
-        collected = dict.fromkeys(_Collector(graph).shape(node, HERE))
+        for found in _Collector(graph).shape(node, HERE, REMOVED):
+            key = (found.path, found.step)
+            merged[key] = merged.get(key, NEITHER) | found.effect
     except ShapeMalformed as error:
         # An editor looks for the shape, not for the node inside it.
         raise ShapeMalformed(str(node), error.reason) from error
@@ -79,8 +109,7 @@ def _targeted(graph: rdflib.Graph, node: rdflib.term.Node) -> TargetedShape:
         classes=_iris(classes),
         subjects_of=_iris(graph.objects(node, SH.targetSubjectsOf)),
         objects_of=_iris(graph.objects(node, SH.targetObjectsOf)),
-        dependencies=tuple(collected),
-        unbounded=(node, SH.target, None) in graph,
+        dependencies=tuple(Dependency(*key, effect) for key, effect in merged.items() if effect != NEITHER),
     )
 
 
@@ -93,43 +122,100 @@ class _Collector:
 
     def __init__(self, graph: rdflib.Graph) -> None:
         self._graph = graph
-        self._visited: set[tuple[rdflib.term.Node, Path]] = set()
+        self._components = custom_components(graph)
+        self._visited: set[tuple[rdflib.term.Node, Path, Effect]] = set()
 
-    def shape(self, node: rdflib.term.Node, at: Path) -> Iterator[Dependency]:
-        """Dependencies of a shape applied to the nodes at `at`, from the outermost focus node."""
-        if (node, at) in self._visited or _length(at) > _DEEPEST:
+    def shape(self, node: rdflib.term.Node, at: Path, missing: Effect) -> Iterator[Dependency]:
+        """Dependencies of a shape applied to the nodes at `at`, from the outermost focus node.
+
+        `missing` is the effect of what the shape asks to be there: REMOVED, or under a negation ADDED, or ANY
+        where the shape may count either way.
+        """
+        too_deep = isinstance(at, Sequence) and len(at.parts) > _DEEPEST
+        if (node, at, missing) in self._visited or too_deep or is_deactivated(self._graph, node):
             return
-        self._visited.add((node, at))
-        graph = self._graph
+        self._visited.add((node, at, missing))
+        graph, excess = self._graph, missing.opposite
         path_node = graph.value(node, SH.path)
-        values = at
-        if path_node is not None:
-            path = parse_path(graph, path_node)
+        path = None if path_node is None else parse_path(graph, path_node)
+        values = at if path is None else join(at, path)
+        if path is not None:
+            effect = self._effect_of_values(node, missing)
             for prefix, step in uses(path):
-                yield Dependency(join(at, prefix), step)
-            values = join(at, path)
-        for predicate in _PAIRS:
+                yield Dependency(join(at, prefix), step, effect)
+        for predicate, natural in _PAIRS.items():
+            effect = missing | excess if natural == ANY else excess
             for other in graph.objects(node, predicate):
-                yield Dependency(at, Step(NamedNode(str(other))))
+                yield Dependency(at, Step(NamedNode(str(other))), effect)
         if (node, SH["class"], None) in graph:
-            yield Dependency(values, TYPE)
-            yield Dependency(join(values, TO_CLASSES), SUBCLASS)
-        if (node, SH.closed, rdflib.Literal(True)) in graph:
-            yield Dependency(values, Step(None))
-        for query in graph.objects(node, SH.sparql):
-            select = graph.value(query, SH.select) or graph.value(query, SH.ask)
-            yield from query_dependencies(graph, query, str(select), at, path_node)
-        for inner in self._inner(node):
-            yield from self.shape(inner, values)
+            yield Dependency(values, TYPE, missing)
+            yield Dependency(join(values, TO_CLASSES), SUBCLASS, missing)
+        if any(isinstance(v, rdflib.Literal) and v.value is True for v in graph.objects(node, SH.closed)):
+            yield Dependency(values, Step(None), excess)
+        for found in self._queries(node, at, path):
+            both = missing | excess if found.effect == ANY else excess if found.effect == ADDED else missing
+            yield Dependency(found.path, found.step, both)
+        for inner, effect in self._inner(node, missing):
+            yield from self.shape(inner, values, effect)
 
-    def _inner(self, node: rdflib.term.Node) -> Iterator[rdflib.term.Node]:
-        yield from self._graph.objects(node, SH.property)
-        for predicate in _NESTED:
-            yield from self._graph.objects(node, predicate)
-        for predicate in _LISTS:
-            for members in self._graph.objects(node, predicate):
-                yield from Collection(self._graph, members)
+    def _effect_of_values(self, node: rdflib.term.Node, missing: Effect) -> Effect:
+        """What a value more, or less, can do to the constraints on the values."""
+        graph = self._graph
+        predicates = set(graph.predicates(node, None))
+        found = NEITHER
+        if predicates & {*_COUNTED_UP, SH.equals} or self._custom(node):
+            found |= missing
+        if SH.qualifiedMaxCount in predicates or self._custom(node):
+            found |= missing.opposite
+        if any(str(p).startswith(vocabulary.SH.iri) for p in predicates.difference(_SILENT)):
+            found |= missing.opposite
+        return found
+
+    def _queries(self, node: rdflib.term.Node, at: Path, path: Path | None) -> Iterator[Dependency]:
+        for constraint in self._graph.objects(node, SH.sparql):
+            if not is_deactivated(self._graph, constraint):
+                yield from query_dependencies(self._graph, constraint, at, path)
+        for validator in self._custom(node):
+            yield from query_dependencies(self._graph, validator, at, path)
+
+    def _custom(self, node: rdflib.term.Node) -> list[rdflib.term.Node]:
+        """The validators of custom constraint components that the shape gives parameters to (SHACL, 6)."""
+        is_property = self._graph.value(node, SH.path) is not None
+        return [
+            validator
+            for component in self._components
+            if component.applies_to(self._graph, node)
+            for validator in component.validators(self._graph, property_shape=is_property)
+        ]
+
+    def _inner(self, node: rdflib.term.Node, missing: Effect) -> Iterator[tuple[rdflib.term.Node, Effect]]:
+        graph = self._graph
+        for predicate in (SH.property, SH.node):
+            for inner in graph.objects(node, predicate):
+                yield inner, missing
+        for inner in graph.objects(node, SH["not"]):
+            yield inner, missing.opposite
+        for predicate, effect in ((SH["and"], missing), (SH["or"], missing), (SH.xone, ANY)):
+            for members in graph.objects(node, predicate):
+                for inner in Collection(graph, members):
+                    yield inner, effect
+        counted = NEITHER
+        if (node, SH.qualifiedMinCount, None) in graph:
+            counted |= missing
+        if (node, SH.qualifiedMaxCount, None) in graph:
+            counted |= missing.opposite
+        for inner in graph.objects(node, SH.qualifiedValueShape):
+            yield inner, counted
+        if (node, SH.qualifiedValueShapesDisjoint, rdflib.Literal(True)) in graph:
+            for inner in siblings(graph, node):
+                yield inner, ANY
 
 
-def _length(path: Path) -> int:
-    return len(path.parts) if hasattr(path, "parts") else 1
+def siblings(graph: rdflib.Graph, node: rdflib.term.Node) -> Iterator[rdflib.term.Node]:
+    """The sibling shapes of a property shape with `sh:qualifiedValueShape` (SHACL, 4.7.3)."""
+    own = set(graph.objects(node, SH.qualifiedValueShape))
+    for parent in graph.subjects(SH.property, node):
+        for other in graph.objects(parent, SH.property):
+            for shape in graph.objects(other, SH.qualifiedValueShape):
+                if shape not in own:
+                    yield shape

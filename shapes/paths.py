@@ -48,11 +48,34 @@ HERE = Sequence()
 
 
 @dataclass(frozen=True)
+class Effect:
+    """Which changes of a triple can turn a verdict from good to bad."""
+
+    added: bool
+    removed: bool
+
+    def __or__(self, other: "Effect") -> "Effect":
+        return Effect(self.added or other.added, self.removed or other.removed)
+
+    @property
+    def opposite(self) -> "Effect":
+        """The same for a verdict that is negated."""
+        return Effect(self.removed, self.added)
+
+
+ANY = Effect(True, True)
+ADDED = Effect(True, False)
+REMOVED = Effect(False, True)
+NEITHER = Effect(False, False)
+
+
+@dataclass(frozen=True)
 class Dependency:
     """`step` at the end of `path`; with `path` None the triple may concern any focus node."""
 
     path: Path | None
     step: Step
+    effect: Effect = ANY
 
 
 def join(*paths: Path) -> Path:
@@ -166,3 +189,18 @@ def text(path: Path) -> str:
         case Repeat():
             mark = "+" if path.at_least_one else "?" if path.at_most_one else "*"
             return f"({text(path.part)}){mark}"
+
+
+def sparql_text(path: Path) -> str:
+    """The path in SPARQL 1.1's property path syntax (9.1)."""
+    match path:
+        case Step():
+            name = "!<>" if path.predicate is None else f"<{path.predicate.value}>"
+            return name if path.forward else f"^{name}"
+        case Sequence():
+            return "(" + "/".join(sparql_text(part) for part in path.parts) + ")"
+        case Alternative():
+            return "(" + "|".join(sparql_text(part) for part in path.parts) + ")"
+        case Repeat():
+            mark = "+" if path.at_least_one else "?" if path.at_most_one else "*"
+            return f"({sparql_text(path.part)}){mark}"

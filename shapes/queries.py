@@ -1,10 +1,13 @@
-"""Which triples a SHACL-SPARQL constraint depends on (SHACL 5): read from its parsed query.
+"""Which triples a SHACL-SPARQL constraint depends on (SHACL 5 and 6): read from its query's algebra.
 
-Every triple pattern is reached from `$this` along other patterns; that route is the dependency's
-path. A pattern that no route reaches may concern any focus node.
+Every triple pattern is reached from a pre-bound variable along patterns that are joined with it for sure;
+that route is the dependency's path. What an OPTIONAL, a branch of a UNION or a sub-select binds does not
+lead out of it: there the variable may be unbound and the pattern may match anywhere. A pattern that no route
+reaches may concern any focus node.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyoxigraph
@@ -15,76 +18,236 @@ from rdflib.namespace import SH
 from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
-from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.plugins.sparql.parserutils import CompValue, Expr
 
 from shapes.errors import ShapeMalformed
-from shapes.paths import HERE, Alternative, Dependency, Path, Repeat, Step, invert, join, uses
+from shapes.paths import (
+    ADDED,
+    ANY,
+    HERE,
+    REMOVED,
+    Alternative,
+    Dependency,
+    Path,
+    Repeat,
+    Step,
+    invert,
+    join,
+    sparql_text,
+    uses,
+)
 
 _THIS = rdflib.Variable("this")
+_VALUE = rdflib.Variable("value")
 _Pattern = tuple[Any, Path, Any]
+_GROWING = frozenset(
+    [
+        "SelectQuery",
+        "AskQuery",
+        "Project",
+        "Distinct",
+        "Reduced",
+        "OrderBy",
+        "BGP",
+        "Join",
+        "Union",
+        "Filter",
+        "Extend",
+        "ToMultiSet",
+        "values",
+    ]
+)
+"""Parts of a query that give more solutions, never fewer, when there are more triples."""
 
 
 def query_dependencies(
-    graph: rdflib.Graph,
-    constraint: rdflib.term.Node,
-    query: str,
-    at: Path,
-    path_node: rdflib.term.Node | None,
+    graph: rdflib.Graph, constraint: rdflib.term.Node, at: Path, path: Path | None
 ) -> Iterator[Dependency]:
-    """Dependencies of one `sh:sparql` constraint whose `$this` stands at `at`. Raises `ShapeMalformed`."""
-    patterns = list(_patterns(graph, constraint, query, path_node))
-    routes = _routes(patterns)
-    for subject, path, object_ in patterns:
-        if subject in routes:
-            start, via = routes[subject], path
-        elif object_ in routes:
-            start, via = routes[object_], invert(path)
-        else:
-            for _, step in uses(path):
-                yield Dependency(None, step)
-            continue
-        for prefix, step in uses(via):
-            yield Dependency(join(at, start, prefix), step)
+    """Dependencies of a `sh:sparql` constraint or a custom validator on a shape that stands at `at`.
+
+    `path` is the path of a property shape. Effects are told for a constraint that must hold. Raises
+    `ShapeMalformed`.
+    """
+    select, ask = graph.value(constraint, SH.select), graph.value(constraint, SH.ask)
+    text = select if select is not None else ask
+    if text is None:
+        raise ShapeMalformed(str(constraint), "it has neither sh:select nor sh:ask")
+    algebra = _parsed(constraint, query_text(graph, constraint, str(text), path))
+    roots: dict[Any, Path] = {_THIS: HERE}
+    if ask is not None:
+        roots[_VALUE] = HERE if path is None else path
+    effect = ANY if not _only_grows(algebra) else ADDED if ask is None else REMOVED
+    for pattern, scope in _placed(algebra, _Scope(outermost=True)):
+        yield from _dependencies(pattern, scope, roots, at, effect)
 
 
-def _patterns(
-    graph: rdflib.Graph, constraint: rdflib.term.Node, query: str, path_node: rdflib.term.Node | None
-) -> Iterator[_Pattern]:
-    if path_node is not None:
-        path_text = path_node.n3() if isinstance(path_node, rdflib.URIRef) else "?anyPredicate"
-        query = query.replace("$PATH", path_text).replace("?PATH", path_text)
+def query_text(
+    graph: rdflib.Graph, constraint: rdflib.term.Node, query: str, path: Path | None = None
+) -> str:
+    """The query with its declared prefixes before it, and the shape's path in the place of `$PATH`."""
+    if path is not None:
+        query = query.replace("$PATH", sparql_text(path)).replace("?PATH", sparql_text(path))
     prefixes = "".join(
         f"PREFIX {graph.value(declared, SH.prefix)}: <{graph.value(declared, SH.namespace)}>\n"
         for source in graph.objects(constraint, SH.prefixes)
         for declared in graph.objects(source, SH.declare)
     )
+    return prefixes + query
+
+
+def _parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
     try:
-        pyoxigraph.Store().query(prefixes + query)
-        algebra = translateQuery(parseQuery(prefixes + query)).algebra
+        pyoxigraph.Store().query(query)
+        algebra: CompValue = translateQuery(parseQuery(query)).algebra
     except (SyntaxError, ParseBaseException) as error:
         raise ShapeMalformed(str(constraint), f"its SPARQL does not parse: {error}") from error
-    for triple in _triples(algebra):
-        subject, predicate, object_ = triple
-        yield subject, _path(predicate), object_
+    return algebra
 
 
-def _triples(node: Any) -> Iterator[tuple[Any, Any, Any]]:
+@dataclass(frozen=True)
+class _Scope:
+    """What surely holds of every solution in which a pattern takes part."""
+
+    patterns: tuple[_Pattern, ...] = ()
+    predicates: Mapping[Any, tuple[rdflib.URIRef, ...]] = field(default_factory=dict)
+    """The IRIs that a FILTER leaves to a variable."""
+    bound: bool = True
+    """Whether the pre-bound variables are: not in a sub-select that does not project them."""
+    outermost: bool = False
+
+    def with_patterns(self, more: Iterable[_Pattern]) -> "_Scope":
+        return _Scope((*self.patterns, *more), self.predicates, self.bound, self.outermost)
+
+
+def _dependencies(
+    pattern: _Pattern, scope: _Scope, roots: Mapping[Any, Path], at: Path, effect: Any
+) -> Iterator[Dependency]:
+    subject, path, object_ = pattern
+    routes = _routes(scope.patterns, roots if scope.bound else {})
+    ends = [(routes[end], via) for end, via in ((subject, path), (object_, invert(path))) if end in routes]
+    if not ends:
+        for _, step in uses(path):
+            yield Dependency(None, step, effect)
+        return
+    start, via = min(ends, key=lambda end: len(getattr(end[0], "parts", " ")))
+    for prefix, step in uses(via):
+        yield Dependency(join(at, start, prefix), step, effect)
+
+
+def _placed(node: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]:
+    """Every triple pattern of the algebra, with what it is surely joined with."""
+    if not isinstance(node, CompValue):
+        return
+    match node.name:
+        case "BGP":
+            patterns = tuple(_patterns(node, scope))
+            for pattern in patterns:
+                yield pattern, scope.with_patterns(patterns)
+        case "Join":
+            yield from _placed(node.p1, scope.with_patterns(_certain(node.p2)))
+            yield from _placed(node.p2, scope.with_patterns(_certain(node.p1)))
+        case "LeftJoin":
+            yield from _placed(node.p1, scope)
+            inside = _Scope(tuple(_certain(node.p1)), bound=scope.bound)
+            yield from _placed(node.p2, inside)
+            yield from _tested(node.expr, inside.with_patterns(_certain(node.p2)))
+        case "Minus":
+            yield from _placed(node.p1, scope)
+            yield from _placed(node.p2, _Scope(tuple(_certain(node.p1)), bound=scope.bound))
+        case "Filter":
+            narrowed = {**scope.predicates, **_narrowed(node.expr)}
+            yield from _placed(node.p, _Scope(scope.patterns, narrowed, scope.bound))
+            yield from _tested(node.expr, _Scope(tuple(_certain(node.p)), bound=scope.bound))
+        case "Union":
+            yield from _placed(node.p1, scope)
+            yield from _placed(node.p2, scope)
+        case "Project":
+            # Nothing but what a sub-select projects is joined with the rest; $this must be (SHACL, 5.2.1).
+            bound = scope.outermost or (scope.bound and _THIS in (node.PV or ()))
+            yield from _placed(node.p, _Scope(bound=bound))
+        case "SelectQuery" | "AskQuery" | "Distinct" | "Reduced" | "Slice":
+            yield from _placed(node.p, scope)
+        case "ToMultiSet":
+            yield from _placed(node.get("p"), replace(scope, outermost=False))
+        case "Extend" | "OrderBy":
+            yield from _placed(node.p, scope)
+            yield from _tested(node.expr, _Scope(tuple(_certain(node.p)), bound=scope.bound))
+        case "Graph" | "ServiceGraphPattern":
+            yield from _placed(node.get("p") or node.get("graph"), _Scope(bound=False))
+        case _:
+            for key, value in node.items():
+                if key != "_vars":
+                    yield from _tested(value, _Scope(bound=scope.bound))
+
+
+def _tested(expression: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]:
+    """The patterns of the EXISTS and NOT EXISTS in an expression."""
+    if isinstance(expression, CompValue):
+        if expression.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+            yield from _placed(expression.graph, scope)
+        elif isinstance(expression, Expr):
+            for value in expression.values():
+                yield from _tested(value, scope)
+        else:
+            yield from _placed(expression, scope)
+    elif isinstance(expression, list | tuple):
+        for value in expression:
+            yield from _tested(value, scope)
+
+
+def _certain(node: Any) -> Iterator[_Pattern]:
+    """Patterns that every solution of this part matches."""
+    if not isinstance(node, CompValue):
+        return
+    match node.name:
+        case "BGP":
+            yield from _patterns(node, _Scope())
+        case "Join":
+            yield from _certain(node.p1)
+            yield from _certain(node.p2)
+        case "LeftJoin" | "Minus":
+            yield from _certain(node.p1)
+        case "Filter" | "Extend" | "Distinct" | "Reduced" | "OrderBy":
+            yield from _certain(node.p)
+
+
+def _patterns(node: CompValue, scope: _Scope) -> Iterator[_Pattern]:
+    for subject, predicate, object_ in node.get("triples") or ():
+        allowed = scope.predicates.get(predicate)
+        if allowed is None:
+            yield subject, _path(predicate), object_
+        else:
+            yield subject, Alternative(tuple(Step(NamedNode(str(iri))) for iri in allowed)), object_
+
+
+def _narrowed(expression: Any) -> dict[Any, tuple[rdflib.URIRef, ...]]:
+    """Variables that a filter leaves only some IRIs: `?p IN (...)`, `?p = ...`, and such joined by &&."""
+    if not isinstance(expression, CompValue):
+        return {}
+    if expression.name == "ConditionalAndExpression":
+        found: dict[Any, tuple[rdflib.URIRef, ...]] = {}
+        for part in (expression.expr, *expression.other):
+            found |= _narrowed(part)
+        return found
+    if expression.name == "RelationalExpression" and expression.op in ("IN", "="):
+        other = expression.other if isinstance(expression.other, list) else [expression.other]
+        if isinstance(expression.expr, rdflib.Variable) and all(isinstance(o, rdflib.URIRef) for o in other):
+            return {expression.expr: tuple(other)}
+    return {}
+
+
+def _only_grows(node: Any) -> bool:
+    """Whether more triples can only give more solutions."""
     if isinstance(node, CompValue):
-        if node.name in ("BGP", "TriplesBlock"):
-            for triple in node.get("triples") or ():
-                yield from _flat(triple)
-        for key, value in node.items():
-            if key not in ("triples", "_vars"):
-                yield from _triples(value)
-    elif isinstance(node, list | tuple):
-        for value in node:
-            yield from _triples(value)
-
-
-def _flat(triple: Any) -> Iterator[tuple[Any, Any, Any]]:
-    terms = list(triple)
-    for index in range(0, len(terms) - 2, 3):
-        yield terms[index], terms[index + 1], terms[index + 2]
+        if isinstance(node, Expr):
+            if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS") or node.name.startswith("Aggregate"):
+                return False
+        elif node.name not in _GROWING:
+            return False
+        return all(_only_grows(value) for key, value in node.items() if key != "_vars")
+    if isinstance(node, list | tuple):
+        return all(_only_grows(value) for value in node)
+    return True
 
 
 def _path(predicate: Any) -> Path:
@@ -105,10 +268,10 @@ def _path(predicate: Any) -> Path:
             return Step(None)
 
 
-def _routes(patterns: list[_Pattern]) -> dict[Any, Path]:
-    """For every variable, a path that leads to it from `$this`; breadth first, so the shortest."""
-    routes: dict[Any, Path] = {_THIS: HERE}
-    frontier = [_THIS]
+def _routes(patterns: Iterable[_Pattern], roots: Mapping[Any, Path]) -> dict[Any, Path]:
+    """For every variable, a path that leads to it from a root; breadth first, so the shortest."""
+    routes = dict(roots)
+    frontier = list(roots)
     while frontier:
         following = []
         for node in frontier:

@@ -53,7 +53,7 @@ def _between(lowest: int | None, highest: int | None) -> Check:
 
 
 def _dated(rest: str) -> Check:
-    """A date of the calendar, followed by `rest` (XML Schema 1.1 part 2, 3.3.7.2: day-of-month constraint)."""
+    """A date of the calendar (XML Schema 1.1 part 2, 3.3.7.2: the day of the month), followed by `rest`."""
     matches = re.compile(rf"({_YEAR})-({_MONTH})-({_DAY}){rest}", re.ASCII).fullmatch
 
     def check(text: str) -> bool:
