@@ -46,6 +46,12 @@ class Guard:
         """Whether a request without a key may read."""
         return self._open_reads or (self._local and not self._keys.any_key())
 
+    def key_name(self, request: Request) -> str | None:
+        """The name of the key that came with a request that was checked; None when it came without."""
+        token = _token(request)
+        key = None if token is None else self._keys.authenticate(token)
+        return None if key is None else key.name
+
     async def check(self, request: Request, scope: Scope) -> None:
         """Raises `KeyNeeded` (401), `ScopeMissing` (403), `ForeignOrigin` (403) and `KeyInAddress` (400)."""
         if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):

@@ -15,6 +15,7 @@ from ontology import Schema
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
 from shapes.review import ReviewQueue
+from shapes.review_item import ReviewItem, Whence
 from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.provenance import Document, Run, RunRecord, Support
 from sparql.vocabulary import UKG
@@ -136,19 +137,53 @@ class Intake:
             source=source,
             facts={**facts, **versions},
         )
-        change = Change(
-            additions=tuple(s for s in batch.statements.values() if s.triple not in batch.refused),
-            refused=tuple(
-                Rejection(batch.statements[triple], violations)
-                for triple, violations in batch.refused.items()
-            ),
-            origin=Origin.EXTRACTED,
-            partial=True,
-            dry_run=not commit,
-            record=RunRecord(run, batch.supports, self._review.record),
-        )
-        verdict = await asyncio.to_thread(self._writer.commit, change)
+        whence = Whence.of(run)
+        record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
+
+        def build() -> Change:
+            refused = self._decided(batch, whence)
+            return Change(
+                additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
+                refused=tuple(Rejection(batch.statements[t], reasons) for t, reasons in refused.items()),
+                origin=Origin.EXTRACTED,
+                partial=True,
+                dry_run=not commit,
+                record=record,
+                retract=record.retract,
+            )
+
+        verdict = await asyncio.to_thread(self._writer.commit_built, build)
         return Outcome(run.identifier, verdict, batch.supports, extraction)
+
+    def _decided(self, batch: _Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
+        """What is refused before the gate, after what people decided about the same statements.
+
+        What a person accepted from this text is not held up again by what extraction found wrong with it;
+        what a person rejected stays out, wherever it comes from. Asked under the writer's lock.
+        """
+        refused = {
+            triple: reasons
+            for triple, reasons in batch.refused.items()
+            if not self._review.accepted_by_person(triple, whence)
+        }
+        for triple in batch.statements:
+            rejected = self._review.rejected_item(triple)
+            if rejected is not None and triple not in refused and not self._review.is_stated(triple):
+                refused[triple] = (rejected_before(triple, self._review.get(rejected)),)
+        return refused
+
+
+def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
+    """The refusal of a statement that a person rejected."""
+    last = item.decisions[-1] if item.decisions else None
+    told = f" by {last.by} on {last.at[:10]}: {last.reason}" if last else ""
+    return Violation(
+        focus=triple.subject,
+        message=f"It was rejected{told}. Reopen review item {item.identifier} to let it in.",
+        component=UKG.RejectedBefore,
+        path=triple.predicate.value,
+        value=triple.object,
+    )
 
 
 def _add_candidate(batch: _Batch, candidate: Candidate) -> None:

@@ -10,7 +10,7 @@ from server import errors as server
 from server.problems import ProblemMap, add_sparql
 from server.rdf_files import LoadError
 from server.sample.mapping import MappingError
-from shapes.errors import ReviewItemUnknown, ShapesError
+from shapes.errors import ReasonNeeded, ReviewItemDecided, ReviewItemUnknown, ShapesError
 from sparql.ask.errors import AskError
 from sparql.bulk import MalformedLiteral
 from sparql.errors import BackupError, SparqlError
@@ -50,6 +50,8 @@ def all_problems() -> ProblemMap:
     add(OntologyError, 500, "The ontology cannot be used")
     add(ShapesError, 500, "The shapes cannot be used")
     add(ReviewItemUnknown, 404, "No such review item")
+    add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
+    add(ReasonNeeded, 422, "Reason needed")
     add(GeoError, 422, "Geometry not usable")
     add(LoadError, 422, "File not loaded")
     add(BackupError, 409, "Backup not possible")

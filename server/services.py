@@ -22,6 +22,7 @@ from server.metrics import Metrics, Reading, folder_bytes
 from server.settings import Settings
 from server.updating import Updates
 from server.watching import Draining
+from shapes.decisions import Decisions
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
 from shapes.review import ReviewQueue
@@ -50,6 +51,7 @@ class Services:
     relations: SpatialRelations
     labels: LabelIndex
     review: ReviewQueue
+    decisions: Decisions
     model: ChatModel
     pipeline: Pipeline
     intake: Intake
@@ -142,6 +144,9 @@ def build(
         relations=relations,
         labels=labels,
         review=review,
+        decisions=Decisions(
+            store, writer, review, schema=lambda: schema, shapes_version=lambda: gate.version
+        ),
         model=chat,
         pipeline=pipeline,
         intake=Intake(

@@ -7,7 +7,7 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
 from server.errors import MalformedBody
-from shapes.review import ReviewItem
+from shapes.review_item import ReviewItem
 from sparql.change import Rejection, Statement, Violation
 from sparql.provenance import Support
 from sparql.source import Term
@@ -99,18 +99,25 @@ def violation_json(violation: Violation) -> dict[str, Any]:
 
 
 def review_json(item: ReviewItem) -> dict[str, Any]:
-    """A review item with its statement, reasons, text span and the model's words."""
+    """A review item with its statement, reasons, text span, the model's words and what was decided."""
     return {
-        "id": item.iri.value,
+        "id": item.identifier,
+        "iri": item.iri.value,
         "statement": statement_json(item.triple, item.support),
+        "names": {"subject": item.subject_name, "object": item.object_name},
         "violations": [violation_json(violation) for violation in item.violations],
         "reply": item.support.reply,
-        "status": item.status.value.rpartition("#")[2].lower(),
+        "status": item.state.value,
         "accepted": item.accepted,
+        "seen": item.seen,
         "created": item.created,
         "run": item.run.value if item.run else None,
         "document": item.document.value if item.document else None,
         "source": item.source,
+        "decisions": [
+            {"iri": d.iri.value, "outcome": d.outcome, "by": d.by, "at": d.at, "reason": d.reason}
+            for d in item.decisions
+        ],
     }
 
 

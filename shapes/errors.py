@@ -2,7 +2,10 @@
 
 ShapesError
 ├── ShapesFileUnreadable
-└── ShapeMalformed
+├── ShapeMalformed
+├── ReviewItemUnknown
+├── ReviewItemDecided    a decision on an item that is not open for it
+└── ReasonNeeded         a rejection without a word why
 """
 
 from pathlib import Path
@@ -35,3 +38,22 @@ class ReviewItemUnknown(ShapesError):
 
     def __init__(self, item: str) -> None:
         super().__init__(f"There is no review item {item}. List them with GET /review.")
+
+
+class ReviewItemDecided(ShapesError):
+    """A decision that the item's state does not allow."""
+
+    def __init__(self, item: str, state: str, wanted: str) -> None:
+        self.state = state
+        if wanted == "reopen":
+            told = "only what was accepted or rejected can be reopened"
+        else:
+            told = "reopen it first"
+        super().__init__(f"Review item {item} is {state}: {told}.")
+
+
+class ReasonNeeded(ShapesError):
+    """A rejection says why, so that the next person need not ask."""
+
+    def __init__(self) -> None:
+        super().__init__("Say why: a rejection needs a reason that is not blank.")

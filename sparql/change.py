@@ -76,7 +76,7 @@ class Verdict:
 
 
 Record = Callable[[Verdict], Iterable[Quad]]
-"""Given the verdict, the system quads (provenance, review items) to commit together with it."""
+"""Given the verdict, the system quads (provenance, review items) to commit, or remove, together with it."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,16 @@ class Change:
     `graph_removals` concern clients' named graphs, which are theirs and are not judged; these graphs
     may also come and go as such (`graphs_created`, `graphs_dropped`), which quads do not tell. With
     `partial`, the maximal conforming part is committed; otherwise it is all or nothing. `refused` are
-    statements that were found wanting before the gate: they go straight to the record. With `dry_run`
-    the verdict is given and nothing is written.
+    statements that were found wanting before the gate: they go straight to the record. `doubts` are
+    warnings from before the gate, told of those statements that are accepted. `withdrawals` are triples
+    that no text supports any longer: each goes unless another origin supports it. With `judged`, whoever
+    built the change under the writer's lock has asked the gate already. `retract` gives the system quads
+    to remove. With `dry_run` the verdict is given and nothing is written.
     """
 
     additions: tuple[Statement, ...] = ()
     removals: frozenset[Triple] = frozenset()
+    withdrawals: frozenset[Triple] = frozenset()
     graph_additions: frozenset[Quad] = frozenset()
     graph_removals: frozenset[Quad] = frozenset()
     graphs_created: frozenset[NamedNode] = frozenset()
@@ -100,8 +104,11 @@ class Change:
     origin: Origin = Origin.ASSERTED
     partial: bool = False
     dry_run: bool = False
+    judged: bool = False
     refused: tuple[Rejection, ...] = ()
+    doubts: tuple[Rejection, ...] = ()
     record: Record | None = None
+    retract: Record | None = None
 
 
 Derive = Callable[[Collection[Triple], Collection[Triple]], Delta]

@@ -80,9 +80,19 @@ def run_quads(run: Run) -> Iterator[Quad]:
 
 def support_quads(run: Run, triple: Triple, support: Support) -> Iterator[Quad]:
     """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and on what words."""
-    reifier = RECORD.term("evidence/" + digest(run.identifier, str(triple)))
+    yield from evidence_quads(run.iri, triple, support)
+
+
+def evidence_iri(run: NamedNode, triple: Triple) -> NamedNode:
+    """The reifier of a statement in a run; the same one however often it is asked for."""
+    return RECORD.term("evidence/" + digest(run.value.rpartition("/")[2], str(triple)))
+
+
+def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator[Quad]:
+    """The same for a run that is known by its name only."""
+    reifier = evidence_iri(run, triple)
     yield _quad(reifier, RDF.reifies, triple)
-    yield _quad(reifier, PROV.wasGeneratedBy, run.iri)
+    yield _quad(reifier, PROV.wasGeneratedBy, run)
     for predicate, value in support_terms(support):
         yield _quad(reifier, predicate, value)
 
@@ -106,6 +116,8 @@ class RunRecord:
     run: Run
     supports: Mapping[Triple, Support]
     review: Callable[[Verdict, Run, Mapping[Triple, Support]], Iterable[Quad]]
+    outdated: Callable[[Verdict, Run], Iterable[Quad]] = lambda verdict, run: ()
+    """Gives the quads of review items that the verdict makes untrue; see `retract`."""
 
     def __call__(self, verdict: Verdict) -> Iterator[Quad]:
         yield from run_quads(self.run)
@@ -113,6 +125,10 @@ class RunRecord:
             support = self.supports.get(statement.triple) or Support(confidence=statement.confidence)
             yield from support_quads(self.run, statement.triple, support)
         yield from self.review(verdict, self.run, self.supports)
+
+    def retract(self, verdict: Verdict) -> Iterable[Quad]:
+        """The system quads to remove in that commit."""
+        return self.outdated(verdict, self.run)
 
 
 def _quad(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal | Triple) -> Quad:

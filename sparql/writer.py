@@ -5,7 +5,7 @@ indexes -> new revision. What is judged is what is committed.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from time import perf_counter
@@ -135,11 +135,11 @@ class Writer:
 
     def _commit(self, change: Change) -> Verdict:
         additions, known = self._split_known(change.additions)
-        removals = self._effective_removals(change)
+        removals = self._effective_removals(change) | self._unsupported(change)
         sound, malformed, repaired = self._split_malformed(additions)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
-        accepted, rejected, warnings = self._judge(sound, removals, partial=change.partial)
+        accepted, rejected, warnings = self._judge(sound, removals, change)
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
@@ -172,15 +172,18 @@ class Writer:
             return revision
 
     def _judge(
-        self, additions: tuple[Statement, ...], removals: frozenset[Triple], *, partial: bool
+        self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change
     ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
-        if self.gate is None or not (additions or removals):
+        if self.gate is None or change.judged or not (additions or removals):
             return additions, (), ()
 
-        return self.gate.select(self._store, additions, removals, self._derive, partial=partial)
+        return self.gate.select(self._store, additions, removals, self.derive, partial=change.partial)
 
-    def _derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
-        """What is derived from this change; asked again for the same change, the plan stands."""
+    def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
+        """What is derived from this change; asked again for the same change, the plan stands.
+
+        For the writer and for those who build a change under its lock (`commit_built`).
+        """
         if self._deriver is None:
             return Delta()
         wanted = (frozenset(added), frozenset(removed))
@@ -206,16 +209,21 @@ class Writer:
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
-        derived = self._derive(added, removals)
-        verdict = Verdict((*accepted, *known), rejected, warnings, derived)
+        derived = self.derive(added, removals)
+        accepted_triples = {statement.triple for statement in (*accepted, *known)}
+        doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
+        verdict = Verdict((*accepted, *known), rejected, (*warnings, *doubts), derived)
         if change.dry_run:
             return verdict
         additions, gone = self._quads(change.origin, added, known, removals, derived)
         if not refused_whole:
             additions += change.graph_additions
             gone += change.graph_removals
+            gone += self._withdrawn_quads(change, derived)
         if change.record is not None:
             additions += change.record(verdict)
+        if change.retract is not None:
+            gone += (quad for quad in change.retract(verdict) if self._store.contains(quad))
         created, dropped = change.graphs_created, change.graphs_dropped
         if refused_whole:
             created = dropped = frozenset()
@@ -303,6 +311,30 @@ class Writer:
                     raise ProtectedTriple(triple, graph)
         return removals
 
+    def _unsupported(self, change: Change) -> frozenset[Triple]:
+        """The withdrawn triples that only texts supported: they leave the graph."""
+        return frozenset(
+            triple
+            for triple in _withdrawn(change)
+            if self._store.contains(_quad(triple, EXTRACTED))
+            and not self._supported(triple, besides=EXTRACTED)
+        )
+
+    def _withdrawn_quads(self, change: Change, derived: Delta) -> Iterator[Quad]:
+        """What goes of the withdrawn triples that another origin supports too."""
+        for triple in _withdrawn(change):
+            if not self._store.contains(_quad(triple, EXTRACTED)):
+                continue
+            yield _quad(triple, EXTRACTED)
+            asserted = self._store.contains(_quad(triple, ASSERTED))
+            explained = self._store.contains(_quad(triple, ONTOLOGY)) or (
+                self._store.contains(_quad(triple, DERIVED)) and triple not in derived.removals
+            )
+            if asserted and not explained:
+                yield _quad(triple, ASSERTED)
+            elif not asserted and not explained:
+                yield _quad(triple, DEFAULT)
+
     def _only_asserted(self, triple: Triple) -> bool:
         """Whether the graph holds it and no origin graph says from where: then it was asserted."""
         return self._store.contains(_quad(triple, DEFAULT)) and not any(
@@ -319,6 +351,10 @@ class Writer:
         if added or gone:
             for observer in self._observers:
                 observer.apply(added, gone)
+
+
+def _withdrawn(change: Change) -> frozenset[Triple]:
+    return change.withdrawals - {statement.triple for statement in change.additions}
 
 
 def _quad(triple: Triple, graph: NamedNode | DefaultGraph) -> Quad:

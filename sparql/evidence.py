@@ -1,0 +1,126 @@
+"""Reads back what the provenance graph says: which text supports which statement, and by which run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from sparql.provenance import Support
+from sparql.source import Term
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG
+
+_SUPPORT = (UKG.start, UKG.end, UKG.quote, UKG.confidence, UKG.reply)
+_SOURCE = DCTERMS.source
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One statement of one run, with the words it rests on.
+
+    `decision` is the review decision that let the statement in, if the gate alone did not.
+    """
+
+    iri: NamedNode
+    triple: Triple
+    run: NamedNode
+    support: Support
+    decision: NamedNode | None = None
+
+
+class EvidenceReader:
+    """Lookups in the provenance graph of a store."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
+        self._store = store
+
+    def about(self, triple: Triple) -> set[NamedNode]:
+        """The reifiers of a statement: one for each run that made it."""
+        return self._subjects(RDF.reifies, triple)
+
+    def of_run(self, run: NamedNode) -> set[NamedNode]:
+        """The reifiers of everything a run said and the gate, or a person, let in."""
+        return self._subjects(PROV.wasGeneratedBy, run)
+
+    def of_item(self, item: NamedNode) -> set[NamedNode]:
+        """The reifiers of what a person accepted by deciding on this review item."""
+        return self._subjects(UKG.reviewItem, item)
+
+    def runs_over(self, document: NamedNode) -> set[NamedNode]:
+        """The runs that read a document."""
+        return {run for run in self._subjects(PROV.used, document) if not self._is_decision(run)}
+
+    def document_of(self, run: NamedNode) -> NamedNode | None:
+        """The document that a run read."""
+        for term in self._objects(run, PROV.used):
+            if isinstance(term, NamedNode):
+                return term
+        return None
+
+    def source_of(self, run: NamedNode) -> str | None:
+        """What the client called the source of a run's statements."""
+        return self.text(run, _SOURCE)
+
+    def read(self, reifier: NamedNode) -> Evidence | None:
+        """One piece of evidence; None when there is none of that name."""
+        values = self.values(reifier)
+        triple, run = first(values, RDF.reifies), first(values, PROV.wasGeneratedBy)
+        if not isinstance(triple, Triple) or not isinstance(run, NamedNode):
+            return None
+        decision = first(values, UKG.decision)
+        return Evidence(
+            reifier,
+            triple,
+            run,
+            support_of(values),
+            decision if isinstance(decision, NamedNode) else None,
+        )
+
+    def values(self, subject: NamedNode) -> dict[NamedNode, list[Term]]:
+        """Everything that the provenance graph says of one subject."""
+        values: dict[NamedNode, list[Term]] = {}
+        for quad in self.quads(subject):
+            values.setdefault(quad.predicate, []).append(quad.object)
+        return values
+
+    def quads(self, subject: NamedNode) -> Iterator[Quad]:
+        """The same as quads, to remove them."""
+        return self._store.match_quads(subject, None, None, PROVENANCE)
+
+    def text(self, subject: NamedNode, predicate: NamedNode) -> str | None:
+        """The first literal value of a property."""
+        return next((t.value for t in self._objects(subject, predicate) if isinstance(t, Literal)), None)
+
+    def _is_decision(self, activity: NamedNode) -> bool:
+        return self._store.contains(Quad(activity, RDF.type, UKG.Decision, PROVENANCE))
+
+    def _subjects(self, predicate: NamedNode, value: Term) -> set[NamedNode]:
+        quads = self._store.match_quads(None, predicate, value, PROVENANCE)
+        return {quad.subject for quad in quads if isinstance(quad.subject, NamedNode)}
+
+    def _objects(self, subject: NamedNode, predicate: NamedNode) -> Iterator[Term]:
+        for quad in self._store.match_quads(subject, predicate, None, PROVENANCE):
+            yield quad.object
+
+
+def support_of(values: dict[NamedNode, list[Term]]) -> Support:
+    """A support read back from the properties of a reifier or a review item."""
+
+    def text(predicate: NamedNode) -> str | None:
+        found = first(values, predicate)
+        return found.value if isinstance(found, Literal) else None
+
+    start, end, quote, confidence, reply = (text(predicate) for predicate in _SUPPORT)
+    return Support(
+        start=None if start is None else int(start),
+        end=None if end is None else int(end),
+        quote=quote,
+        confidence=None if confidence is None else float(confidence),
+        reply=reply,
+    )
+
+
+def first(values: dict[NamedNode, list[Term]], predicate: NamedNode) -> Term | None:
+    """The first value of a property, None where there is none."""
+    found = values.get(predicate)
+    return found[0] if found else None
