@@ -16,6 +16,7 @@ from rich.table import Table
 from server import commands_workplace, operations, storage_cli
 from server import demo as demonstration
 from server.commands_keys import key_app
+from server.commands_review import review_app
 from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
 from server.serving import serve as run_server
@@ -24,6 +25,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 app.add_typer(config_app, name="config")
 app.add_typer(key_app, name="key")
+app.add_typer(review_app, name="review")
 storage_cli.register(app)
 commands_workplace.register(app)
 _errors = Console(stderr=True)

@@ -30,6 +30,16 @@ class RunningServer:
         found: dict[str, Any] = self._send(path, json=message, timeout=timeout).json()
         return found
 
+    def get(self, path: str, parameters: dict[str, str] | None = None) -> dict[str, Any]:
+        """The JSON answer of an address. Raises `RemoteFailed`."""
+        found: dict[str, Any] = self._send(path, method="GET", params=parameters or {}).json()
+        return found
+
+    def delete(self, path: str, parameters: dict[str, str] | None = None) -> dict[str, Any]:
+        """The JSON answer to a deletion. Raises `RemoteFailed`."""
+        found: dict[str, Any] = self._send(path, method="DELETE", params=parameters or {}).json()
+        return found
+
     def download(self, path: str, parameters: dict[str, str], output: IO[bytes]) -> None:
         """Write what an address answers to a file as it comes. Raises `RemoteFailed`, also half-way."""
         try:
@@ -54,10 +64,10 @@ class RunningServer:
         headers = {"content-type": "application/sparql-query", "accept": accept}
         return self._send("/sparql", content=text.encode(), headers=headers).content
 
-    def _send(self, path: str, **options: Any) -> httpx.Response:
+    def _send(self, path: str, *, method: str = "POST", **options: Any) -> httpx.Response:
         options = {"timeout": 600, **options, "headers": {**options.get("headers", {}), **self._key()}}
         try:
-            response = httpx.post(self.url + path, trust_env=False, **options)
+            response = httpx.request(method, self.url + path, trust_env=False, **options)
         except httpx.HTTPError as error:
             raise RemoteFailed(
                 f"The server at {self.url} does not answer: {error}. Start it anew."

@@ -130,7 +130,9 @@ def filter_of(
     entity: str | None = None,
     text: str | None = None,
 ) -> ReviewFilter:
-    """A filter from what a client sent. Raises `InvalidBody` for what is no IRI."""
+    """A filter from what a client sent. Raises `InvalidBody` for what is no state or IRI."""
+    if status not in (*State, "any"):
+        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*State, 'any'))}")])
     return ReviewFilter(
         state=None if status == "any" else State(status),
         document=None if document is None else document_iri(document),

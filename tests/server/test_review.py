@@ -260,9 +260,7 @@ async def test_deciding_needs_the_scope_for_it(client: httpx.AsyncClient, servic
     assert as_person.status_code == 404
 
 
-async def test_the_key_tells_who_decided(
-    client: httpx.AsyncClient, model: RecordedModel, services: Services
-):
+async def test_the_key_tells_who_decided(client: httpx.AsyncClient, model: RecordedModel, services: Services):
     from server.keys import Scope
 
     item = await refused(client, model)
