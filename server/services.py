@@ -131,6 +131,7 @@ def build(
             readers=settings.readers,
             timeout_s=settings.query_timeout_s,
             memory_limit_bytes=settings.query_memory_mb * 2**20,
+            express=True,
         ),
     )
     keys = KeyStore(settings.data)

@@ -52,7 +52,7 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(
         1_500_000, gt=0, description="Largest body of a request other than a graph store's, in bytes."
     )
-    readers: int = Field(2, ge=1, description="Processes that answer queries.")
+    readers: int = Field(2, ge=1, description="Processes that answer queries; one more takes short ones.")
     query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
     query_timeout_max_s: float = Field(
         300, gt=0, description="Most seconds that the `timeout` parameter may ask for."

@@ -1,4 +1,4 @@
-"""What a reader process may not do: outlive its parent, outgrow its memory, reach the network.
+"""What a reader process may not do: outlive its parent, outgrow its memory, reach the network, be in the way.
 
 Linux only where it must be: elsewhere the lifeline to the parent and the memory watch still hold.
 """
@@ -14,6 +14,8 @@ import sys
 MEMORY_EXIT_STATUS = 79
 """The exit status of a reader that ended itself because of its memory."""
 
+# A tenth of the processor beside one that wants all of it (sched(7)).
+_LOW_PRIORITY = 10
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
@@ -66,6 +68,15 @@ def forbid_network() -> bool:
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False
     return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0)
+
+
+def slow_down(thread: int) -> None:
+    """Let a thread of this process, by its native id, have the processor after others.
+
+    There is no way back without privileges, so the thread should end with what it does now.
+    """
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, thread, _LOW_PRIORITY)
 
 
 class OwnMemory:

@@ -2,6 +2,10 @@
 
 A query takes a free reader, or waits in a bounded queue. At its deadline its reader is killed and another
 one started in its place; the same happens when a client leaves and the reader does not stop by itself.
+
+One reader more, the express, takes queries while all others are busy, so that short ones never wait for long
+ones. Its answers must be whole within a moment; a query that takes longer is stopped there, and starts again
+on one of the others. Nothing of its answer has been handed on by then.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ from sparql.updates import QuadDelta
 from sparql.vocabulary import GRAPH
 
 _STOP_GRACE_S = 0.2
+_EXPRESS_S = 0.25
+_EXPRESS_AFTER_S = 2.0
 _RESTART_DELAYS_S = (0.0, 0.5, 1.0, 2.0)
 _LAST_RESTART_DELAY_S = 5.0
 
@@ -38,6 +44,8 @@ class ReaderSettings:
 
     ``readers`` processes (25 MB each when idle), ``queue_limit`` queries that may wait for one, ``timeout_s``
     for queries that name none, ``memory_limit_bytes`` for one process, ``retry_after_s`` for the rejected.
+    ``express``: one process more for short queries, started a little later than the others, or when a query
+    first has to wait.
     """
 
     readers: int = 4
@@ -45,6 +53,7 @@ class ReaderSettings:
     timeout_s: float = 30.0
     memory_limit_bytes: int = 2 * 2**30
     retry_after_s: float = 1.0
+    express: bool = False
 
 
 @dataclass
@@ -54,6 +63,10 @@ class ReaderStatistics:
     queries: int = 0
     kills: int = 0
     turned_away: int = 0
+
+
+class _Outstayed(Exception):
+    """The express reader is wanted for others."""
 
 
 class ReaderPool:
@@ -69,7 +82,10 @@ class ReaderPool:
         self._keeper = CheckpointKeeper(source, self._drop_stale)
         self._readers: set[ReaderProcess] = set()
         self._idle: list[ReaderProcess] = []
-        self._queue: deque[asyncio.Future[ReaderProcess]] = deque()
+        # Those that wait, and whether they may not take the express.
+        self._queue: deque[tuple[asyncio.Future[ReaderProcess], bool]] = deque()
+        self._express: ReaderProcess | None = None
+        self._express_begun = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -86,11 +102,13 @@ class ReaderPool:
         if failures:
             await self.close()
             raise failures[0]
+        if self.settings.express:
+            self._spawn_task(self._start_express_later())
 
     async def close(self) -> None:
         """End all readers and give their checkpoints back; queries under way are told."""
         self._closing = True
-        for waiting in self._queue:
+        for waiting, _ in self._queue:
             if not waiting.done():
                 waiting.set_exception(ReaderLost("The server is shutting down; try again later."))
         for task in list(self._tasks):
@@ -203,22 +221,37 @@ class ReaderPool:
     ) -> tuple[Answer, dict[str, Any]]:
         """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_s
-        reader = await self._take(deadline)
-        killer = loop.call_at(deadline, self._expire, reader, timeout_s)
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        try:
+            return await self._ask_one(kind, members, timeout_s, deadline)
+        except _Outstayed:
+            return await self._ask_one(kind, members, timeout_s, deadline, patient=True)
+
+    async def _ask_one(
+        self,
+        kind: FrameKind,
+        members: dict[str, Any],
+        timeout_s: float,
+        deadline: float,
+        *,
+        patient: bool = False,
+    ) -> tuple[Answer, dict[str, Any]]:
+        reader = await self._take(deadline, patient=patient)
+        killer = asyncio.get_running_loop().call_at(deadline, self._expire, reader, timeout_s)
         try:
             lease = await self._keeper.lease()
             self._replace_lease(reader, lease)
             reader.send(kind, {**members, "path": lease.path})
             self.statistics.queries += 1
+            if reader is self._express:
+                await self._wait_for_whole(reader)
             told, payload = await reader.frames.next()
         except EOFError:
             killer.cancel()
             self._give_back(reader)
             raise await reader.cause_of_end() from None
         except BaseException:
-            # Cancelled, or no checkpoint: whatever the reader does now is of no use.
+            # Cancelled, or no checkpoint, or to be run elsewhere: what the reader does now is of no use.
             killer.cancel()
             self._retire(reader)
             raise
@@ -228,6 +261,17 @@ class ReaderPool:
             self._finish(answer)
             raise error_of(told, payload)
         return answer, payload
+
+    async def _wait_for_whole(self, reader: ReaderProcess) -> None:
+        """Until all of an answer is here. Raises _Outstayed, unless the reader is no longer the express."""
+        try:
+            async with asyncio.timeout(_EXPRESS_S):
+                await reader.frames.whole()
+        except TimeoutError:
+            if reader is self._express:
+                self.statistics.kills += 1
+                reader.kill(None)
+                raise _Outstayed from None
 
     def _finish(self, answer: Answer) -> None:
         answer.killer.cancel()
@@ -245,18 +289,20 @@ class ReaderPool:
             parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))
         return parsed
 
-    async def _take(self, deadline: float) -> ReaderProcess:
+    async def _take(self, deadline: float, *, patient: bool = False) -> ReaderProcess:
         if self._closing:
             raise ReaderLost("The server is shutting down; try again later.")
-        while self._idle:
-            reader = self._idle.pop()
+        while (reader := self._idle_reader(patient)) is not None:
+            self._idle.remove(reader)
             if reader.alive:
                 return reader
             self._give_back(reader)
-        if len(self._queue) >= self.settings.queue_limit:
+        if len(self._queue) >= self.settings.queue_limit and not patient:
             self._turn_away()
+        if self.settings.express and not self._express_begun:
+            self._spawn_task(self._start_express())
         turn: asyncio.Future[ReaderProcess] = asyncio.get_running_loop().create_future()
-        self._queue.append(turn)
+        self._queue.append((turn, patient))
         try:
             async with asyncio.timeout_at(deadline):
                 return await turn
@@ -267,9 +313,31 @@ class ReaderPool:
                 self._give_back(turn.result())
             raise
         finally:
-            if turn in self._queue:
-                self._queue.remove(turn)
+            if (turn, patient) in self._queue:
+                self._queue.remove((turn, patient))
         raise AssertionError("unreachable")
+
+    def _idle_reader(self, patient: bool) -> ReaderProcess | None:
+        """The idle reader that was used last; the express only where there is no other."""
+        for reader in reversed(self._idle):
+            if reader is not self._express:
+                return reader
+        return None if patient or not self._idle else self._idle[-1]
+
+    async def _start_express_later(self) -> None:
+        await asyncio.sleep(_EXPRESS_AFTER_S)
+        await self._start_express()
+
+    async def _start_express(self) -> None:
+        if self._express_begun:
+            return
+        self._express_begun = True
+        try:
+            self._express = await ReaderProcess.start(self.settings.memory_limit_bytes)
+        except ReaderLost:
+            self._express_begun = False
+            return
+        self._admit(self._express)
 
     def _turn_away(self) -> None:
         self.statistics.turned_away += 1
@@ -283,25 +351,34 @@ class ReaderPool:
     def _expire(self, reader: ReaderProcess, timeout_s: float) -> None:
         self.statistics.kills += 1
         reader.kill(QueryTimeout(timeout_s))
+        # Now, since whoever takes the answer may have stopped reading and would never give the reader back.
+        self._give_back(reader)
 
     def _give_back(self, reader: ReaderProcess) -> None:
         """A reader is free again, or dead and to be replaced."""
         if not reader.alive:
-            self._spawn_task(self._replace(reader))
+            if not reader.replaced:
+                reader.replaced = True
+                self._spawn_task(self._replace(reader))
             return
         newest = self._keeper.newest
         if reader.lease is not None and newest is not None and reader.lease is not newest:
             reader.close_store()
             self._replace_lease(reader, None)
-        while self._queue:
-            turn = self._queue.popleft()
-            if not turn.done():
+        for turn, patient in self._queue:
+            if not turn.done() and not (patient and reader is self._express):
                 turn.set_result(reader)
                 return
+        if self._express is not None and self._express not in self._idle:
+            # The express may keep what it runs; this one is free for short queries in its stead.
+            self._express = reader
         self._idle.append(reader)
 
     def _retire(self, reader: ReaderProcess) -> None:
-        self._spawn_task(self._stop(reader))
+        if reader.alive:
+            self._spawn_task(self._stop(reader))
+        else:
+            self._give_back(reader)
 
     async def _stop(self, reader: ReaderProcess) -> None:
         """Bring a reader to the end of a query that nobody waits for, by asking and else by force."""
@@ -323,6 +400,8 @@ class ReaderPool:
                 reader = await ReaderProcess.start(self.settings.memory_limit_bytes)
             except ReaderLost:
                 continue
+            if self._express is dead:
+                self._express = reader
             self._admit(reader)
             return
 

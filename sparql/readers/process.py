@@ -20,6 +20,7 @@ from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpac
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 
 _BUFFERED_BYTES = 256 * 1024
+_LAST_FRAMES = (FrameKind.END, FrameKind.ERROR, FrameKind.REFUSED)
 _START_TIMEOUT_S = 60.0
 _DYING_POLL_S = 0.002
 
@@ -74,6 +75,17 @@ class FrameReader(asyncio.Protocol):
             await self._arrival
         return self._take()
 
+    async def whole(self) -> None:
+        """Return when all frames of an answer are here, or no more will come."""
+        while not self.closed and not (self._frames and self._frames[-1][0] in _LAST_FRAMES):
+            self._arrival = asyncio.get_running_loop().create_future()
+            await self._arrival
+
+    def break_off(self) -> None:
+        """Expect no more frames; those that are here can still be taken."""
+        self.closed = True
+        self._wake()
+
     def take_finished(self) -> list[bytes] | None:
         """All DATA up to END, if END has arrived; None, taking nothing, otherwise."""
         if not self._frames or self._frames[-1][0] is not FrameKind.END:
@@ -118,6 +130,8 @@ class ReaderProcess:
         self._reason: SparqlError | None = None
         self.frames = frames
         self.lease: Lease | None = None
+        self.replaced = False
+        """Whether another one has been started in its place."""
 
     @classmethod
     async def start(cls, memory_limit_bytes: int) -> ReaderProcess:
@@ -186,12 +200,14 @@ class ReaderProcess:
         self._reason = self._reason or reason or ReaderLost("The server is shutting down; try again later.")
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
+        # It closes its socket only when its memory is given back, for which nobody need wait.
+        self.frames.break_off()
 
     async def cause_of_end(self) -> SparqlError:
-        """Why the process is gone, once its socket is closed."""
-        status = await self._exit_status()
+        """Why the process is gone, or going."""
         if self._reason is not None:
             return self._reason
+        status = await self._exit_status()
         if status == MEMORY_EXIT_STATUS:
             return QueryMemoryExceeded(self._memory_limit_bytes)
         return ReaderLost(f"The reader process ended with status {status} during the query; try again.")

@@ -2,8 +2,9 @@
 
 Started as ``python -m sparql.readers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. Queries come in over the
 data socket and answers go out over it. The control pipe brings the numbers of queries to stop; its end means
-that the parent is gone. A query is evaluated, serialised and dropped in this one thread, because the engine's
-results belong to the thread that made them.
+that the parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's
+results belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere
+are not; its thread ends with it, and another one goes on.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import select
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,15 @@ from sparql.errors import GraphUnknown, SparqlError
 from sparql.formats import BY_NAME
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
-from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network
+from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network, slow_down
 
 _FIRST_CHUNK = 4 * 1024
 _CHUNK = 64 * 1024
 _WATCH_INTERVAL_S = 0.05
 _IDLE_BEFORE_WARMING_S = 2.0
+_LONG_S = 0.1
+# Parsers call themselves for each level of a text. This is address space; memory is taken when used.
+_THREAD_STACK_BYTES = 16 * 2**20
 
 
 class QueryStopped(Exception):
@@ -38,13 +43,25 @@ class QueryStopped(Exception):
 
 
 class Watch(threading.Thread):
-    """Watches, beside the query, for its end being asked for, for the parent's, and over the memory."""
+    """Watches, beside the query, for its end being asked for, for the parent's, over memory and time."""
 
     def __init__(self, control: int, memory_limit_bytes: int) -> None:
         super().__init__(daemon=True)
         self._control = control
         self._memory_limit_bytes = memory_limit_bytes
+        self._begun: tuple[float, int] | None = None
+        self._slowed = False
         self.stopped = 0
+
+    def begin(self) -> None:
+        """The calling thread begins to answer."""
+        self._begun = (time.monotonic(), threading.get_native_id())
+
+    def end(self) -> bool:
+        """The calling thread is done; whether it was slowed down."""
+        self._begun = None
+        slowed, self._slowed = self._slowed, False
+        return slowed
 
     def run(self) -> None:
         memory = OwnMemory()
@@ -58,6 +75,10 @@ class Watch(threading.Thread):
                 self.stopped = int.from_bytes(numbers[-8:], "big")
             if memory.read_bytes() > self._memory_limit_bytes:
                 os._exit(MEMORY_EXIT_STATUS)
+            begun = self._begun
+            if begun is not None and not self._slowed and time.monotonic() - begun[0] > _LONG_S:
+                self._slowed = True
+                slow_down(begun[1])
 
 
 class Sink:
@@ -116,15 +137,25 @@ class Worker:
         self._warmed = False
         self._received = bytearray()
 
-    def serve(self) -> None:
-        """Answer queries until the parent closes the connection."""
+    def greet(self) -> None:
+        """Say that queries can come."""
         self._connection.sendall(pack(FrameKind.READY))
-        while (frame := self._next_frame()) is not None:
-            kind, payload = frame
-            if kind is FrameKind.CLOSE:
-                self._store, self._path = None, ""
-            else:
+
+    def serve(self) -> bool:
+        """Answer queries until the parent closes the connection; True if another thread is to go on."""
+        try:
+            while (frame := self._next_frame()) is not None:
+                kind, payload = frame
+                if kind is FrameKind.CLOSE:
+                    self._store, self._path = None, ""
+                    continue
+                self._watch.begin()
                 self._answer(kind, json.loads(payload))
+                if self._watch.end():
+                    return True
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return False
 
     def _next_frame(self) -> tuple[FrameKind, bytes] | None:
         if (
@@ -271,12 +302,22 @@ def main(arguments: list[str]) -> int:
     forbid_network()
     watch = Watch(control, memory_limit_bytes)
     watch.start()
+    threading.stack_size(_THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
-        try:
-            Worker(connection, watch).serve()
-        except (BrokenPipeError, ConnectionResetError):
-            return 0
-    return 0
+        worker = Worker(connection, watch)
+        worker.greet()
+        while (goes_on := _in_thread(worker)) is True:
+            pass
+    return 0 if goes_on is False else 1
+
+
+def _in_thread(worker: Worker) -> bool | None:
+    """What the worker's `serve` gives in a new thread; None when it fails."""
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(worker.serve()))
+    thread.start()
+    thread.join()
+    return found[0] if found else None
 
 
 if __name__ == "__main__":

@@ -178,6 +178,73 @@ async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: Store
             await runaway
 
 
+async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(200_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+        (victim,) = pool.pids
+        async with pool.query(QueryRequest(ALL, timeout_s=1.0)) as result:
+            async with asyncio.timeout(60):
+                while not pool.pids or pool.pids == (victim,):
+                    await asyncio.sleep(0.05)
+            assert not is_running(victim)
+            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+            with pytest.raises(QueryTimeout):
+                await drained(result)
+
+
+async def test_short_queries_are_answered_while_all_readers_are_busy(source: StoreCheckpoints) -> None:
+    source.write(*quads(3_000))
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+        runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
+        while pool.statistics.kills < 2:
+            await asyncio.sleep(0.01)
+        for _ in range(3):
+            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert not any(one.done() for one in runaways)
+        assert pool.waiting == 2
+        for one in runaways:
+            one.cancel()
+        await asyncio.gather(*runaways, return_exceptions=True)
+
+
+async def test_a_query_that_is_too_long_for_the_express_starts_again(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(200_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+        async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as held:
+            waiting = asyncio.create_task(body(pool, QueryRequest(ALL, BY_NAME["tsv"])))
+            while pool.statistics.kills < 1:
+                await asyncio.sleep(0.01)
+            assert (await drained(held)).count(b"\n") == 200_001
+        assert (await waiting).count(b"\n") == 200_001
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
+async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source: StoreCheckpoints) -> None:
+    source.write(*quads(700))
+
+    def priorities(pid: int) -> set[int]:
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return {os.getpriority(os.PRIO_PROCESS, int(task.name)) for task in tasks}
+
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=120)) as pool:
+        (pid,) = pool.pids
+        (usual,) = priorities(pid)
+        long = asyncio.create_task(
+            pool.solutions("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?i < 9) }")
+        )
+        lowest = usual
+        while not long.done():
+            lowest = max(lowest, *priorities(pid))
+            await asyncio.sleep(0.01)
+        assert lowest > usual
+        assert (await long)["results"]["bindings"][0]["n"]["value"] == str(700 * 700 * 9)
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert pool.pids == (pid,)
+        assert max(priorities(pid)) == usual
+
+
 async def test_a_caller_that_leaves_an_endless_query_frees_the_reader(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60)) as pool:
