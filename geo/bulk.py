@@ -47,17 +47,22 @@ class Pairs:
 
 
 def relate_all(
-    shapes: Shapes, tolerance_m: float = 0.0, on_pairs: Callable[[int], None] | None = None
+    shapes: Shapes,
+    tolerance_m: float = 0.0,
+    on_pairs: Callable[[int], None] | None = None,
+    *,
+    first: int = 0,
 ) -> Iterator[Pairs]:
     """Every pair of geometries that are not disconnected, once, in chunks; left position < right position.
 
     Prepares geometries on the way and lets go of them after each chunk: nobody else may use the
-    shapes meanwhile. `on_pairs` hears how many pairs each chunk related.
+    shapes meanwhile. `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
+    `first` are left out.
     """
     tree = STRtree(shapes)
-    for start in range(0, len(shapes), _FEATURES_A_CHUNK):
-        left, right = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], tolerance_m)
-        left = left + start
+    for start in range(first, len(shapes), _FEATURES_A_CHUNK):
+        right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], tolerance_m)
+        right = right + start
         once = left < right
         left, right = left[once], right[once]
         if on_pairs:

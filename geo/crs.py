@@ -5,6 +5,7 @@ Everything inside this room is in CRS84: longitude first, degrees. EPSG/0/4326 i
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -76,6 +77,41 @@ def to_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
         geometry = _transform(geometry, source, CRS84)
     check_range(geometry, source)
     return geometry
+
+
+def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
+    """What brings the geometries of a file into CRS84.
+
+    `crs` is what the file names: `EPSG:2263`, WKT or PROJJSON. Geographic files write the longitude first
+    whatever the authority says, and so it is taken here. Raises UnknownCrsError.
+    """
+    try:
+        source = CRS.from_user_input(crs)
+        transformer = Transformer.from_crs(source, CRS.from_authority("OGC", "CRS84"), always_xy=True)
+    except (CRSError, ProjError) as error:
+        raise UnknownCrsError(
+            f"The file's coordinate reference system is not understood: {str(crs)[:120]}. "
+            "Transform the file to EPSG:4326, or say with 'crs' in the mapping which it is."
+        ) from error
+    same = source.is_geographic and source.to_2d().equals(CRS.from_epsg(4326), ignore_axis_order=True)
+    same = same or source.to_authority() == ("OGC", "CRS84")
+
+    def convert(coordinates: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+        x, y = transformer.transform(coordinates[:, 0], coordinates[:, 1])
+        return numpy.column_stack([x, y, *coordinates[:, 2:].T])
+
+    def to_crs84(shape: BaseGeometry) -> BaseGeometry:
+        if not same:
+            shape = shapely.transform(shape, convert, include_z=bool(shapely.has_z(shape)))
+            if not numpy.isfinite(shapely.get_coordinates(shape)).all():
+                raise GeometryError(
+                    "The coordinates cannot be brought into CRS84: they lie outside the area of use of the "
+                    "file's reference system. Check which system the file is in."
+                )
+        check_range(shape, CRS84 if same else source.name)
+        return shape
+
+    return to_crs84
 
 
 def from_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:

@@ -49,11 +49,18 @@ def relate_within(left: BaseGeometry, right: BaseGeometry, tolerance_m: float) -
 
 def grown_boxes(shapes: Shapes, tolerance_m: float) -> Shapes:
     """The boxes of n geometries, grown by the tolerance on every side: shape (n,); empty ones stay empty."""
-    bounds = shapely.bounds(shapes)
-    dx, dy = _degrees(bounds, tolerance_m), tolerance_m / METRES_PER_DEGREE
-    boxes: Shapes = shapely.box(bounds[:, 0] - dx, bounds[:, 1] - dy, bounds[:, 2] + dx, bounds[:, 3] + dy)
-    boxes[numpy.isnan(bounds[:, 0])] = shapely.Polygon()
+    grown = grown_bounds(shapely.bounds(shapes), tolerance_m)
+    boxes: Shapes = numpy.asarray(shapely.box(grown[:, 0], grown[:, 1], grown[:, 2], grown[:, 3]))
+    boxes[numpy.isnan(grown[:, 0])] = shapely.Polygon()
     return boxes
+
+
+def grown_bounds(bounds: NDArray[numpy.float64], tolerance_m: float) -> NDArray[numpy.float64]:
+    """n boxes in degrees (west, south, east, north), grown by the tolerance: shape (n, 4)."""
+    if not tolerance_m:
+        return bounds
+    dx, dy = _degrees(bounds, tolerance_m), tolerance_m / METRES_PER_DEGREE
+    return numpy.column_stack([bounds[:, 0] - dx, bounds[:, 1] - dy, bounds[:, 2] + dx, bounds[:, 3] + dy])
 
 
 def recheck(left: Shapes, right: Shapes, codes: Codes, tolerance_m: float) -> Codes:

@@ -19,6 +19,7 @@ from server.commands_keys import key_app
 from server.commands_review import review_app
 from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
+from server.relating import relate
 from server.serving import serve as run_server
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -28,6 +29,7 @@ app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
 storage_cli.register(app)
 commands_workplace.register(app)
+app.command()(relate)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

@@ -25,6 +25,7 @@
     ├── WriteError                   a sound update that could not be carried out
     │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that is not there
     │   └── GraphExists              CREATE of a graph that is there
+    ├── StripLost                    a portion of a bulk relating that its worker did not answer
     ├── FetchFailed                  another host did not give what SERVICE or LOAD asked of it
     └── StoreError                   the folder of the store
         ├── StoreLocked              another process holds it
@@ -241,6 +242,16 @@ class GraphExists(WriteError):
     def __init__(self, graph: str) -> None:
         super().__init__(f"Graph <{graph}> exists already; leave CREATE out, or write CREATE SILENT.")
         self.graph = graph
+
+
+class StripLost(SparqlError):
+    """A worker died, or could not be reached, while it related a strip of features."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"A worker did not finish its strip: {reason}. What is finished is kept; run the command "
+            "again, with fewer workers if memory was short. Workers of a cluster need this program installed."
+        )
 
 
 class StoreError(SparqlError):

@@ -43,11 +43,7 @@ class SpatialRelations:
         """Read all geometries from the graph; the relations themselves are stored already."""
         self.index = FeatureIndex(tolerance_m=self._tolerance_m)
         self._keys = {}
-        features: dict[Node, None] = {}
-        for predicate in _HAS_GEOMETRY:
-            for triple in source.match(None, predicate, None):
-                features[_node(triple.subject)] = None
-        for feature in features:
+        for feature in _features(source):
             self._set(feature, _geometries(source, feature))
         self._undo = []
 
@@ -123,16 +119,32 @@ class SpatialRelations:
         for feature in features:
             for key, geometry in self._keys.get(feature, {}).items():
                 for (other, _), relation in self.index.relations_of(geometry, exclude=key):
-                    yield from _both_ways(feature, relation, other)
+                    yield from both_ways(feature, relation, other)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
         """The same for many features at once: every pair of the index is related, once."""
         for (first, _), (second, _), relation in self.index.relate_all():
             if first in features or second in features:
-                yield from _both_ways(first, relation, second)
+                yield from both_ways(first, relation, second)
 
 
-def _both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:
+def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]]:
+    """Every feature of a graph with each of the geometries that count for it, in CRS84."""
+    for feature in _features(source):
+        for geometry in _geometries(source, feature).values():
+            yield feature, geometry
+
+
+def _features(source: TripleSource) -> dict[Node, None]:
+    features: dict[Node, None] = {}
+    for predicate in _HAS_GEOMETRY:
+        for triple in source.match(None, predicate, None):
+            features[_node(triple.subject)] = None
+    return features
+
+
+def both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:
+    """A relation and its inverse as statements; none of a feature to itself."""
     if other != feature:
         yield Triple(feature, _RELATION[relation], other)
         yield Triple(other, _RELATION[relation.inverse], feature)

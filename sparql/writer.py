@@ -7,7 +7,6 @@ indexes -> new revision. What is judged is what is committed.
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from time import perf_counter
 from typing import TypeVar
 
@@ -104,16 +103,44 @@ class Writer:
         self._store.settle(revision)
         return revision
 
+    def rederive(self, additions: Iterable[Triple], removals: Iterable[Collection[Triple]]) -> int:
+        """Add and remove derived triples that were worked out elsewhere, for the graph as a whole.
+
+        Removals come in portions. Nobody may have written since they were worked out. After a crash in
+        between, `start` derives anew.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            self._store.begin_bulk()
+            self._store.settle()
+            try:
+                self._store.bulk_add(quad for triple in additions for quad in self._derived_quads(triple))
+            except BaseException:
+                self._store.end_bulk()
+                raise
+            for portion in removals:
+                self._store.commit((), self._underived_quads(portion), origin="derived")
+            revision = self._store.end_bulk()
+            for observer in self._observers:
+                observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+        self._store.settle(revision)
+        return revision
+
+    def _derived_quads(self, triple: Triple) -> list[Quad]:
+        stated = [_quad(triple, ASSERTED)] if self._only_asserted(triple) else []
+        return [*stated, _quad(triple, DERIVED), _quad(triple, DEFAULT)]
+
+    def _underived_quads(self, triples: Collection[Triple]) -> list[Quad]:
+        gone = [_quad(triple, DERIVED) for triple in triples]
+        return gone + [_quad(t, DEFAULT) for t in triples if not self._supported(t, besides=DERIVED)]
+
     def _finish_bulk(self) -> int:
         """Derive from the graph as a whole, rebuild the indexes, commit that the bulk load is over."""
         gone: list[Quad] = []
         if self._deriver is not None:
             derived = self._deriver.catch_up(self._store, self._store.named(DERIVED))
-            stated = [_quad(t, ASSERTED) for t in derived.additions if self._only_asserted(t)]
-            found = (_quad(t, graph) for t in derived.additions for graph in (DERIVED, DEFAULT))
-            self._store.bulk_add(chain(stated, found))
-            gone = [_quad(triple, DERIVED) for triple in derived.removals]
-            gone += [_quad(t, DEFAULT) for t in derived.removals if not self._supported(t, besides=DERIVED)]
+            self._store.bulk_add(quad for t in derived.additions for quad in self._derived_quads(t))
+            gone = self._underived_quads(derived.removals)
         revision = self._store.end_bulk(gone)
         for observer in self._observers:
             observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))

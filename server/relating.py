@@ -1,0 +1,234 @@
+"""`urbankg relate --bulk`: RCC8 of all features over strips, on a process pool or a Dask cluster."""
+
+import gzip
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import IO, Annotated
+
+import pyoxigraph
+import typer
+from pyoxigraph import NamedNode, RdfFormat
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.status import Status
+from shapely.geometry.base import BaseGeometry
+
+from server.errors import ServerError
+from server.features.parquet import GeoParquetFile
+from server.features.records import needed, refused
+from server.invocation import settings_of
+from server.remote import running_server
+from server.settings import Settings
+from sparql.bulk_relations import commit_run, open_run, relation_triples
+from sparql.errors import StoreUnreadable, StripLost
+from sparql.store import EmbeddedStore
+from sparql.strip_run import FEATURES_A_STRIP, StripRun
+from sparql.writer import Writer
+
+_told = Console(stderr=True, highlight=False)
+_FOLDER = "relate"
+# So many strips a worker wait with their geometries: enough that none idles, few enough for the memory.
+_STRIPS_A_WORKER = 2
+_TOLD_EVERY = 10_000
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+def relate(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    bulk: Annotated[bool, typer.Option("--bulk", help="Relate all features of the graph anew.")] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes of this machine; as many as it has cores when not given."),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(help="A Dask cluster's scheduler, tcp://host:port, instead of processes here."),
+    ] = None,
+    strip: Annotated[
+        int, typer.Option(min=1, help="Features a strip: more need more memory, fewer more exchange.")
+    ] = FEATURES_A_STRIP,
+    source: Annotated[
+        Path | None, typer.Option("--input", help="A GeoParquet file to relate instead of the graph.")
+    ] = None,
+    identifier: Annotated[
+        str, typer.Option("--id", help="The column of that file that holds the features' IRIs.")
+    ] = "id",
+    output: Annotated[
+        Path | None, typer.Option(help="The N-Triples file to write then; .gz compresses.")
+    ] = None,
+) -> None:
+    """Relate all features by RCC8 at once; what is finished is kept if the run is ended."""
+    if not bulk:
+        raise typer.BadParameter(
+            "Relations follow every change by themselves; --bulk relates everything anew."
+        )
+    if (source is None) != (output is None):
+        raise typer.BadParameter(
+            "--input and --output go together: relations of a file are written to a file."
+        )
+    settings = settings_of(context, data=data, config=config).settings
+    with _executor(workers, dask) as (executor, count):
+        if source is not None and output is not None:
+            _relate_file(settings, source, identifier, output, executor, count, strip)
+        else:
+            _relate_graph(settings, executor, count, strip)
+
+
+def _relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
+    server = running_server(settings.data, settings.api_key)
+    if server is not None:
+        raise ServerError(
+            f"A server at {server.url} holds {settings.data} and keeps its relations itself. Stop it first "
+            "to relate everything anew, or relate a GeoParquet file with --input and --output."
+        )
+    if not (settings.data / "graph").is_dir():
+        raise StoreUnreadable(settings.data, "there is no graph in it")
+    store = EmbeddedStore(settings.data, durability=settings.durability)
+    try:
+        with _told.status("reading the features") as status:
+            run = open_run(
+                store,
+                settings.data / _FOLDER,
+                tolerance_m=settings.tolerance_m,
+                features_a_strip=strip,
+                on_geometry=_counting(status),
+            )
+        _work(run, executor, workers)
+        with _told.status("committing the relations"):
+            done = commit_run(Writer(store), store, run)
+        run.remove()
+    finally:
+        store.close()
+    _told.print(
+        f"{run.features} features: {done.relations} relations, {done.added} of them new, "
+        f"{done.removed} gone; revision {done.revision}"
+    )
+
+
+def _relate_file(
+    settings: Settings,
+    source: Path,
+    identifier: str,
+    output: Path,
+    executor: Executor,
+    workers: int,
+    strip: int,
+) -> None:
+    """The relations of a GeoParquet file into an N-Triples file; the graph is not touched."""
+    run = StripRun(
+        settings.data / f"{_FOLDER}-file",
+        _features(source, identifier),
+        tolerance_m=settings.tolerance_m,
+        features_a_strip=strip,
+    )
+    _work(run, executor, workers)
+    written = 0
+
+    def counted() -> Iterator[pyoxigraph.Triple]:
+        nonlocal written
+        for triple in relation_triples(run.pairs()):
+            written += 1
+            yield triple
+
+    partial = output.with_name(output.name + ".partial")
+    with _opened(partial, compressed=output.suffix == ".gz") as file:
+        pyoxigraph.serialize(counted(), file, format=RdfFormat.N_TRIPLES)
+    partial.replace(output)
+    run.remove()
+    _told.print(f"{run.features} features: {written} relations in {output}", markup=False)
+
+
+def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]:
+    file = GeoParquetFile(path)
+    if identifier not in file.columns:
+        raise ServerError(
+            f"{path} has no column '{identifier}'; it has {', '.join(file.columns)}. Name one with --id."
+        )
+    for record in file.records():
+        try:
+            node = NamedNode(str(record.values[identifier]))
+        except ValueError as error:
+            raise refused(path, record.number, f"'{identifier}' is no IRI: {error}") from error
+        if record.geometry is not None:
+            yield str(node), record.geometry
+
+
+def _work(run: StripRun, executor: Executor, workers: int) -> None:
+    if run.resumed and run.finished:
+        _told.print(f"{run.finished} of {len(run)} strips are done already: going on from there")
+    pairs = 0
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("strips"),
+        TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[pairs]:,} pairs"),
+    )  # fmt: skip
+    with Progress(*columns, console=_told) as progress:
+        task = progress.add_task("relating", total=len(run), pairs=0)
+
+        def on_strip(done: int, total: int, looked_at: int) -> None:
+            nonlocal pairs
+            pairs += looked_at
+            progress.update(task, completed=done, total=total, pairs=pairs)
+
+        run.run(executor, at_once=_STRIPS_A_WORKER * workers, on_strip=on_strip)
+
+
+@contextmanager
+def _executor(workers: int | None, address: str | None) -> Iterator[tuple[Executor, int]]:
+    """Processes of this machine, or those of a Dask cluster; and how many."""
+    if address is None:
+        processes = workers or os.cpu_count() or 1
+        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+            yield pool, processes
+        return
+    distributed = needed("distributed", "distributed", Path(address))
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ServerError(
+            f"No Dask scheduler answers at {address}: {error}. Start it, or leave --dask out."
+        ) from error
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise ServerError(
+                f"The Dask cluster at {address} has no workers. Start some with `dask worker {address}`."
+            )
+        try:
+            with client.get_executor(pure=False) as executor:
+                yield executor, threads
+        except distributed.KilledWorker as error:
+            raise StripLost(str(error)) from error
+
+
+@contextmanager
+def _opened(path: Path, *, compressed: bool) -> Iterator[IO[bytes]]:
+    with gzip.open(path, "wb") if compressed else path.open("wb") as file:
+        yield file  # type: ignore[misc]
+
+
+def _counting(status: Status) -> Callable[[], None]:
+    """Called for each geometry; tells how many there were every now and then."""
+    numbers = count(1)
+
+    def one() -> None:
+        number = next(numbers)
+        if number % _TOLD_EVERY == 0:
+            status.update(f"reading the features: {number:,} geometries")
+
+    return one
