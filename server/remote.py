@@ -1,14 +1,17 @@
 """A running server that holds the data folder: commands on that folder talk to it."""
 
+from __future__ import annotations
+
 import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
-
-import httpx
+from typing import IO, TYPE_CHECKING, Any
 
 from server.errors import ServerError
+
+if TYPE_CHECKING:
+    import httpx
 
 FILE = "server.json"
 
@@ -42,6 +45,8 @@ class RunningServer:
 
     def download(self, path: str, parameters: dict[str, str], output: IO[bytes]) -> None:
         """Write what an address answers to a file as it comes. Raises `RemoteFailed`, also half-way."""
+        import httpx
+
         try:
             with httpx.stream(
                 "GET",
@@ -65,6 +70,8 @@ class RunningServer:
         return self._send("/sparql", content=text.encode(), headers=headers).content
 
     def _send(self, path: str, *, method: str = "POST", **options: Any) -> httpx.Response:
+        import httpx
+
         options = {"timeout": 600, **options, "headers": {**options.get("headers", {}), **self._key()}}
         try:
             response = httpx.request(method, self.url + path, trust_env=False, **options)

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlsplit
 
-import httpx
-
 from sparql.errors import FetchFailed, FetchRefused
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -84,6 +82,9 @@ class RemoteAccess:
         self, url: str, accept: str, *, form: Mapping[str, str] | None = None, timeout_s: float | None = None
     ) -> Fetched:
         """GET a document, or POST a form. Raises `FetchRefused` and `FetchFailed`."""
+        # Imported with the first fetch, which few servers allow: all of them should start quickly.
+        import httpx
+
         limit_s = min(self.timeout_s, timeout_s or self.timeout_s)
         try:
             async with asyncio.timeout(limit_s):
@@ -96,6 +97,8 @@ class RemoteAccess:
             raise FetchFailed(url, str(error) or type(error).__name__) from error
 
     async def _follow(self, url: str, accept: str, form: Mapping[str, str] | None) -> Fetched:
+        import httpx
+
         secure = False
         for _ in range(_MOST_REDIRECTS + 1):
             place = self._check_url(url)
@@ -148,6 +151,8 @@ class RemoteAccess:
         self, url: str, place: _Place, address: Address, accept: str, form: Mapping[str, str] | None
     ) -> Fetched | tuple[int, str]:
         """The document, or the status and target of a redirect. A client of its own: nothing is shared."""
+        import httpx
+
         # Put together from what was checked, so that two readings of one address cannot differ.
         target = httpx.URL(
             scheme=place.scheme, host=str(address), port=place.port, raw_path=httpx.URL(url).raw_path

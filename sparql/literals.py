@@ -10,7 +10,7 @@ from typing import Literal as OneOf
 from pyoxigraph import Literal, NamedNode, Triple
 
 from geo.errors import GeometryError
-from geo.literals import is_geometry_literal, read_geometry
+from geo.vocabulary import GEOMETRY_LITERALS
 from sparql.change import Violation
 from sparql.lexical import in_lexical_space
 from sparql.vocabulary import RDF, SH, UKG, XSD
@@ -57,7 +57,10 @@ def _problem(
             return None
         told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
         return UKG.MalformedLiteral, told, SH.Violation
-    if is_geometry_literal(literal):
+    if literal.datatype in GEOMETRY_LITERALS:
+        # Imported with the first geometry: a store opens and answers before it is written to.
+        from geo.literals import read_geometry
+
         try:
             fault = read_geometry(literal, invalid).repair
         except GeometryError as error:

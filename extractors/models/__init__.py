@@ -1,14 +1,20 @@
-"""The language models that UrbanKG can talk to: a Protocol and its two adapters."""
+"""The language models that UrbanKG can talk to: a Protocol and its two adapters.
+
+The adapters are loaded on first use: a server starts before it needs one.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply, Role, Token
-from extractors.models.embedded import EmbeddedModel
-from extractors.models.retries import RetryPolicy
-from extractors.models.servers import ModelServer, ServerKind
-from extractors.models.weights import ADAPTER_PATH
+
+if TYPE_CHECKING:
+    from extractors.models.embedded import EmbeddedModel
+    from extractors.models.retries import RetryPolicy
+    from extractors.models.servers import ModelServer, ServerKind
 
 __all__ = [
     "ChatModel",
@@ -23,6 +29,19 @@ __all__ = [
     "Token",
     "open_model",
 ]
+
+_HOMES = {
+    "EmbeddedModel": "extractors.models.embedded",
+    "ModelServer": "extractors.models.servers",
+    "RetryPolicy": "extractors.models.retries",
+    "ServerKind": "extractors.models.servers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def open_model(
@@ -41,7 +60,6 @@ def open_model(
     model's weights, engine or adapter are missing; a server is first asked with the first request.
     """
     if url:
-        # Its client library takes most of a second to import: a server that needs none does not wait for it.
         from extractors.models.tgi import HttpModel
 
         return HttpModel(
@@ -51,6 +69,9 @@ def open_model(
             timeout_seconds=timeout_seconds or 60.0,
             concurrency=concurrency,
         )
+    from extractors.models.embedded import EmbeddedModel
+    from extractors.models.weights import ADAPTER_PATH
+
     return EmbeddedModel(
         adapter=adapter or ADAPTER_PATH,
         threads=threads,

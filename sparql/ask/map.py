@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
-from shapely.geometry import mapping
 
 from geo.errors import GeometryError
-from geo.literals import parse_geometry
 from sparql.ask.answer import rows_of
 from sparql.ask.checking import Result
 from sparql.ask.compiler import Query
@@ -30,6 +28,10 @@ def draw_map(query: Query, results: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _feature(query: Query, row: Mapping[str, Mapping[str, str]]) -> dict[str, Any] | None:
+    from shapely.geometry import mapping
+
+    from geo.literals import parse_geometry
+
     term, wkt = row.get(query.variable), row.get("wkt")
     if term is None or wkt is None or "datatype" not in wkt:
         return None
