@@ -73,12 +73,20 @@ class Server:
                 raise SystemExit(f"the server ended: {self.log.read_text()[-3000:]}")
             try:
                 url = str(json.loads((self.data / "server.json").read_text())["url"])
-                if httpx.get(url + "/healthz", trust_env=False).is_success:
+                if self._answers(url):
                     return url
             except (OSError, ValueError, httpx.HTTPError):
                 pass
             time.sleep(0.01)
         raise SystemExit(f"the server did not come up: {self.log.read_text()[-3000:]}")
+
+    def _answers(self, url: str) -> bool:
+        """Whether it says that it is ready, and answers a query."""
+        ready = httpx.get(url + "/readyz", timeout=60, trust_env=False)
+        if not ready.is_success:
+            return False
+        query = {"query": "SELECT * WHERE { ?s ?p ?o } LIMIT 1"}
+        return httpx.get(url + "/sparql", params=query, timeout=60, trust_env=False).is_success
 
     def kill(self) -> None:
         """kill -9."""

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -35,8 +35,11 @@ def create_app(services: Services) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with services:
+        await services.start()
+        try:
             yield
+        finally:
+            await services.close()
 
     app = FastAPI(
         title="UrbanKG",
@@ -45,10 +48,13 @@ def create_app(services: Services) -> ASGIApp:
         lifespan=lifespan,
     )
     routers = [sparql.router(services, services.updates, services.admission)]
-    rooms = (store, changes, extractions, relations, review, ask, health, ontologies, storage)
-    routers += [room.router(services) for room in rooms]
+    # These need only the store, or wait by themselves where they write.
+    routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
+    for room in (extractions, relations, review, ask, storage):
+        routers.append(room.router(services))
+        app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     all_problems().install(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     served = RateLimit(Compression(Methods(app, routes)), services.settings.requests_per_second)

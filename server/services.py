@@ -1,39 +1,40 @@
 """Wires the rooms together: one object that holds everything a running server needs."""
 
+from __future__ import annotations
+
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-from pyoxigraph import NamedNode
+from typing import TYPE_CHECKING, Self
 
 import ontology as ontology_room
 import shapes as shapes_room
-from extractors import ExtractionSettings, Linker, Pipeline
 from extractors.models import ChatModel, open_model
 from ontology import Schema
 from server.admission import Admission
 from server.deferred_model import DeferredModel
+from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
-from server.intake import Intake
 from server.keys import KeyStore
 from server.metrics import Metrics, Reading, folder_bytes
 from server.settings import Settings
 from server.updating import Updates
 from server.watching import Draining
 from shapes.decisions import Decisions
-from shapes.gate import ShapesGate
-from shapes.loading import load_shapes
 from shapes.review import ReviewQueue
-from sparql.ask import Asker
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
-from sparql.labels import LabelIndex, alias_properties
 from sparql.readers import ReaderPool, ReaderSettings
-from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
 from sparql.writer import Writer
+
+if TYPE_CHECKING:
+    from server.intake import Intake
+    from shapes.gate import ShapesGate
+    from sparql.ask import Asker
+    from sparql.labels import LabelIndex
+    from sparql.relations import SpatialRelations
 
 SHIPPED_ONTOLOGY = Path(ontology_room.__file__).parent
 SHIPPED_SHAPES = Path(shapes_room.__file__).parent
@@ -41,32 +42,85 @@ SHIPPED_SHAPES = Path(shapes_room.__file__).parent
 
 @dataclass
 class Services:
-    """Everything a running server holds. Use `async with`: it starts and stops the readers."""
+    """Everything a running server holds. Use `async with`: it starts and stops the readers.
+
+    Queries can be answered as soon as the readers run. What judges, derives, extracts and answers questions
+    (the `engines`) is opened beside that; who needs it waits.
+    """
 
     settings: Settings
     schema: Schema
-    gate: ShapesGate
     store: EmbeddedStore
     writer: Writer
-    relations: SpatialRelations
-    labels: LabelIndex
     review: ReviewQueue
     decisions: Decisions
     model: ChatModel
-    pipeline: Pipeline
-    intake: Intake
     readers: ReaderPool
     updates: Updates
-    asker: Asker
     metrics: Metrics
     draining: Draining
     changes: ChangeLog
     keys: KeyStore
     guard: Guard
     admission: Admission
+    opening: Opening
+
+    @property
+    def engines(self) -> Engines:
+        """The engines, once they are open: blocks until then. On the event loop await `opened` before."""
+        return self.opening.engines.result()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the engines are open."""
+        return self.opening.engines.done()
+
+    @property
+    def gate(self) -> ShapesGate:
+        """The gate in force at the start."""
+        return self.engines.gate
+
+    @property
+    def relations(self) -> SpatialRelations:
+        """The deriver of RCC8, with the index of all geometries."""
+        return self.engines.relations
+
+    @property
+    def labels(self) -> LabelIndex:
+        """The index of names."""
+        return self.engines.labels
+
+    @property
+    def intake(self) -> Intake:
+        """Where candidates come in."""
+        return self.engines.intake
+
+    @property
+    def asker(self) -> Asker:
+        """What answers questions."""
+        return self.engines.asker
+
+    async def opened(self) -> None:
+        """Return when the engines are open. Raises what kept them from it."""
+        if not self.is_open or self.opening.engines.exception() is not None:
+            await asyncio.wrap_future(self.opening.engines)
+
+    async def start(self) -> None:
+        """Start the readers, and begin to open the engines."""
+        try:
+            await self.readers.start()
+        except BaseException:
+            self.writer.abandon()
+            raise
+        self.opening.start()
 
     async def __aenter__(self) -> Self:
-        await self.readers.start()
+        await self.start()
+        try:
+            await self.opened()
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(
@@ -75,6 +129,10 @@ class Services:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of everything."""
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
         self.updates.close()
@@ -97,33 +155,16 @@ def build(
     schema or gate handed in is used instead of what the settings name.
     """
     schema = schema or Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
-    gate = gate or ShapesGate(load_shapes(settings.shapes or SHIPPED_SHAPES))
     store = EmbeddedStore(settings.data, durability=settings.durability)
-    relations = SpatialRelations(settings.tolerance_m)
-    labels = LabelIndex(alias_properties(schema))
     changes = store.journal = ChangeLog(
         settings.data / "changes",
         store.revision(),
         total_bytes=settings.change_log_mb * 2**20,
         sync=settings.durability is Durability.COMMIT,
     )
-    writer = Writer(
-        store,
-        gate=gate,
-        deriver=relations,
-        observers=(labels,),
-        invalid_geometry=settings.invalid_geometry,
-    )
-    writer.start()
+    writer = Writer(store, invalid_geometry=settings.invalid_geometry)
     writer.replace_ontology(schema.triples)
     chat = model or _deferred(settings)
-    pipeline = Pipeline(
-        schema=schema,
-        labels=labels,
-        model=chat,
-        settings=_extraction_settings(settings),
-        exists=lambda iri: _exists(store, iri),
-    )
     review = ReviewQueue(store)
     readers = ReaderPool(
         store,
@@ -136,43 +177,49 @@ def build(
     )
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
+    opening = Opening(
+        EngineParts(
+            settings=settings,
+            schema=schema,
+            store=store,
+            writer=writer,
+            review=review,
+            readers=readers,
+            model=chat,
+            load_gate=lambda: gate or _load_gate(settings.shapes or SHIPPED_SHAPES),
+        )
+    )
     return Services(
         settings=settings,
         schema=schema,
-        gate=gate,
         store=store,
         writer=writer,
-        relations=relations,
-        labels=labels,
         review=review,
         decisions=Decisions(
-            store, writer, review, schema=lambda: schema, shapes_version=lambda: gate.version
-        ),
-        model=chat,
-        pipeline=pipeline,
-        intake=Intake(
+            store,
             writer,
             review,
-            schema=schema,
-            shapes_version=gate.version,
-            pipeline=pipeline,
+            schema=lambda: schema,
+            shapes_version=lambda: opening.engines.result().gate.version,
         ),
+        model=chat,
         readers=readers,
         updates=Updates(writer, readers, lambda: store.graph),
-        asker=Asker(
-            schema=schema,
-            labels=labels,
-            linker=Linker(labels, schema),
-            model=chat,
-            run_query=readers.solutions,
-        ),
         metrics=_metrics(store, writer, readers),
         draining=Draining(),
         changes=changes,
         keys=keys,
         guard=guard,
         admission=Admission(settings, guard),
+        opening=opening,
     )
+
+
+def _load_gate(folder: Path) -> ShapesGate:
+    from shapes.gate import ShapesGate
+    from shapes.loading import load_shapes
+
+    return ShapesGate(load_shapes(folder))
 
 
 def _metrics(store: EmbeddedStore, writer: Writer, readers: ReaderPool) -> Metrics:
@@ -205,14 +252,3 @@ def _deferred(settings: Settings) -> ChatModel:
     if settings.model_url:
         return DeferredModel(opened, name=settings.model_name or settings.model_url, prompt_profile="full")
     return DeferredModel(opened, name="embedded", prompt_profile="compact")
-
-
-def _extraction_settings(settings: Settings) -> ExtractionSettings:
-    languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
-    return ExtractionSettings(
-        base=settings.base_iri, languages=languages, maximum_characters=settings.max_text_chars
-    )
-
-
-def _exists(store: EmbeddedStore, iri: NamedNode) -> bool:
-    return any(True for _ in store.match(iri, None, None))

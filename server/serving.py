@@ -1,5 +1,6 @@
 """`urbankg serve`: build, listen, announce the address, stop cleanly."""
 
+import asyncio
 import logging
 import signal
 import socket
@@ -16,9 +17,8 @@ from server.keys import has_keys
 from server.logs import set_up_logs
 from server.lookup_lane import LookupLane
 from server.patience import limited_protocol
-from server.services import build
+from server.services import Services, build
 from server.settings import Settings
-from server.watching import Draining
 
 _log = logging.getLogger("urbankg")
 _THREAD_STACK_BYTES = 64 * 2**20
@@ -36,7 +36,7 @@ def serve(settings: Settings) -> None:
     try:
         services = build(settings)
         server = _Server(
-            services.draining,
+            services,
             uvicorn.Config(
                 create_app(services),
                 loop="uvloop",
@@ -53,21 +53,40 @@ def serve(settings: Settings) -> None:
             "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
         )
         server.run(sockets=[listener])
+        if server.failure is not None:
+            raise server.failure
     finally:
         remote.withdraw(settings.data)
         listener.close()
 
 
 class _Server(uvicorn.Server):
-    """Refuses new requests from the first moment of leaving; those under way are finished."""
+    """Refuses new requests from the first moment of leaving; those under way are finished.
 
-    def __init__(self, draining: Draining, config: uvicorn.Config) -> None:
+    Leaves by itself when the engines cannot be opened; `failure` then says why.
+    """
+
+    def __init__(self, services: Services, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._draining = draining
+        self._services = services
+        self._watching: asyncio.Task[None] | None = None
+        self.failure: BaseException | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and watch the engines being opened."""
+        await super().startup(sockets)
+        self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        opening = asyncio.wrap_future(self._services.opening.engines)
+        await asyncio.wait([opening])
+        self.failure = opening.exception()
+        if self.failure is not None:
+            self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let go of clients, then of the services."""
-        self._draining.begin()
+        self._services.draining.begin()
         await super().shutdown(sockets)
         _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
 

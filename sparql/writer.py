@@ -50,13 +50,33 @@ class Writer:
     def start(self) -> None:
         """Build what is kept beside the graph (indexes) from the graph itself."""
         with self._lock:
-            if self._store.bulk_pending:
-                self._finish_bulk()
-                return
-            if self._deriver is not None:
-                self._deriver.rebuild(self._store)
-            for observer in self._observers:
-                observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+            self._build_indexes()
+
+    def hold(self) -> None:
+        """Let every change wait until `release`, from whichever thread: what judges it is being opened."""
+        self._lock.acquire()
+
+    def release(
+        self, *, gate: Gate | None = None, deriver: Deriver | None = None, observers: Sequence[Observer] = ()
+    ) -> None:
+        """After `hold`: take what judges, derives and follows, build its indexes, let changes through."""
+        self.gate, self._deriver, self._observers = gate, deriver, tuple(observers)
+        self._build_indexes()
+        self._lock.release()
+
+    def abandon(self) -> None:
+        """After `hold`, when something could not be opened: changes raise `StoreClosing` from now on."""
+        self._closed = True
+        self._lock.release()
+
+    def _build_indexes(self) -> None:
+        if self._store.bulk_pending:
+            self._finish_bulk()
+            return
+        if self._deriver is not None:
+            self._deriver.rebuild(self._store)
+        for observer in self._observers:
+            observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change and write what conforms, atomically.

@@ -31,12 +31,15 @@ def router(services: Services) -> APIRouter:
             "revision": services.store.revision(),
             "model": services.model.name,
             "ontology": services.schema.version,
-            "shapes": services.gate.version,
+            "shapes": services.gate.version if services.is_open else None,
         }
 
     @routes.get("/readyz", responses={503: {"description": "Not ready; `checks` says what is missing."}})
     async def get_readiness() -> JSONResponse:
-        """Answers 200 while readers answer and the store takes writes; send no traffic when it does not."""
+        """Answers 200 while readers answer and the store takes writes; send no traffic when it does not.
+
+        After a start, writes, extraction and questions may wait a moment longer for what judges them.
+        """
         readers, store = await asyncio.gather(_readers(services), _store(services, threads))
         ready = readers == store == "ok"
         body = {"status": "ready" if ready else "not ready", "checks": {"readers": readers, "store": store}}
@@ -63,6 +66,8 @@ async def _readers(services: Services) -> str:
 
 async def _store(services: Services, threads: Executor) -> str:
     """`ok` when the store takes a write, which leaves nothing behind, else why not."""
+    if services.store.bulk_pending and not services.is_open:
+        return "An interrupted bulk load is being finished: relations of what it loaded may be missing."
     try:
         async with asyncio.timeout(_PATIENCE_S):
             await asyncio.get_running_loop().run_in_executor(threads, services.store.probe)

@@ -117,5 +117,5 @@ def test_a_component_of_ones_own_depends_on_what_its_validator_asks():
 
 
 def test_a_query_that_does_not_parse_names_its_constraint():
-    with pytest.raises(ShapeMalformed, match="Shape .*does not parse"):
+    with pytest.raises(ShapeMalformed, match=r"Shape .*does not parse"):
         dependencies("$this ex:part")

@@ -1,0 +1,121 @@
+"""What a server needs to judge, derive, extract and answer, and what takes long to open.
+
+Queries need none of it. So it is opened on a thread beside them, while every change waits for the writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyoxigraph import NamedNode
+
+from extractors.models import ChatModel
+from ontology import Schema
+from server.settings import Settings
+from sparql.readers import ReaderPool
+from sparql.store import EmbeddedStore
+from sparql.writer import Writer
+
+if TYPE_CHECKING:
+    from server.intake import Intake
+    from shapes.gate import ShapesGate
+    from shapes.review import ReviewQueue
+    from sparql.ask import Asker
+    from sparql.labels import LabelIndex
+    from sparql.relations import SpatialRelations
+
+
+@dataclass(frozen=True)
+class Engines:
+    """The gate, the indexes beside the graph, and what extracts and answers with them."""
+
+    gate: ShapesGate
+    relations: SpatialRelations
+    labels: LabelIndex
+    intake: Intake
+    asker: Asker
+
+
+@dataclass(frozen=True)
+class EngineParts:
+    """What the engines are made of, and what is there from the start."""
+
+    settings: Settings
+    schema: Schema
+    store: EmbeddedStore
+    writer: Writer
+    review: ReviewQueue
+    readers: ReaderPool
+    model: ChatModel
+    load_gate: Callable[[], ShapesGate]
+
+
+class Opening:
+    """Opens the engines once, on a thread of its own; until then the writer lets nothing through."""
+
+    def __init__(self, parts: EngineParts) -> None:
+        self._parts = parts
+        self.engines: Future[Engines] = Future()
+        parts.writer.hold()
+
+    def start(self) -> None:
+        """Begin. Should it fail, `engines` says why, and the writer stays closed."""
+        thread = ThreadPoolExecutor(1, "opening")
+        thread.submit(_open, self._parts).add_done_callback(self._tell)
+        thread.shutdown(wait=False)
+
+    def _tell(self, opening: Future[Engines]) -> None:
+        error = opening.exception()
+        if error is not None:
+            self._parts.writer.abandon()
+            self.engines.set_exception(error)
+        else:
+            self.engines.set_result(opening.result())
+
+
+def _open(parts: EngineParts) -> Engines:
+    # Imported here: with what they import in turn, these rooms take longer than everything before.
+    from extractors import ExtractionSettings, Linker, Pipeline
+    from server.intake import Intake
+    from sparql.ask import Asker
+    from sparql.labels import LabelIndex, alias_properties
+    from sparql.relations import SpatialRelations
+
+    settings, schema, store = parts.settings, parts.schema, parts.store
+    gate = parts.load_gate()
+    relations = SpatialRelations(settings.tolerance_m)
+    labels = LabelIndex(alias_properties(schema))
+    languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
+    pipeline = Pipeline(
+        schema=schema,
+        labels=labels,
+        model=parts.model,
+        settings=ExtractionSettings(
+            base=settings.base_iri, languages=languages, maximum_characters=settings.max_text_chars
+        ),
+        exists=lambda iri: _exists(store, iri),
+    )
+    engines = Engines(
+        gate=gate,
+        relations=relations,
+        labels=labels,
+        intake=Intake(
+            parts.writer, parts.review, schema=schema, shapes_version=gate.version, pipeline=pipeline
+        ),
+        asker=Asker(
+            schema=schema,
+            labels=labels,
+            linker=Linker(labels, schema),
+            model=parts.model,
+            run_query=parts.readers.solutions,
+        ),
+    )
+    parts.writer.release(gate=gate, deriver=relations, observers=(labels,))
+    return engines
+
+
+def _exists(store: EmbeddedStore, iri: NamedNode) -> bool:
+    return any(True for _ in store.match(iri, None, None))

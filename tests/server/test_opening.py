@@ -1,0 +1,96 @@
+"""Queries are answered at once; what needs the gate and the indexes waits for them, and is never let past."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+import server.services
+from ontology import Schema
+from server.app import create_app
+from server.services import Services, build
+from server.settings import Settings
+from shapes.errors import ShapesError
+from shapes.gate import ShapesGate
+from tests.server.conftest import RecordedModel, select
+from tests.server.test_cli import urbankg
+
+WRITE = {"content-type": "application/sparql-update"}
+
+
+@pytest.fixture
+async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: pytest.MonkeyPatch):
+    """Services whose gate is not read before the event is set."""
+    let_go = threading.Event()
+
+    def load_later(folder: Path) -> ShapesGate:
+        assert let_go.wait(60)
+        return gate
+
+    monkeypatch.setattr(server.services, "_load_gate", load_later)
+    services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
+    await services.start()
+    yield services, let_go
+    let_go.set()
+    await services.close()
+
+
+async def test_while_the_gate_is_being_read_queries_are_answered_and_a_write_waits(
+    held: tuple[Services, threading.Event],
+):
+    services, let_go = held
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        insert = "INSERT DATA { <http://e/s> <http://e/p> 1 }"
+        writing = asyncio.create_task(client.post("/update", content=insert, headers=WRITE))
+        texts = {"text": "Columbia University is in New York."}
+        extracting = asyncio.create_task(client.post("/extractions", json=texts))
+        assert (await client.get("/readyz")).status_code == 200
+        assert await select(client, "SELECT * { <http://e/s> ?p ?o }") == []
+        assert (await client.get("/healthz")).json()["shapes"] is None
+        assert not writing.done()
+        assert not extracting.done()
+        let_go.set()
+        assert (await writing).status_code == 200
+        assert (await extracting).status_code == 200
+        assert await select(client, "SELECT ?o { <http://e/s> ?p ?o }") == [{"o": "1"}]
+        assert (await client.get("/healthz")).json()["shapes"] == services.gate.version
+
+
+async def test_an_interrupted_bulk_load_is_told_until_it_is_finished(held: tuple[Services, threading.Event]):
+    services, let_go = held
+    services.store.begin_bulk()
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        told = await client.get("/readyz")
+        assert told.status_code == 503
+        assert "bulk load" in told.json()["checks"]["store"]
+        let_go.set()
+        await services.opened()
+        assert (await client.get("/readyz")).status_code == 200
+
+
+async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_go(tmp_path: Path):
+    shapes = tmp_path / "shapes"
+    shapes.mkdir()
+    (shapes / "broken.ttl").write_text("this is no Turtle")
+    settings = Settings(data=tmp_path / "data", readers=1, shapes=shapes)
+    with pytest.raises(ShapesError, match=r"broken\.ttl"):
+        async with build(settings, model=RecordedModel()):
+            raise AssertionError("it opened")
+    settings = settings.model_copy(update={"shapes": tmp_path / "none"})
+    (tmp_path / "none").mkdir()
+    async with build(settings, model=RecordedModel()) as services:
+        assert services.is_open
+
+
+def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
+    shapes = tmp_path / "shapes"
+    shapes.mkdir()
+    (shapes / "broken.ttl").write_text("this is no Turtle")
+    done = urbankg("serve", "--data", str(tmp_path / "data"), "--port", "0", "--shapes", str(shapes))
+    assert done.returncode == 2
+    assert "broken.ttl" in done.stderr
+    assert not (tmp_path / "data" / "server.json").exists()
