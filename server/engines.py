@@ -58,11 +58,15 @@ class Opening:
 
     def __init__(self, parts: EngineParts) -> None:
         self._parts = parts
+        self._started = False
         self.engines: Future[Engines] = Future()
         parts.writer.hold()
 
     def start(self) -> None:
-        """Begin. Should it fail, `engines` says why, and the writer stays closed."""
+        """Begin, if that has not happened. Should it fail, `engines` says why, and the writer stays closed."""
+        if self._started:
+            return
+        self._started = True
         thread = ThreadPoolExecutor(1, "opening")
         thread.submit(_open, self._parts).add_done_callback(self._tell)
         thread.shutdown(wait=False)

@@ -52,7 +52,7 @@ class ReviewDesk:
     def __init__(self, services: Services) -> None:
         self._review = services.review
         self._decisions = services.decisions
-        self._labels = services.labels
+        self._services = services
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
         """The items that a filter lets through, newest first."""
@@ -106,12 +106,12 @@ class ReviewDesk:
         if isinstance(node, Literal | Triple):
             return []
         if isinstance(node, NamedNode):
-            entries = self._labels.entries_of(node)
+            entries = self._services.labels.entries_of(node)
             name = name or (entries[0].label if entries else None)
         if name is None:
             return []
         found: dict[NamedNode, dict[str, Any]] = {}
-        for entry, score in self._labels.similar(name, _SIMILAR * 3):
+        for entry, score in self._services.labels.similar(name, _SIMILAR * 3):
             if entry.iri != node and entry.iri not in found:
                 found[entry.iri] = {
                     "iri": entry.iri.value,

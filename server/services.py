@@ -68,6 +68,7 @@ class Services:
     @property
     def engines(self) -> Engines:
         """The engines, once they are open: blocks until then. On the event loop await `opened` before."""
+        self.opening.start()
         return self.opening.engines.result()
 
     @property
