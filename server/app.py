@@ -15,6 +15,7 @@ from server.problem_map import all_problems
 from server.routes import (
     ask,
     changes,
+    documents,
     extractions,
     health,
     ontologies,
@@ -52,7 +53,7 @@ def create_app(services: Services) -> ASGIApp:
     routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
-    for room in (extractions, relations, review, ask, storage):
+    for room in (extractions, relations, review, documents, ask, storage):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     all_problems().install(app)

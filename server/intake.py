@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
+from extractors.linking import normalise
 from ontology import Schema
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
@@ -18,7 +19,7 @@ from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, Whence
 from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.provenance import Document, Run, RunRecord, Support
-from sparql.vocabulary import UKG
+from sparql.vocabulary import RDFS, UKG
 from sparql.writer import Writer
 
 
@@ -103,15 +104,23 @@ class Intake:
         return await self._commit(batch, started, facts, document, source, commit, extraction)
 
     async def submit(
-        self, statements: Sequence[tuple[Statement, Support]], *, source: str | None = None
+        self,
+        statements: Sequence[tuple[Statement, Support]],
+        *,
+        source: str | None = None,
+        text: str | None = None,
     ) -> Outcome:
-        """Judge statements of a client's own extractor and commit what conforms."""
+        """Judge statements of a client's own extractor and commit what conforms.
+
+        `text` is what they were extracted from; with it, or with a `source`, they belong to a document.
+        """
         started = datetime.now(UTC)
         batch = _Batch()
         for statement, support in statements:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
-        return await self._commit(batch, started, {}, None, source, True, None)
+        document = None if text is None and source is None else Document(text, source)
+        return await self._commit(batch, started, {}, document, source, True, None)
 
     async def _commit(
         self,
@@ -136,11 +145,14 @@ class Intake:
             document=document,
             source=source,
             facts={**facts, **versions},
+            ontologies=schema.version_iris,
         )
         whence = Whence.of(run)
         record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
 
         def build() -> Change:
+            if extraction is not None:
+                self._support_names(batch, extraction)
             refused = self._decided(batch, whence)
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
@@ -154,6 +166,20 @@ class Intake:
 
         verdict = await asyncio.to_thread(self._writer.commit_built, build)
         return Outcome(run.identifier, verdict, batch.supports, extraction)
+
+    def _support_names(self, batch: _Batch, extraction: Extraction) -> None:
+        """A text that uses a name which the graph has from texts only supports that name as well."""
+        for entity in extraction.entities:
+            if entity.new:
+                continue
+            used = {normalise(mention.quote): mention for mention in entity.mentions}
+            for triple in self._review.extracted(entity.iri, RDFS.label):
+                mention = (
+                    used.get(normalise(triple.object.value)) if isinstance(triple.object, Literal) else None
+                )
+                if mention is not None and triple not in batch.statements:
+                    batch.statements[triple] = Statement(triple)
+                    batch.supports[triple] = Support(mention.start, mention.end, mention.quote)
 
     def _decided(self, batch: _Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.

@@ -10,7 +10,14 @@ from server import errors as server
 from server.problems import ProblemMap, add_sparql
 from server.rdf_files import LoadError
 from server.sample.mapping import MappingError
-from shapes.errors import ReasonNeeded, ReviewItemDecided, ReviewItemUnknown, ShapesError
+from shapes.errors import (
+    DocumentRemoved,
+    DocumentUnknown,
+    ReasonNeeded,
+    ReviewItemDecided,
+    ReviewItemUnknown,
+    ShapesError,
+)
 from sparql.ask.errors import AskError
 from sparql.bulk import MalformedLiteral
 from sparql.errors import BackupError, SparqlError
@@ -52,6 +59,13 @@ def all_problems() -> ProblemMap:
     add(ReviewItemUnknown, 404, "No such review item")
     add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
     add(ReasonNeeded, 422, "Reason needed")
+    add(DocumentUnknown, 404, "No such document")
+    add(
+        DocumentRemoved,
+        410,
+        "Document removed",
+        members=lambda error: {"removed_at": error.removed_at, "by": error.by, "reason": error.reason},
+    )
     add(GeoError, 422, "Geometry not usable")
     add(LoadError, 422, "File not loaded")
     add(BackupError, 409, "Backup not possible")

@@ -22,6 +22,7 @@ from server.settings import Settings
 from server.updating import Updates
 from server.watching import Draining
 from shapes.decisions import Decisions
+from shapes.documents import Documents
 from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
@@ -54,6 +55,7 @@ class Services:
     writer: Writer
     review: ReviewQueue
     decisions: Decisions
+    documents: Documents
     model: ChatModel
     readers: ReaderPool
     updates: Updates
@@ -203,6 +205,7 @@ def build(
             schema=lambda: schema,
             shapes_version=lambda: opening.engines.result().gate.version,
         ),
+        documents=Documents(store, writer, review),
         model=chat,
         readers=readers,
         updates=Updates(writer, readers, lambda: store.graph),

@@ -281,6 +281,8 @@ class _Act:
         yield _said(self._iri, PROV.startedAtTime, now)
         yield _said(self._iri, PROV.endedAtTime, now)
         yield _said(self._iri, UKG.ontologyVersion, Literal(self._desk._schema().version))
+        for ontology in self._desk._schema().version_iris:
+            yield _said(self._iri, UKG.ontology, ontology)
         yield _said(self._iri, UKG.shapesVersion, Literal(self._desk._shapes_version()))
         if self._reason is not None:
             yield _said(self._iri, RDFS.comment, Literal(self._reason))

@@ -5,7 +5,9 @@ ShapesError
 ├── ShapeMalformed
 ├── ReviewItemUnknown
 ├── ReviewItemDecided    a decision on an item that is not open for it
-└── ReasonNeeded         a rejection without a word why
+├── ReasonNeeded         a rejection without a word why
+├── DocumentUnknown
+└── DocumentRemoved      a document that was taken back
 """
 
 from pathlib import Path
@@ -57,3 +59,20 @@ class ReasonNeeded(ShapesError):
 
     def __init__(self) -> None:
         super().__init__("Say why: a rejection needs a reason that is not blank.")
+
+
+class DocumentUnknown(ShapesError):
+    """A document that was never posted."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(f"There is no document {document}. List them with GET /documents.")
+
+
+class DocumentRemoved(ShapesError):
+    """A document that was posted and taken back; `removed_at` is an xsd:dateTime."""
+
+    def __init__(self, document: str, removed_at: str, by: str, reason: str | None) -> None:
+        self.removed_at, self.by, self.reason = removed_at, by, reason
+        super().__init__(
+            f"Document {document} was removed by {by} at {removed_at}. Post its text again to have it back."
+        )

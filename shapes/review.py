@@ -28,7 +28,7 @@ from sparql.evidence import EvidenceReader, first, support_of
 from sparql.provenance import Run, Support
 from sparql.source import Term
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import DCTERMS, DEFAULT, PROV, RDF, RDFS, REVIEW, SH, UKG
+from sparql.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,10 @@ class ReviewQueue:
     def is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds a statement."""
         return self._store.contains(Quad(triple.subject, triple.predicate, triple.object, DEFAULT))
+
+    def extracted(self, subject: NamedNode, predicate: NamedNode) -> list[Triple]:
+        """What texts say of a subject by this property."""
+        return [quad.triple for quad in self._store.match_quads(subject, predicate, None, EXTRACTED)]
 
     def state(self, item: NamedNode) -> State:
         """Where an item stands."""

@@ -26,13 +26,15 @@ from sparql.writer import Writer
 class Withdrawal:
     """What goes with a set of evidence, worked out for the graph as it is now.
 
-    `evidence` are the reifiers that were asked to go. `triples` are no longer supported by any text.
+    `evidence` are the reifiers that were asked to go. `triples` are no longer supported by any text; of
+    those `removed` leave the graph, having no other origin.
     `fallen` are statements of other texts that no longer conform, with the evidence they had. `revived`
     are review items whose statement conforms now.
     """
 
     evidence: frozenset[NamedNode] = frozenset()
     triples: frozenset[Triple] = frozenset()
+    removed: frozenset[Triple] = frozenset()
     fallen: tuple[tuple[Rejection, tuple[Evidence, ...]], ...] = ()
     revived: tuple[ReviewItem, ...] = ()
 
@@ -62,11 +64,11 @@ class Withdrawals:
         gone = frozenset(evidence)
         triples = {found.triple for reifier in gone if (found := self._evidence.read(reifier)) is not None}
         unsupported = frozenset(t for t in triples if self._evidence.about(t) <= gone)
-        removed = {triple for triple in unsupported if self._rests_on_texts(triple)}
+        removed = frozenset(triple for triple in unsupported if self._rests_on_texts(triple))
         fallen = self._fallen(removed)
-        removed |= {rejection.statement.triple for rejection, _ in fallen}
-        revived = self._revived(removed, frozenset(ignoring))
-        return Withdrawal(gone, unsupported, tuple(fallen), tuple(revived))
+        out = removed | {rejection.statement.triple for rejection, _ in fallen}
+        revived = self._revived(out, frozenset(ignoring))
+        return Withdrawal(gone, unsupported, removed, tuple(fallen), tuple(revived))
 
     def record(self, planned: Withdrawal) -> Iterator[Quad]:
         """The system quads that come with it: review items of what fell, evidence of what was revived."""

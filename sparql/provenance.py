@@ -32,14 +32,18 @@ class Support:
 
 @dataclass(frozen=True)
 class Document:
-    """A text as it was posted. The same text is the same document."""
+    """A text as it was posted, or a source known by its name alone.
 
-    text: str
+    The same text is the same document; so are statements without a text that name the same source.
+    """
+
+    text: str | None
     source: str | None = None
 
     @property
     def iri(self) -> NamedNode:
-        return RECORD.term("document/" + digest(self.text))
+        parts = ("source", self.source or "") if self.text is None else (self.text,)
+        return RECORD.term("document/" + digest(*parts))
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Run:
     source: str | None = None
     facts: Mapping[NamedNode, str] = field(default_factory=dict)
     """What all its statements share: model, adapter, prompt, ontology and shapes versions, trace."""
+    ontologies: tuple[NamedNode, ...] = ()
+    """The owl:versionIRI of the ontologies by which its statements were judged."""
 
     @property
     def iri(self) -> NamedNode:
@@ -66,6 +72,8 @@ def run_quads(run: Run) -> Iterator[Quad]:
     yield _quad(run.iri, PROV.endedAtTime, _time(run.ended))
     for predicate, value in run.facts.items():
         yield _quad(run.iri, predicate, Literal(value))
+    for ontology in run.ontologies:
+        yield _quad(run.iri, UKG.ontology, ontology)
     if run.source is not None:
         yield _quad(run.iri, DCTERMS.source, Literal(run.source))
     if run.document is not None:
@@ -73,7 +81,8 @@ def run_quads(run: Run) -> Iterator[Quad]:
         yield _quad(run.iri, PROV.used, document.iri)
         yield _quad(document.iri, RDF.type, PROV.Entity)
         yield _quad(document.iri, RDF.type, UKG.Document)
-        yield _quad(document.iri, UKG.text, Literal(document.text))
+        if document.text is not None:
+            yield _quad(document.iri, UKG.text, Literal(document.text))
         if document.source is not None:
             yield _quad(document.iri, DCTERMS.source, Literal(document.source))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyoxigraph
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from pyoxigraph import DefaultGraph, RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -37,7 +37,16 @@ class CandidatesRequest(BaseModel):
     """Statements of a client's own extractor."""
 
     statements: list[StatementJson]
-    source: str | None = None
+    source: str | None = Field(None, description="Where they come from: a URL, a title.")
+    text: str | None = Field(None, description="The text they were extracted from; evidence is checked.")
+
+    @model_validator(mode="after")
+    def _quotes_stand_in_the_text(self) -> "CandidatesRequest":
+        for number, statement in enumerate(self.statements):
+            found = statement.evidence
+            if self.text is not None and found and self.text[found.start : found.end] != found.quote:
+                raise ValueError(f"statements.{number}.evidence: the text does not have this quote there")
+        return self
 
 
 def router(services: Services) -> APIRouter:
@@ -55,18 +64,18 @@ def router(services: Services) -> APIRouter:
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
     async def post_candidates(request: Request, source: str | None = None) -> dict[str, Any]:
         """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform."""
-        kind = media_type(request)
+        kind, text = media_type(request), None
         if kind in ("", "application/json"):
             message = check(parse_json(await read_body(request, limit)), CandidatesRequest)
             statements = [statement_of(statement) for statement in message.statements]
-            source = message.source or source
+            source, text = message.source or source, message.text
         elif kind in _RDF:
             body = await read_body(request, limit)
             services.admission.limits.check_rdf(body, _RDF[kind])
             statements = await run_in_threadpool(_from_rdf, body, _RDF[kind])
         else:
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
-        outcome = await services.intake.submit(statements, source=source)
+        outcome = await services.intake.submit(statements, source=source, text=text)
         return outcome.json()
 
     return routes
@@ -74,7 +83,7 @@ def router(services: Services) -> APIRouter:
 
 def _from_rdf(body: bytes, format_: RdfFormat) -> list[tuple[Statement, Support]]:
     try:
-        quads = list(pyoxigraph.parse(body, format=format_))
+        quads = list(pyoxigraph.parse(body, format=format_, rename_blank_nodes=True))
     except SyntaxError as error:
         place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
         raise MalformedBody(f"The body is not {format_.name}{place}: {error.msg}.") from error
