@@ -63,7 +63,7 @@ class Opening:
         parts.writer.hold()
 
     def start(self) -> None:
-        """Begin, if that has not happened. Should it fail, `engines` says why, and the writer stays closed."""
+        """Begin, if that has not happened. If it fails, `engines` says why, and the writer stays closed."""
         if self._started:
             return
         self._started = True
