@@ -87,7 +87,7 @@ class Prologue:
         """The absolute IRI that an IRI or prefixed-name token stands for; None for other tokens."""
         if token.kind is TokenKind.IRI:
             written = _unescape_codepoints(token.text[1:-1])
-            return urljoin(self.base, written) if self.base else written
+            return _resolved(self.base, written)
         if token.kind is TokenKind.PREFIXED_NAME:
             prefix, _, local = token.text.partition(":")
             namespace = self.prefixes.get(prefix)
@@ -112,7 +112,16 @@ _FIRST_WORD = re.compile(
 _NEEDS_TOKENS = re.compile(r"SERVICE|LOAD|GRAPH|FROM|USING|WITH", re.IGNORECASE)
 _LOCAL_ESCAPE = re.compile(r"\\([_~.\-!$&'()*+,;=/?#@%])")
 _CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CACHED_LENGTH = 16_384
+
+
+def _resolved(base: str | None, written: str) -> str:
+    """An IRI against the base (RFC 3986, 5.2). An absolute one stays as it is written, and an empty fragment
+    stays too: `http://e/ns#` names another thing than `http://e/ns`, which is what `urljoin` makes of it."""
+    if not base or _ABSOLUTE.match(written):
+        return written
+    return urljoin(base, written) + ("#" if written.endswith("#") else "")
 
 
 def facts_of(text: str) -> RequestFacts:
@@ -126,10 +135,10 @@ def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -
     base = outer.base if outer else None
     while found := _DECLARATION.match(text, position):
         if (written := found["base"]) is not None:
-            base = urljoin(base or "", _unescape_codepoints(written))
+            base = _resolved(base, _unescape_codepoints(written))
         elif (prefix := found["prefix"]) is not None:
             namespace = _unescape_codepoints(found["namespace"])
-            prefixes[prefix] = urljoin(base, namespace) if base else namespace
+            prefixes[prefix] = _resolved(base, namespace)
         position = found.end()
     return Prologue(MappingProxyType(prefixes), base, position)
 

@@ -1,7 +1,8 @@
 import pytest
 
 from sparql.errors import RemoteAccessRefused
-from sparql.syntax import Kind, QueryForm, facts_of, syntax_problem
+from sparql.syntax import Kind, QueryForm, facts_of, read_prologue, syntax_problem
+from sparql.tokens import Token, TokenKind
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,21 @@ def test_the_iris_of_a_text_are_expanded() -> None:
         r"BASE <http://e/base/> PREFIX : <ns/> SELECT * { GRAPH :a\-b { ?s ?p ?o } GRAPH <g\u0041> {} }"
     )
     assert {"http://e/base/ns/a-b", "http://e/base/gA"} <= facts.iris
+
+
+@pytest.mark.parametrize(
+    ("namespace", "expanded"),
+    [
+        ("http://example.org/ns#", "http://example.org/ns#a"),
+        ("#", "http://e/base#a"),
+        ("other#", "http://e/other#a"),
+        ("http://example.org/ns/", "http://example.org/ns/a"),
+        ("urn:x:", "urn:x:a"),
+    ],
+)
+def test_a_namespace_keeps_its_closing_mark_whatever_the_base(namespace: str, expanded: str) -> None:
+    prologue = read_prologue(f"BASE <http://e/base> PREFIX : <{namespace}> ASK {{}}")
+    assert prologue.expand(Token(TokenKind.PREFIXED_NAME, ":a", 0, 2)) == expanded
 
 
 def test_a_dataset_clause_is_seen() -> None:
