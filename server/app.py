@@ -9,6 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from server.compression import Compression
+from server.following import following
 from server.limits import RateLimit
 from server.methods import Methods
 from server.problem_map import all_problems
@@ -21,6 +22,7 @@ from server.routes import (
     ontologies,
     relations,
     review,
+    rules,
     sparql,
     storage,
     store,
@@ -38,7 +40,8 @@ def create_app(services: Services) -> ASGIApp:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await services.start()
         try:
-            yield
+            async with following(services):
+                yield
         finally:
             await services.close()
 
@@ -53,7 +56,7 @@ def create_app(services: Services) -> ASGIApp:
     routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
-    for room in (extractions, relations, review, documents, ask, storage):
+    for room in (extractions, relations, review, documents, ask, storage, rules):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     all_problems().install(app)

@@ -13,9 +13,6 @@ from ontology.profiles import lint_profile, profiles
 from ontology.reasoning import lint_reasoned, reason
 from ontology.reporting import CheckReport
 from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
-from shapes.linting import lint_shapes
-from shapes.loading import ShapesFiles, load_shapes
-from shapes.rules import gate_of
 
 Edits = Mapping[str, bytes | None]
 UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")
@@ -38,14 +35,14 @@ class Folders:
     ontology_edits: Edits | None = None
     shapes_edits: Edits | None = None
 
-    def load(self) -> tuple[Schema, ShapesFiles]:
-        """Both, read. Raises `OntologyError` and `ShapesError`."""
-        schema = Schema.load(self.ontology, self.ontology_edits)
-        return schema, load_shapes(self.shapes, self.shapes_edits)
-
 
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     """Everything there is to say of the files; what cannot be read is a finding too."""
+    # Imported here: the server starts without them.
+    from shapes.linting import lint_shapes
+    from shapes.loading import load_shapes
+    from shapes.rules import gate_of
+
     try:
         schema = Schema.load(folders.ontology, folders.ontology_edits)
     except OntologyError as error:

@@ -8,35 +8,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
 from extractors.models import ChatModel
 from ontology import Schema
+from server.rulebook import Rulebook, in_force
 from server.settings import Settings
+from server.workplace import Workplace
 from sparql.readers import ReaderPool
 from sparql.store import EmbeddedStore
+from sparql.vocabulary import DEFAULT
 from sparql.writer import Writer
 
 if TYPE_CHECKING:
     from server.intake import Intake
-    from shapes.gate import ShapesGate
     from shapes.review import ReviewQueue
     from sparql.ask import Asker
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
 
 
-@dataclass(frozen=True)
+@dataclass
 class Engines:
     """The gate, the indexes beside the graph, and what extracts and answers with them."""
 
-    gate: ShapesGate
     relations: SpatialRelations
     labels: LabelIndex
     intake: Intake
     asker: Asker
+
+    def use(self, schema: Schema, parts: EngineParts) -> None:
+        """Read names and answer questions by another ontology; called while nobody writes."""
+        from sparql.labels import alias_properties
+
+        self.asker = _asker(schema, self.labels, parts)
+        if self.labels.use_aliases(alias_properties(schema)):
+            self.labels.rebuild(parts.store.match_quads(None, None, None, DEFAULT))
 
 
 @dataclass(frozen=True)
@@ -44,20 +54,20 @@ class EngineParts:
     """What the engines are made of, and what is there from the start."""
 
     settings: Settings
-    schema: Schema
+    workplace: Workplace
     store: EmbeddedStore
     writer: Writer
     review: ReviewQueue
     readers: ReaderPool
     model: ChatModel
-    load_gate: Callable[[], ShapesGate]
+    load_rules: Callable[[], Rulebook]
 
 
 class Opening:
     """Opens the engines once, on a thread of its own; until then the writer lets nothing through."""
 
     def __init__(self, parts: EngineParts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._started = False
         self.engines: Future[Engines] = Future()
         parts.writer.hold()
@@ -68,13 +78,13 @@ class Opening:
             return
         self._started = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(_open, self._parts).add_done_callback(self._tell)
+        thread.submit(_open, self.parts).add_done_callback(self._tell)
         thread.shutdown(wait=False)
 
     def _tell(self, opening: Future[Engines]) -> None:
         error = opening.exception()
         if error is not None:
-            self._parts.writer.abandon()
+            self.parts.writer.abandon()
             self.engines.set_exception(error)
         else:
             self.engines.set_result(opening.result())
@@ -82,19 +92,18 @@ class Opening:
 
 def _open(parts: EngineParts) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
-    from extractors import ExtractionSettings, Linker, Pipeline
+    from extractors import ExtractionSettings, Pipeline
     from server.intake import Intake
-    from sparql.ask import Asker
     from sparql.labels import LabelIndex, alias_properties
     from sparql.relations import SpatialRelations
 
-    settings, schema, store = parts.settings, parts.schema, parts.store
-    gate = parts.load_gate()
+    settings, store, workplace = parts.settings, parts.store, parts.workplace
+    rules = parts.load_rules()
     relations = SpatialRelations(settings.tolerance_m)
-    labels = LabelIndex(alias_properties(schema))
+    labels = LabelIndex(alias_properties(rules.schema))
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
     pipeline = Pipeline(
-        schema=schema,
+        schema=lambda: workplace.current.schema,
         labels=labels,
         model=parts.model,
         settings=ExtractionSettings(
@@ -103,22 +112,29 @@ def _open(parts: EngineParts) -> Engines:
         exists=lambda iri: _exists(store, iri),
     )
     engines = Engines(
-        gate=gate,
         relations=relations,
         labels=labels,
-        intake=Intake(
-            parts.writer, parts.review, schema=schema, shapes_version=gate.version, pipeline=pipeline
-        ),
-        asker=Asker(
-            schema=schema,
-            labels=labels,
-            linker=Linker(labels, schema),
-            model=parts.model,
-            run_query=parts.readers.solutions,
-        ),
+        intake=Intake(parts.writer, parts.review, rules=lambda: workplace.current, pipeline=pipeline),
+        asker=_asker(rules.schema, labels, parts),
     )
-    parts.writer.release(gate=gate, deriver=relations, observers=(labels,))
+    if in_force(store) != rules.versions:
+        # Nobody else writes before the release.
+        store.commit(rules.record(store.revision() + 1, datetime.now(UTC).isoformat()))
+    parts.writer.release(gate=rules.gate, deriver=relations, observers=(labels,))
     return engines
+
+
+def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
+    from extractors import Linker
+    from sparql.ask import Asker
+
+    return Asker(
+        schema=schema,
+        labels=labels,
+        linker=Linker(labels, schema),
+        model=parts.model,
+        run_query=parts.readers.solutions,
+    )
 
 
 def _exists(store: EmbeddedStore, iri: NamedNode) -> bool:

@@ -17,11 +17,17 @@ ServerError
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── UnsupportedBody     a content type that this address does not read
 ├── TooManyListeners    the change feed has all the listeners it takes
+├── EditRefused         an edit of ontology or shapes that cannot be used
+├── EditConflict        an edit of a file that has changed since it was read
+├── FolderReadOnly      an edit of the installed program's own files
 └── UnknownResource     an identifier that does not exist
 """
 
 from collections.abc import Sequence
 from pathlib import Path
+
+from ontology.findings import Level
+from ontology.reporting import CheckReport
 
 
 class ServerError(Exception):
@@ -172,3 +178,35 @@ class TooManyListeners(ServerError):
 
 class UnknownResource(ServerError):
     """An identifier that does not exist."""
+
+
+class EditRefused(ServerError):
+    """An edit of ontology or shapes that contradicts itself or cannot be read; `report` says where."""
+
+    def __init__(self, report: CheckReport) -> None:
+        self.report = report
+        errors = [one for one in report.findings if one.level is Level.ERROR]
+        told = []
+        for one in errors[:3]:
+            place = "" if one.file is None else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
+            subject = f"<{one.subject}> " if one.subject else ""
+            told.append(f"{place}{subject}{one.message} {one.mend}")
+        more = f" And {len(errors) - 3} more." if len(errors) > 3 else ""
+        super().__init__(" ".join(told) + more)
+
+
+class EditConflict(ServerError):
+    """A file is not what the client's If-Match says."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"'{name}' has changed since you read it. Read it again and edit that.")
+
+
+class FolderReadOnly(ServerError):
+    """The files belong to the installed program."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            f"The {kind} in force is the one the program ships, which is not edited in place. Copy its files "
+            f"to a folder of your own and start the server with --{kind} FOLDER."
+        )

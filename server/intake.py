@@ -3,7 +3,7 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import normalise
-from ontology import Schema
+from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
 from shapes.review import ReviewQueue
@@ -65,7 +65,8 @@ class _Batch:
 class Intake:
     """Runs candidates through the writer, with their provenance.
 
-    `schema` and `shapes_version` are those in force; every statement's provenance names them.
+    `rules` gives the rules in force. They are asked for while nobody else writes, so the versions that a
+    statement's provenance names are those that judged it.
     """
 
     def __init__(
@@ -73,14 +74,12 @@ class Intake:
         writer: Writer,
         review: ReviewQueue,
         *,
-        schema: Schema,
-        shapes_version: str,
+        rules: Callable[[], Rulebook],
         pipeline: Pipeline,
     ) -> None:
         self._writer = writer
         self._review = review
-        self._schema = schema
-        self._shapes_version = shapes_version
+        self._rules = rules
         self._pipeline = pipeline
 
     async def extract(self, text: str, *, source: str | None = None, commit: bool = True) -> Outcome:
@@ -132,28 +131,27 @@ class Intake:
         commit: bool,
         extraction: Extraction | None,
     ) -> Outcome:
-        schema = self._schema
-        for triple in batch.statements:
-            unknown = unknown_terms(schema, triple)
-            if unknown and triple not in batch.refused:
-                batch.refused[triple] = unknown
-        versions = {UKG.ontologyVersion: schema.version, UKG.shapesVersion: self._shapes_version}
-        run = Run(
-            identifier=uuid.uuid4().hex,
-            started=started,
-            ended=datetime.now(UTC),
-            document=document,
-            source=source,
-            facts={**facts, **versions},
-            ontologies=schema.version_iris,
-        )
-        whence = Whence.of(run)
-        record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
+        identifier = uuid.uuid4().hex
 
         def build() -> Change:
+            rules = self._rules()
+            run = Run(
+                identifier=identifier,
+                started=started,
+                ended=datetime.now(UTC),
+                document=document,
+                source=source,
+                facts={**facts, **rules.versions},
+                ontologies=rules.schema.version_iris,
+            )
+            for triple in batch.statements:
+                unknown = unknown_terms(rules.schema, triple)
+                if unknown:
+                    batch.refused.setdefault(triple, unknown)
             if extraction is not None:
                 self._support_names(batch, extraction)
-            refused = self._decided(batch, whence)
+            refused = self._decided(batch, Whence.of(run))
+            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=tuple(Rejection(batch.statements[t], reasons) for t, reasons in refused.items()),
@@ -165,7 +163,7 @@ class Intake:
             )
 
         verdict = await asyncio.to_thread(self._writer.commit_built, build)
-        return Outcome(run.identifier, verdict, batch.supports, extraction)
+        return Outcome(identifier, verdict, batch.supports, extraction)
 
     def _support_names(self, batch: _Batch, extraction: Extraction) -> None:
         """A text that uses a name which the graph has from texts only supports that name as well."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -11,16 +12,20 @@ from typing import TYPE_CHECKING, Self
 import ontology as ontology_room
 import shapes as shapes_room
 from extractors.models import ChatModel, open_model
-from ontology import Schema
+from ontology import OntologyError, Schema
 from server.admission import Admission
+from server.checking import Folders
 from server.deferred_model import DeferredModel
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
 from server.keys import KeyStore
 from server.metrics import Metrics, Reading, folder_bytes
+from server.rule_history import RuleHistory
+from server.rulebook import Rulebook
 from server.settings import Settings
 from server.updating import Updates
 from server.watching import Draining
+from server.workplace import Kind, Workplace
 from shapes.decisions import Decisions
 from shapes.documents import Documents
 from shapes.review import ReviewQueue
@@ -50,7 +55,7 @@ class Services:
     """
 
     settings: Settings
-    schema: Schema
+    workplace: Workplace
     store: EmbeddedStore
     writer: Writer
     review: ReviewQueue
@@ -79,9 +84,16 @@ class Services:
         return self.opening.engines.done()
 
     @property
+    def schema(self) -> Schema:
+        """The ontology in force."""
+        return self.workplace.schema
+
+    @property
     def gate(self) -> ShapesGate:
-        """The gate in force at the start."""
-        return self.engines.gate
+        """The gate in force, once it is open: blocks until then."""
+        self.opening.start()
+        self.opening.engines.result()
+        return self.workplace.current.gate
 
     @property
     def relations(self) -> SpatialRelations:
@@ -102,6 +114,19 @@ class Services:
     def asker(self) -> Asker:
         """What answers questions."""
         return self.engines.asker
+
+    def use(self, rules: Rulebook) -> None:
+        """Put rules in force between two writes; requests under way go on with those they began with."""
+        moment = datetime.now(UTC).isoformat()
+
+        def switch() -> None:
+            self.writer.gate = rules.gate
+            self.workplace.current = rules
+            self.engines.use(rules.schema, self.opening.parts)
+
+        self.writer.replace_ontology(
+            rules.schema.triples, record=lambda revision: rules.record(revision, moment), then=switch
+        )
 
     async def opened(self) -> None:
         """Return when the engines are open. Raises what kept them from it."""
@@ -157,7 +182,7 @@ def build(
     The ontology in the graph is made the one in the files; the model is opened when first used. A model,
     schema or gate handed in is used instead of what the settings name.
     """
-    schema = schema or Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
+    workplace = _workplace(settings, schema)
     store = EmbeddedStore(settings.data, durability=settings.durability)
     changes = store.journal = ChangeLog(
         settings.data / "changes",
@@ -166,7 +191,7 @@ def build(
         sync=settings.durability is Durability.COMMIT,
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
-    writer.replace_ontology(schema.triples)
+    writer.replace_ontology(workplace.schema.triples)
     chat = model or _deferred(settings)
     review = ReviewQueue(store)
     readers = ReaderPool(
@@ -183,18 +208,18 @@ def build(
     opening = Opening(
         EngineParts(
             settings=settings,
-            schema=schema,
+            workplace=workplace,
             store=store,
             writer=writer,
             review=review,
             readers=readers,
             model=chat,
-            load_gate=lambda: gate or _load_gate(settings.shapes or SHIPPED_SHAPES),
+            load_rules=lambda: workplace.open(gate),
         )
     )
-    return Services(
+    services = Services(
         settings=settings,
-        schema=schema,
+        workplace=workplace,
         store=store,
         writer=writer,
         review=review,
@@ -202,8 +227,8 @@ def build(
             store,
             writer,
             review,
-            schema=lambda: schema,
-            shapes_version=lambda: opening.engines.result().gate.version,
+            schema=lambda: workplace.current.schema,
+            shapes_version=lambda: workplace.current.gate.version,
         ),
         documents=Documents(store, writer, review),
         model=chat,
@@ -217,13 +242,28 @@ def build(
         admission=Admission(settings, guard),
         opening=opening,
     )
+    workplace.put_in_force = services.use
+    return services
 
 
-def _load_gate(folder: Path) -> ShapesGate:
-    from shapes.gate import ShapesGate
-    from shapes.loading import load_shapes
-
-    return ShapesGate(load_shapes(folder))
+def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
+    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
+    folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
+    editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
+    history = RuleHistory(settings.data)
+    if schema is not None:
+        return Workplace(folders, schema, history, editable=editable)
+    problem = None
+    try:
+        schema = Schema.load(folders.ontology)
+    except OntologyError as error:
+        schema, problem = history.last_good_ontology(), error
+        if schema is None:
+            raise
+    workplace = Workplace(folders, schema, history, editable=editable)
+    if problem is not None:
+        workplace.tell_problem(problem)
+    return workplace
 
 
 def _metrics(store: EmbeddedStore, writer: Writer, readers: ReaderPool) -> Metrics:

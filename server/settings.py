@@ -32,6 +32,9 @@ class Settings(BaseModel):
     )
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
+    watch_files_s: float = Field(
+        1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
+    )
     base_iri: str = Field(
         "https://w3id.org/urbankg/id/",
         pattern=r"^[a-z][a-z0-9+.-]*:[^\s<>\"{}|\\^`]+[/#]$",

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pyoxigraph
 import rdflib
-from pyoxigraph import BlankNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, Triple
+from rdflib.namespace import RDF, SH
 
 from ontology.loading import OntologyFile
 from shapes.errors import ShapesFileUnreadable
+from shapes.file_types import FORMATS
 from shapes.terms import to_rdflib
 from sparql.source import Term
-
-_FORMATS = {".ttl": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES, ".rdf": RdfFormat.RDF_XML}
-SUFFIXES = tuple(_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,8 @@ def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -
     edited = edits or {}
     if not folder.is_dir():
         raise ShapesFileUnreadable(folder, None, "there is no such folder; create it, it may be empty")
-    names = {path.name for path in folder.iterdir() if path.suffix in _FORMATS and path.is_file()}
-    names |= {name for name in edited if Path(name).suffix in _FORMATS}
+    names = {path.name for path in folder.iterdir() if path.suffix in FORMATS and path.is_file()}
+    names |= {name for name in edited if Path(name).suffix in FORMATS}
     names -= {name for name, content in edited.items() if content is None}
     return shapes_of([(folder / name, edited.get(name)) for name in sorted(names)])
 
@@ -53,8 +52,17 @@ def shapes_of(files: list[tuple[Path, bytes | None]]) -> ShapesFiles:
         content = _read(path) if given is None else given
         digest.update(content)
         sources.append(_parse(path, content, number, graph))
+    _type_shapes(graph)
     paths = tuple(path for path, _ in files)
     return ShapesFiles(graph, digest.hexdigest()[:12], paths, tuple(sources))
+
+
+def _type_shapes(graph: rdflib.Graph) -> None:
+    """Say of each node with a target that it is a shape (SHACL, 2.1): the engine passes over others."""
+    for predicate in (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf):
+        for node in set(graph.subjects(predicate, None)):
+            kind = SH.NodeShape if graph.value(node, SH.path) is None else SH.PropertyShape
+            graph.add((node, RDF.type, kind))
 
 
 def _read(path: Path) -> bytes:
@@ -67,7 +75,7 @@ def _read(path: Path) -> bytes:
 def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> OntologyFile:
     triples = []
     try:
-        parsed = pyoxigraph.parse(content, format=_FORMATS[path.suffix], base_iri=path.resolve().as_uri())
+        parsed = pyoxigraph.parse(content, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri())
         for quad in parsed:
             triples.append(quad.triple)
             nodes = tuple(to_rdflib(_scoped(term, number)) for term in quad.triple)

@@ -179,6 +179,13 @@ class LabelIndex:
         """Return the number of entities that have a name."""
         return len(self._state.keys_of)
 
+    def use_aliases(self, aliases: Collection[NamedNode]) -> bool:
+        """Count the values of these as aliases from the next rebuild on; whether that changes anything."""
+        properties = MAIN_LABELS | ALIASES | frozenset(aliases)
+        changed = properties != self._properties
+        self._properties = properties
+        return changed
+
     def rebuild(self, quads: Iterable[Quad]) -> None:
         """Replace everything by what these quads of the default graph say."""
         state = _State(self._properties)

@@ -201,22 +201,40 @@ class Writer:
         self._store.settle(revision)
         return revision
 
-    def replace_ontology(self, triples: Collection[Triple]) -> int | None:
-        """Make the ontology graph hold exactly these triples; the new revision, or None if it does."""
+    def replace_ontology(
+        self,
+        triples: Collection[Triple],
+        *,
+        record: Callable[[int], Collection[Quad]] = lambda revision: (),
+        then: Callable[[], None] = lambda: None,
+    ) -> int | None:
+        """Make the ontology graph hold exactly these triples; the new revision, or None if it does.
+
+        `record` makes system quads for the same commit from the revision it will have. `then` is called
+        before anybody else writes: what is judged by the new ontology and shapes has them before it.
+        """
         with self._lock:
-            stored = {quad.triple for quad in self._store.match_quads(None, None, None, ONTOLOGY)}
-            new = set(triples)
-            added, gone = new - stored, stored - new
-            if not added and not gone:
-                return None
-            orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
-            additions = [_quad(t, ONTOLOGY) for t in added]
-            additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
-            additions += [_quad(t, DEFAULT) for t in added]
-            removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
-            revision = self._store.commit(additions, removals, origin="ontology")
-            self._notify([_quad(t, DEFAULT) for t in added], [_quad(t, DEFAULT) for t in orphans])
-            return revision
+            self._refuse_if_closed()
+            revision = self._replace_ontology(triples, record(self._store.revision() + 1))
+            then()
+        if revision is not None:
+            self._store.settle(revision)
+        return revision
+
+    def _replace_ontology(self, triples: Collection[Triple], record: Collection[Quad]) -> int | None:
+        stored = {quad.triple for quad in self._store.match_quads(None, None, None, ONTOLOGY)}
+        new = set(triples)
+        added, gone = new - stored, stored - new
+        if not added and not gone and not record:
+            return None
+        orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
+        additions = [_quad(t, ONTOLOGY) for t in added]
+        additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
+        additions += [_quad(t, DEFAULT) for t in added]
+        removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
+        revision = self._store.commit([*additions, *record], removals, origin="ontology")
+        self._notify([_quad(t, DEFAULT) for t in added], [_quad(t, DEFAULT) for t in orphans])
+        return revision
 
     def _judge(
         self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change

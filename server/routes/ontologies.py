@@ -51,6 +51,8 @@ def router(services: Services) -> APIRouter:
 
 def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]]:
     async def get_own_iri(request: Request) -> Response:
+        if NamedNode(iri) not in services.schema.ontologies:
+            raise UnknownResource(f"The ontology <{iri}> is no longer loaded.")
         return _serialized(services, request, iri)
 
     return get_own_iri

@@ -7,13 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-import server.services
+import server.workplace
 from ontology import Schema
 from server.app import create_app
 from server.services import Services, build
 from server.settings import Settings
 from shapes.errors import ShapesError
 from shapes.gate import ShapesGate
+from shapes.loading import ShapesFiles, load_shapes
 from tests.server.conftest import RecordedModel, select
 from tests.server.test_cli import urbankg
 
@@ -25,11 +26,11 @@ async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: py
     """Services whose gate is not read before the event is set."""
     let_go = threading.Event()
 
-    def load_later(folder: Path) -> ShapesGate:
+    def load_later(folder: Path) -> tuple[ShapesGate, ShapesFiles]:
         assert let_go.wait(60)
-        return gate
+        return gate, load_shapes(folder)
 
-    monkeypatch.setattr(server.services, "_load_gate", load_later)
+    monkeypatch.setattr(server.workplace, "open_shapes", load_later)
     services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
     await services.start()
     yield services, let_go

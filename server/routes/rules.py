@@ -1,0 +1,179 @@
+"""The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE`, `/check`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyoxigraph
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict
+from pyoxigraph import RdfFormat
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ontology import Schema
+from ontology.catalog import CATALOG
+from server.bodies import body_schema, read_body, read_json
+from server.checking import Reasoner, check, reasoned
+from server.errors import MalformedBody
+from server.keys import Scope
+from server.rulebook import Rulebook
+from server.services import Services
+from server.workplace import Edit, Kind, Switched, Workplace
+from sparql.formats import GRAPH_FORMATS
+from sparql.negotiation import choose
+
+_TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
+
+
+class EditMessage(BaseModel):
+    """Files by name with their new text; null takes a file out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ontology: dict[str, str | None] = {}
+    shapes: dict[str, str | None] = {}
+
+    def edit(self) -> Edit:
+        """The same as bytes."""
+        return Edit(
+            {name: None if text is None else text.encode() for name, text in self.ontology.items()},
+            {name: None if text is None else text.encode() for name, text in self.shapes.items()},
+        )
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of the workplace."""
+    routes = APIRouter(tags=["rules"])
+    read = [Depends(services.guard.requires(Scope.READ))]
+    admin = [Depends(services.guard.requires(Scope.ADMIN))]
+    workplace = services.workplace
+    limit = services.settings.max_update_chars
+
+    @routes.get("/rules", dependencies=read)
+    async def get_rules() -> dict[str, Any]:
+        """The versions in force, their files, why newer files are not, and all earlier versions."""
+        return await run_in_threadpool(_told, workplace)
+
+    @routes.get("/shapes", dependencies=read, response_class=Response)
+    async def get_shapes(request: Request) -> Response:
+        """The shapes in force as Turtle or another RDF format."""
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        text = await run_in_threadpool(_shapes, workplace.current, format_.engine)
+        return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+
+    @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
+    async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
+        """What the check says of the files in force with these edits; nothing is changed."""
+        message = await read_json(request, EditMessage, limit)
+        return await run_in_threadpool(_checked, workplace, message.edit(), reason)
+
+    for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
+        _file_routes(routes, services, kind, path)
+    return routes
+
+
+def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -> None:
+    read = [Depends(services.guard.requires(Scope.READ))]
+    admin = [Depends(services.guard.requires(Scope.ADMIN))]
+    workplace = services.workplace
+    body = {"requestBody": {"required": True, "content": {one: {} for one in ("text/turtle", "*/*")}}}
+
+    async def get_file(file: str) -> Response:
+        """One file in force, as it was written."""
+        content = await run_in_threadpool(workplace.content, kind, file)
+        media_type = _TYPES.get("." + file.rpartition(".")[2], "application/rdf+xml")
+        return Response(content, media_type=media_type, headers={"ETag": f'"{workplace.digest(kind, file)}"'})
+
+    async def put_file(request: Request, file: str) -> Response:
+        """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
+        content = await read_body(request, services.settings.max_update_chars)
+        return await _edit(request, workplace, kind, file, content)
+
+    async def delete_file(request: Request, file: str) -> Response:
+        """Take a file out; with `dry-run=true` only say what would follow."""
+        return await _edit(request, workplace, kind, file, None)
+
+    routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
+    routes.add_api_route(path, put_file, methods=["PUT"], dependencies=admin, openapi_extra=body)
+    routes.add_api_route(path, delete_file, methods=["DELETE"], dependencies=admin)
+
+
+async def _edit(
+    request: Request, workplace: Workplace, kind: Kind, name: str, content: bytes | None
+) -> Response:
+    edit = Edit.of(kind, name, content)
+    if _flag(request, "dry-run"):
+        candidate = await run_in_threadpool(workplace.candidate, edit)
+        told = {"switched": False, "rules": _versions(candidate.rules), "check": candidate.report.as_json()}
+        return JSONResponse(told)
+    tag = request.headers.get("if-match")
+    expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
+    is_new = workplace.digest(kind, name) is None and name != CATALOG
+    switched = await run_in_threadpool(lambda: workplace.apply(edit, expected=expected))
+    return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
+
+
+def _flag(request: Request, name: str) -> bool:
+    value = request.query_params.get(name, "false").lower()
+    if value not in ("true", "false", "1", "0", ""):
+        raise MalformedBody(f"{name}={value} is neither true nor false.")
+    return value in ("true", "1", "")
+
+
+def switched_json(switched: Switched) -> dict[str, Any]:
+    """What came of an edit."""
+    return {
+        "switched": switched.changed,
+        "rules": _versions(switched.rules),
+        "before": _versions(switched.before),
+        "check": switched.report.as_json(),
+    }
+
+
+def _versions(rules: Rulebook) -> dict[str, Any]:
+    return {
+        "ontology": rules.schema.version,
+        "version_iris": [iri.value for iri in rules.schema.version_iris],
+        "shapes": rules.gate.version,
+    }
+
+
+def _told(workplace: Workplace) -> dict[str, Any]:
+    report = workplace.report
+    return {
+        "rules": _versions(workplace.current),
+        "since": workplace.since.isoformat(),
+        "problem": workplace.problem,
+        "files": {
+            kind.value: [{"name": n, "sha256": digest} for n, (_, digest) in workplace.files(kind).items()]
+            for kind in Kind
+        },
+        "check": None if report is None else report.as_json(),
+        "history": [
+            {
+                "kind": one.kind,
+                "version": one.version,
+                "version_iris": one.version_iris,
+                "files": one.files,
+                "first_in_force": datetime.fromtimestamp(one.seconds, UTC).isoformat(),
+            }
+            for one in workplace.history.versions()
+        ],
+    }
+
+
+def _shapes(rules: Rulebook, engine: object) -> bytes | None:
+    triples = [triple for source in rules.files.sources for triple in source.triples]
+    prefixes = {name: iri for source in rules.files.sources for name, iri in source.prefixes.items()}
+    assert isinstance(engine, RdfFormat)
+    return pyoxigraph.serialize(dict.fromkeys(triples), format=engine, prefixes=prefixes)
+
+
+def _checked(workplace: Workplace, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
+    folders = workplace.edited(edit)
+    report = check(folders)
+    if reasoner is not Reasoner.NONE and not any(one.rule.name == "unusable" for one in report.findings):
+        schema = Schema.load(folders.ontology, folders.ontology_edits)
+        report = reasoned(schema, report, reasoner)
+    return report.as_json()

@@ -1,0 +1,279 @@
+"""Where ontology and shapes are edited: candidates are checked, then put in force in one step.
+
+An edit comes from the disk (`look`) or over HTTP (`apply`). It is read and checked while the old rules go on
+judging; then the new ones are put in force between two writes. A request never meets half of an edit, and
+none is turned away. What cannot be used changes nothing but `problem`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontology import Schema
+from ontology.catalog import CATALOG
+from ontology.errors import OntologyError
+from ontology.findings import Level
+from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
+from ontology.reporting import CheckReport
+from server.checking import Folders, check
+from server.errors import EditConflict, EditRefused, FolderReadOnly, UnknownResource
+from server.rule_history import RuleHistory, write_whole
+from server.rulebook import Rulebook, open_shapes, read_rulebook
+from shapes.errors import ShapesError
+from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+
+if TYPE_CHECKING:
+    from shapes.gate import ShapesGate
+
+_log = logging.getLogger("urbankg.rules")
+Signature = tuple[tuple[str, int, int], ...]
+
+
+class Kind(StrEnum):
+    """Which of the two folders a file is of."""
+
+    ONTOLOGY = "ontology"
+    SHAPES = "shapes"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Files by name with their new content; None takes a file out."""
+
+    ontology: dict[str, bytes | None]
+    shapes: dict[str, bytes | None]
+
+    @classmethod
+    def of(cls, kind: Kind, name: str, content: bytes | None) -> Edit:
+        """An edit of one file."""
+        one = {name: content}
+        return cls(one, {}) if kind is Kind.ONTOLOGY else cls({}, one)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Rules that could be put in force, with what the check says of them."""
+
+    rules: Rulebook
+    report: CheckReport
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What came of an edit; `changed` is False where the files said the same as before."""
+
+    before: Rulebook
+    rules: Rulebook
+    report: CheckReport
+    changed: bool
+
+
+class Workplace:
+    """The rules in force, and the way to change them. Its methods block; call them on a thread.
+
+    `editable` is False where the folders are those of the installed program, which are not written to.
+    `put_in_force` is called with new rules and returns when they judge; `after_switch` are called then.
+    """
+
+    def __init__(
+        self, folders: Folders, schema: Schema, history: RuleHistory, *, editable: dict[Kind, bool]
+    ) -> None:
+        self.folders = folders
+        self._schema = schema
+        self._current: Rulebook | None = None
+        self.history = history
+        self.problem: str | None = None
+        self.report: CheckReport | None = None
+        self.since = datetime.now(UTC)
+        self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
+        self.after_switch: list[Callable[[Switched], None]] = []
+        self._editable = editable
+        self._lock = threading.Lock()
+        self._seen = self._settled = self._signature()
+
+    def open(self, gate: ShapesGate | None = None) -> Rulebook:
+        """Read the shapes, unless a gate is given, and let the rules be current.
+
+        Where the files cannot be used, the last good shapes serve; raises `ShapesError` when there are none.
+        """
+        if gate is not None:
+            self.current = Rulebook(self._schema, gate, self.folders.shapes)
+            return self.current
+        try:
+            opened = open_shapes(self.folders.shapes)
+        except ShapesError as error:
+            kept = self.history.last_good_shapes()
+            if kept is None:
+                raise
+            opened = kept
+            self.tell_problem(error)
+        self.current = Rulebook(self._schema, opened[0], self.folders.shapes, opened[1])
+        self.history.keep(self.current)
+        return self.current
+
+    @property
+    def current(self) -> Rulebook:
+        """The rules in force; there are none before `open`."""
+        assert self._current is not None, "the shapes are not open yet"
+        return self._current
+
+    @current.setter
+    def current(self, rules: Rulebook) -> None:
+        self._current = rules
+
+    @property
+    def schema(self) -> Schema:
+        """The ontology in force, from the start on."""
+        return self._schema if self._current is None else self._current.schema
+
+    def candidate(self, edit: Edit) -> Candidate:
+        """What an edit would put in force. Raises `EditRefused` with the report when it cannot be used."""
+        return self._read(self.edited(edit))
+
+    def edited(self, edit: Edit) -> Folders:
+        """The folders with an edit in place of the files. Raises `UnknownResource` for other names."""
+        self._check_names(edit)
+        return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
+
+    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
+        """Put an edit in force and write its files; the old rules judge until then.
+
+        `expected` are digests that files must have, or the edit is of something else. Raises `EditRefused`,
+        `EditConflict`, `FolderReadOnly` and `UnknownResource`; then nothing has changed.
+        """
+        with self._lock:
+            self._check_writable(edit)
+            for (kind, name), digest in (expected or {}).items():
+                if self.digest(kind, name) != digest:
+                    raise EditConflict(name)
+            candidate = self.candidate(edit)
+            for kind, files in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
+                for name, content in files.items():
+                    path = self.folder(kind) / name
+                    if content is None:
+                        path.unlink(missing_ok=True)
+                    else:
+                        write_whole(path, content)
+            self._seen = self._settled = self._signature()
+            return self._switch(candidate)
+
+    def look(self) -> Switched | None:
+        """Look at the folders; put in force what was edited there, once it is the same at two looks.
+
+        What cannot be used is told in the log and in `problem`, and the rules in force stay.
+        """
+        with self._lock:
+            signature = self._signature()
+            if signature != self._seen:
+                self._seen = signature
+                return None
+            if signature == self._settled:
+                return None
+            self._settled = signature
+            try:
+                return self._switch(self._read(self.folders))
+            except EditRefused as error:
+                self.tell_problem(error)
+                return None
+
+    def tell_problem(self, error: Exception) -> None:
+        """Keep and log why the files are not in force."""
+        self.problem = str(error)
+        _log.error(
+            "The files of ontology and shapes cannot be used; the last good version goes on serving. %s",
+            error,
+        )
+
+    def folder(self, kind: Kind) -> Path:
+        """Where the files of a kind lie."""
+        return self.folders.ontology if kind is Kind.ONTOLOGY else self.folders.shapes
+
+    def files(self, kind: Kind) -> dict[str, tuple[Path, str]]:
+        """The files in force, by name, with their digests."""
+        rules = self.current
+        sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
+        return {file.path.name: (file.path, file.digest) for file in sources}
+
+    def content(self, kind: Kind, name: str) -> bytes:
+        """A file in force as it was read. Raises `UnknownResource`."""
+        rules = self.current
+        for file in rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources:
+            if file.path.name == name:
+                return file.content
+        raise UnknownResource(f"No {kind} file '{name}' is in force; GET /rules lists those that are.")
+
+    def digest(self, kind: Kind, name: str) -> str | None:
+        """The digest of a file in force, None where there is none."""
+        return self.files(kind).get(name, (None, None))[1]
+
+    def _read(self, folders: Folders) -> Candidate:
+        report = check(folders)
+        if report.fails(Level.ERROR):
+            raise EditRefused(report)
+        try:
+            return Candidate(read_rulebook(folders), report)
+        except (OntologyError, ShapesError) as error:
+            # The files changed between the check and the reading.
+            raise EditRefused(check(folders)) from error
+
+    def _switch(self, candidate: Candidate) -> Switched:
+        before, rules = self.current, candidate.rules
+        changed = before.versions != rules.versions
+        if changed:
+            self.history.keep(rules)
+            self.put_in_force(rules)
+            self.since = datetime.now(UTC)
+        self.problem, self.report = None, candidate.report
+        switched = Switched(before, rules, candidate.report, changed)
+        if changed:
+            _log.info(
+                "New rules in force: ontology %s, shapes %s (before: %s, %s)",
+                rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
+            )  # fmt: skip
+            for follow_up in self.after_switch:
+                follow_up(switched)
+        return switched
+
+    def _check_names(self, edit: Edit) -> None:
+        for names, suffixes, more in (
+            (edit.ontology, ONTOLOGY_SUFFIXES, (CATALOG,)),
+            (edit.shapes, SHAPES_SUFFIXES, ()),
+        ):
+            for name in names:
+                good = Path(name).suffix in suffixes or name in more
+                if not good or Path(name).name != name or name.startswith("."):
+                    known = ", ".join((*suffixes, *more))
+                    raise UnknownResource(f"'{name}' is no file name here: no folders, and one of {known}.")
+
+    def _check_writable(self, edit: Edit) -> None:
+        for kind, names in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
+            if names and not self._editable[kind]:
+                raise FolderReadOnly(kind)
+            for name, content in names.items():
+                if content is None and not (self.folder(kind) / name).is_file():
+                    raise UnknownResource(
+                        f"There is no {kind} file '{name}'; GET /rules lists those in force."
+                    )
+
+    def _signature(self) -> Signature:
+        """What tells that a file was changed: names, times and sizes of all that was or would be read."""
+        watched = set(ONTOLOGY_SUFFIXES) | set(SHAPES_SUFFIXES) | {Path(CATALOG).suffix}
+        paths = {file.path for file in self.schema.files}
+        for folder in (self.folders.ontology, self.folders.shapes):
+            if folder.is_dir():
+                paths |= {path for path in folder.iterdir() if path.suffix in watched}
+        found = []
+        for path in sorted(paths):
+            try:
+                state = path.stat()
+            except OSError:
+                continue
+            found.append((str(path), state.st_mtime_ns, state.st_size))
+        return tuple(found)

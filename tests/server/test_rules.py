@@ -1,0 +1,248 @@
+"""Ontology and shapes are edited while the server serves: checked first, then in force at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pyoxigraph import NamedNode
+
+from server.app import create_app
+from server.services import Services, build
+from server.settings import Settings
+from tests.server.conftest import RecordedModel, select
+from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders
+
+UPDATE = {"content-type": "application/sparql-update"}
+TURTLE = {"content-type": "text/turtle"}
+NAMED = "PREFIX ukg: <https://w3id.org/urbankg/system#>\n"
+
+
+def settings_in(root: Path) -> Settings:
+    return Settings(
+        data=root / "data", readers=1, ontology=root / "ontology", shapes=root / "shapes", language=""
+    )
+
+
+@pytest.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Services]:
+    folders(tmp_path)
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        yield services
+
+
+@pytest.fixture
+async def client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_app(shop), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+async def update(client: httpx.AsyncClient, text: str) -> httpx.Response:
+    return await client.post("/sparql", content=PREFIX + text, headers=UPDATE)
+
+
+async def test_a_shapes_file_that_is_put_judges_the_next_write(client: httpx.AsyncClient) -> None:
+    assert (await update(client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).status_code == 200
+    answer = await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["switched"] is True
+    assert (await update(client, "INSERT DATA { :b a :Park ; :name 'Morningside' }")).status_code == 422
+    assert (await update(client, "INSERT DATA { :b a :Park ; :name 'High' }")).status_code == 200
+
+
+async def test_an_ontology_file_that_is_put_is_in_the_graph_and_in_the_file(
+    client: httpx.AsyncClient, shop: Services, tmp_path: Path
+) -> None:
+    more = CITY + ':Square a owl:Class ; rdfs:label "square"@en ; skos:definition "Open." .\n'
+    answer = await client.put("/ontologies/city.ttl", content=more, headers=TURTLE)
+    assert answer.json()["switched"] is True
+    rows = await select(
+        client, PREFIX + "SELECT ?l { :Square <http://www.w3.org/2000/01/rdf-schema#label> ?l }"
+    )
+    assert rows == [{"l": "square"}]
+    assert NamedNode("http://example.org/city#Square") in shop.schema.classes
+    assert (tmp_path / "ontology" / "city.ttl").read_text() == more
+    assert (await client.get("/healthz")).json()["ontology"] == answer.json()["rules"]["ontology"]
+
+
+async def test_a_dry_run_changes_nothing(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    before = (await client.get("/rules")).json()["rules"]
+    answer = await client.put(
+        "/shapes/rules.ttl", params={"dry-run": "true"}, content=RULES + SHORT, headers=TURTLE
+    )
+    assert answer.status_code == 200
+    assert answer.json()["switched"] is False
+    assert answer.json()["rules"]["shapes"] != before["shapes"]
+    assert (await client.get("/rules")).json()["rules"] == before
+    assert (tmp_path / "shapes" / "rules.ttl").read_text() == RULES
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "told"),
+    [
+        ("/shapes/rules.ttl", RULES + "s:Broken sh:minCount 1 ;", "rules.ttl:6"),
+        ("/ontologies/city.ttl", CITY + ":Both rdfs:subClassOf :Park , :Road .", "disjoint"),
+        ("/shapes/rules.ttl", RULES + "s:X sh:targetClass :Park ; sh:path 'x' .", "rules.ttl:6"),
+    ],
+)
+async def test_what_cannot_be_used_is_refused_with_its_place_and_the_old_rules_stay(
+    client: httpx.AsyncClient, path: str, content: str, told: str
+) -> None:
+    before = (await client.get("/rules")).json()["rules"]
+    answer = await client.put(path, content=content, headers=TURTLE)
+    assert answer.status_code == 422
+    assert told in answer.json()["detail"]
+    assert answer.json()["check"]["errors"] >= 1
+    assert (await client.get("/rules")).json()["rules"] == before
+    assert (await update(client, "INSERT DATA { :a a :Park }")).status_code == 422
+
+
+async def test_an_edit_of_a_file_that_changed_meanwhile_is_refused(client: httpx.AsyncClient) -> None:
+    tag = (await client.get("/shapes/rules.ttl")).headers["etag"]
+    first = await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers={"if-match": tag})
+    second = await client.put("/shapes/rules.ttl", content=RULES, headers={"if-match": tag})
+    assert (first.status_code, second.status_code) == (200, 412)
+
+
+async def test_a_file_may_be_added_and_taken_out(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    head = RULES.partition("s:Named")[0]
+    added = await client.put("/shapes/more.ttl", content=head + SHORT, headers=TURTLE)
+    assert added.status_code == 201
+    assert "Keep names short" in (await client.get("/shapes")).text
+    assert (await update(client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).status_code == 422
+    assert (await client.delete("/shapes/more.ttl")).status_code == 200
+    assert not (tmp_path / "shapes" / "more.ttl").exists()
+    assert (await update(client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["..%2Fx.ttl", ".x.ttl", "x.exe"])
+async def test_only_plain_names_of_known_endings_are_files(client: httpx.AsyncClient, name: str) -> None:
+    assert (await client.put(f"/shapes/{name}", content=RULES)).status_code == 404
+
+
+async def test_the_shipped_files_are_not_edited(services: Services) -> None:
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        answer = await client.put("/shapes/core.ttl", content=RULES)
+        assert answer.status_code == 409
+        assert "--shapes" in answer.json()["detail"]
+
+
+async def test_an_edit_on_the_disk_is_followed_once_it_is_still(shop: Services, tmp_path: Path) -> None:
+    look = shop.workplace.look
+    assert look() is None
+    (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
+    assert look() is None, "it may still be written to"
+    switched = look()
+    assert switched is not None
+    assert switched.changed
+    assert shop.gate.version == switched.rules.gate.version
+    assert look() is None
+
+
+async def test_a_broken_file_on_the_disk_is_told_and_the_old_rules_serve(
+    client: httpx.AsyncClient, shop: Services, tmp_path: Path
+) -> None:
+    before = shop.gate.version
+    (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
+    assert [shop.workplace.look(), shop.workplace.look()] == [None, None]
+    assert shop.gate.version == before
+    assert "rules.ttl:6" in (await client.get("/rules")).json()["problem"]
+    assert (await update(client, "INSERT DATA { :a a :Park }")).status_code == 422
+    (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
+    assert [shop.workplace.look(), shop.workplace.look()][1] is not None
+    assert (await client.get("/rules")).json()["problem"] is None
+
+
+async def test_at_start_a_broken_file_lets_the_last_good_version_serve(tmp_path: Path) -> None:
+    folders(tmp_path, shapes=RULES + SHORT)
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        good = services.gate.version
+    (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        assert services.gate.version == good
+        assert "rules.ttl" in (services.workplace.problem or "")
+        (tmp_path / "shapes" / "rules.ttl").write_text(RULES)
+        assert [services.workplace.look(), services.workplace.look()][1] is not None
+        assert services.workplace.problem is None
+
+
+async def test_every_version_that_was_in_force_is_kept_as_files(
+    client: httpx.AsyncClient, shop: Services
+) -> None:
+    first = shop.gate.version
+    await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
+    history = (await client.get("/rules")).json()["history"]
+    assert {one["version"] for one in history if one["kind"] == "shapes"} >= {shop.gate.version}
+    kept = shop.workplace.history.folder / "shapes" / first / "rules.ttl"
+    assert kept.read_text() == RULES
+
+
+async def test_provenance_names_the_versions_that_judged(client: httpx.AsyncClient, shop: Services) -> None:
+    async def submit(name: str) -> None:
+        city = "http://example.org/city#"
+        statement = {"subject": city + name, "predicate": city + "name"}
+        kind = {"subject": city + name, "predicate": "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"}
+        message = [
+            {**statement, "object": {"type": "literal", "value": name}},
+            {**kind, "object": {"type": "uri", "value": city + "Park"}},
+        ]
+        answer = await client.post("/candidates", json={"statements": message})
+        assert len(answer.json()["accepted"]) == 2, answer.text
+
+    first = shop.gate.version
+    await submit("Hill")
+    await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
+    await submit("Dale")
+    rows = await select(
+        client,
+        NAMED
+        + """PREFIX prov: <http://www.w3.org/ns/prov#>
+        SELECT DISTINCT ?name ?version FROM <https://w3id.org/urbankg/graph/provenance> {
+          ?evidence prov:wasGeneratedBy/ukg:shapesVersion ?version ;
+                    <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( ?s ?p ?name )>> .
+          FILTER isLiteral(?name) }""",
+    )
+    assert {(row["name"], row["version"]) for row in rows} == {("Hill", first), ("Dale", shop.gate.version)}
+    rows = await select(
+        client,
+        NAMED
+        + """SELECT ?shapes ?iri FROM <https://w3id.org/urbankg/graph/provenance> {
+          ?rules a ukg:Rules ; ukg:fromRevision ?revision ; ukg:shapesVersion ?shapes ;
+                 <http://www.w3.org/2002/07/owl#versionIRI> ?iri } ORDER BY ?revision""",
+    )
+    assert [row["shapes"] for row in rows] == [first, shop.gate.version]
+    assert rows[0]["iri"] == "http://example.org/city/1.0"
+
+
+async def test_no_request_is_lost_while_rules_are_switched_back_and_forth(client: httpx.AsyncClient) -> None:
+    done = asyncio.Event()
+
+    async def ask() -> list[int]:
+        codes = []
+        while not done.is_set():
+            codes.append((await client.get("/sparql", params={"query": "ASK { ?s ?p ?o }"})).status_code)
+        return codes
+
+    async def write(worker: int) -> list[int]:
+        codes = []
+        while not done.is_set():
+            name = f"n{worker}x{len(codes)}"
+            codes.append((await update(client, f"INSERT DATA {{ :{name} a :Park ; :name 'x' }}")).status_code)
+        return codes
+
+    async def switch() -> list[int]:
+        codes = []
+        for text in [RULES + SHORT, RULES] * 3:
+            codes.append((await client.put("/shapes/rules.ttl", content=text, headers=TURTLE)).status_code)
+        done.set()
+        return codes
+
+    asked, *written, switched = await asyncio.gather(ask(), write(1), write(2), switch())
+    assert set(switched) == {200}
+    assert set(asked) == {200}
+    assert {code for codes in written for code in codes} == {200}
+    rows = await select(client, PREFIX + "SELECT (COUNT(*) AS ?n) { ?s :name 'x' }")
+    assert int(rows[0]["n"]) == sum(len(codes) for codes in written)
