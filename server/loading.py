@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from pyoxigraph import DefaultGraph, Quad, Triple
 
-from server.rdf_files import LoadError, OnBytes, RdfFile, rdf_file
-from sparql.bulk import BulkLoad, BulkOutcome
+from server.rdf_files import LoadError, OnBytes, rdf_file
 from sparql.change import Change, Rejection, Statement, Verdict
-from sparql.store import EmbeddedStore
 from sparql.vocabulary import SYSTEM_GRAPHS
 from sparql.writer import Writer
 
@@ -38,19 +35,6 @@ def load_file(
         additions=tuple(Statement(triple) for triple in plain), graph_additions=named, partial=partial
     )
     return writer.commit(change)
-
-
-def load_bulk(
-    store: EmbeddedStore,
-    writer: Writer,
-    files: Sequence[RdfFile],
-    *,
-    partial: bool = False,
-    on_bytes: OnBytes = lambda read: None,
-) -> BulkOutcome:
-    """Load all files past the gate, all or none of them. Raises `LoadError` and `MalformedLiteral`."""
-    quads = chain.from_iterable(file.quads(on_bytes) for file in files)
-    return BulkLoad(store, writer, partial=partial).run(quads)
 
 
 def load_features(writer: Writer, triples: Sequence[Triple], progress: Progress, *, size: int = 60) -> int:

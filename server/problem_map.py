@@ -67,6 +67,7 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"removed_at": error.removed_at, "by": error.by, "reason": error.reason},
     )
     add(GeoError, 422, "Geometry not usable")
+    add(MappingError, 422, "Mapping not usable")
     add(LoadError, 422, "File not loaded")
     add(BackupError, 409, "Backup not possible")
     add(MalformedLiteral, 422, "Literal outside its datatype")

@@ -2,14 +2,17 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from itertools import chain
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
-from server.loading import Told, describe, load_bulk, load_features, load_file, told_of
+from server.features.loading import FeatureFiles, OnFeatures, load_through_gate, quads_of
+from server.loading import Told, describe, load_features, load_file, told_of
 from server.rdf_files import OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
+from sparql.bulk import BulkLoad
 from sparql.change import Violation
 from sparql.errors import GraphUnknown, QueryFailed
 from sparql.formats import Format
@@ -25,10 +28,16 @@ class Loader:
     """Loads files into the graph of the services. Blocks; call it on a thread of its own."""
 
     def __init__(
-        self, services: Services, *, on_bytes: OnBytes = lambda read: None, say: Say = lambda what: None
+        self,
+        services: Services,
+        *,
+        on_bytes: OnBytes = lambda read: None,
+        on_features: OnFeatures = lambda count: None,
+        say: Say = lambda what: None,
     ) -> None:
         self._services = services
         self._on_bytes = on_bytes
+        self._on_features = on_features
         self._say = say
 
     def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
@@ -42,9 +51,26 @@ class Loader:
 
     def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> Told:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
+        quads = chain.from_iterable(file.quads(self._on_bytes) for file in files)
+        names = ", ".join(str(file.path) for file in files)
+        return self._past_gate(quads, lambda: names, partial=partial, report=report)
+
+    def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> Told:
+        """Features in batches through the gate."""
+        self._say("features: read, judged, committed")
+        return load_through_gate(self._services.writer, files, partial=partial, on_features=self._on_features)
+
+    def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> Told:
+        """All features past the gate, all or none of them, then the same as for RDF files."""
+        quads = quads_of(files, self._on_features)
+        return self._past_gate(quads, lambda: files.name, partial=partial, report=report)
+
+    def _past_gate(
+        self, quads: Iterable[Quad], name: Callable[[], str], *, partial: bool, report: bool
+    ) -> Told:
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
-        outcome = load_bulk(services.store, services.writer, files, partial=partial, on_bytes=self._on_bytes)
+        outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
         results: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
@@ -56,7 +82,7 @@ class Loader:
             *(_words(one) for one in blocking[:_EXAMPLES]),
         ]
         return Told(
-            ", ".join(str(file.path) for file in files),
+            name(),
             outcome.quads,
             len(outcome.left_out),
             outcome.derived,

@@ -22,6 +22,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from server.features.loading import FeatureFiles, feature_files, split_features
 from server.invocation import on_either, on_store, settings_of
 from server.loading import Told
 from server.rdf_files import RdfFile, rdf_files
@@ -50,7 +51,8 @@ def register(app: typer.Typer) -> None:
 def load(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, typer.Argument(help="RDF files, folders or patterns; files gzipped or not.")
+        list[Path] | None,
+        typer.Argument(help="RDF files, folders or patterns; with --mapping also GeoJSON, GeoPackage ..."),
     ] = None,
     data: Data = None,
     config: Config = None,
@@ -60,24 +62,31 @@ def load(
         bool, typer.Option("--bulk", help="Past the gate, at full speed; the shapes are run afterwards.")
     ] = False,
     report: Annotated[bool, typer.Option(help="After a bulk load, run the shapes over everything.")] = True,
+    mapping: Annotated[
+        Path | None, typer.Option(help="TOML file that says how features of the files become statements.")
+    ] = None,
 ) -> None:
-    """Load RDF files through the gate; a file that does not conform is refused whole."""
+    """Load RDF files through the gate, each whole or not at all; features through a mapping, in batches."""
     if not files and not sample:
         raise typer.BadParameter("Give at least one file, or --sample.")
     settings = settings_of(context, data=data, config=config).settings
-    found = rdf_files(files or [])
+    features, others = split_features(files or [])
+    found = rdf_files(others)
+    mapped = feature_files(features, mapping, settings.base_iri) if features else None
     wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
     if bulk:
         _told.print("The gate is deferred: everything is loaded first, and judged at the end.")
 
     def through_server(server: RunningServer) -> int:
-        message = {"files": [str(file.path.resolve()) for file in found], **wanted}
+        paths = [*(file.path for file in found), *features]
+        message = {"files": [str(path.resolve()) for path in paths], **wanted}
+        message["mapping"] = None if mapping is None else str(mapping.resolve())
         with _told.status(f"the server at {server.url} loads"):
             answer = server.post("/loads", message, timeout=None)
         return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
-        return await asyncio.to_thread(_load, services, found, **wanted)
+        return await asyncio.to_thread(_load, services, found, mapped, **wanted)
 
     on_either(settings, through_server, here)
 
@@ -165,6 +174,7 @@ def optimize(context: typer.Context, data: Data = None, config: Config = None) -
 def _load(
     services: Services,
     files: Sequence[RdfFile],
+    mapped: FeatureFiles | None,
     *,
     partial: bool,
     sample: bool,
@@ -189,6 +199,14 @@ def _load(
                 told.append(loader.in_bulk(files, partial=partial, report=report))
             else:
                 told += loader.through_gate(files, partial=partial)
+    if mapped is not None:
+        with progress_bar("features") as progress:
+            task = progress.add_task("", total=mapped.count)
+            loader = Loader(services, on_features=lambda count: progress.advance(task, count))
+            if bulk:
+                told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
+            else:
+                told.append(loader.features_through_gate(mapped, partial=partial))
     return _tell_all(told, bulk=bulk, partial=partial)
 
 

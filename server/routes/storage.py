@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
+from server.features.loading import feature_files, split_features
 from server.keys import Scope
 from server.rdf_files import rdf_files
 from server.services import Services
@@ -34,6 +35,9 @@ class LoadRequest(BaseModel):
 
     files: list[str] = Field(
         default_factory=list, description="Files, folders or patterns on the server's machine, absolute."
+    )
+    mapping: str | None = Field(
+        None, description="The mapping file for feature files among them (GeoPackage, OSM PBF ...), absolute."
     )
     partial: bool = Field(False, description="Load what conforms and leave out the rest.")
     bulk: bool = Field(False, description="Past the gate, at full speed; the shapes are run afterwards.")
@@ -88,11 +92,21 @@ def router(services: Services) -> APIRouter:
 def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
     loader = Loader(services)
     told = [loader.sample()] if message.sample else []
-    files = rdf_files([_absolute("files", name) for name in message.files])
+    paths = [_absolute("files", name) for name in message.files]
+    features, others = split_features(paths)
+    files = rdf_files(others)
+    mapped = None
+    if features:
+        mapping = None if message.mapping is None else _absolute("mapping", message.mapping)
+        mapped = feature_files(features, mapping, services.settings.base_iri)
     if files and message.bulk:
         told.append(loader.in_bulk(files, partial=message.partial, report=message.report))
     elif files:
         told += loader.through_gate(files, partial=message.partial)
+    if mapped is not None and message.bulk:
+        told.append(loader.features_in_bulk(mapped, partial=message.partial, report=message.report))
+    elif mapped is not None:
+        told.append(loader.features_through_gate(mapped, partial=message.partial))
     return [asdict(one) for one in told]
 
 

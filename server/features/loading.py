@@ -1,0 +1,192 @@
+"""Features from files into the graph: in batches through the gate, or past it with a report at the end."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from pyoxigraph import Quad, Triple
+
+from server.features.files import is_feature_file, layers_of
+from server.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
+from server.features.records import Record, RecordFile, refused
+from server.loading import Told, describe
+from server.rdf_files import LoadError
+from server.sample.mapping import MappingError
+from sparql.change import Change, Rejection, Statement
+from sparql.writer import Writer
+
+BATCH = 500
+OnFeatures = Callable[[int], None]
+"""Called with how many more features of the files were read."""
+
+
+@dataclass(frozen=True)
+class MappedFeature:
+    """One feature of a file as statements, the first of which says its class."""
+
+    path: Path
+    number: str
+    triples: tuple[Triple, ...]
+
+
+@dataclass
+class FeatureFiles:
+    """Files and the mapping that reads them; counts what it meets. Raises LoadError when they do not fit.
+
+    `base` is the IRI under which features are named where the mapping has none of its own.
+    """
+
+    paths: Sequence[Path]
+    mapping: FeatureMapping
+    base: str
+    read: int = 0
+    passed_over: int = 0
+    without_geometry: int = 0
+    layers: list[tuple[RecordFile, tuple[LayerRules, ...]]] = field(default_factory=list)
+    _seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.base = self.mapping.base or self.base
+        for path in self.paths:
+            found = [
+                (layer, self.mapping.rules_for(layer.layer)) for layer in layers_of(path, self.mapping.crs)
+            ]
+            chosen = [(layer, rules) for layer, rules in found if rules]
+            if not chosen:
+                names = ", ".join(f"'{layer.layer}'" for layer, _ in found)
+                raise LoadError(
+                    f"{path}: {self.mapping.path} has no rules for its layers {names}. "
+                    "Add [[layers]] with one of them."
+                )
+            for layer, rules in chosen:
+                _check_columns(layer, rules)
+            self.layers += chosen
+
+    @property
+    def count(self) -> int | None:
+        """How many features there are, if all files tell."""
+        counts = [layer.count for layer, _ in self.layers]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def features(self, on_features: OnFeatures = lambda count: None) -> Iterator[MappedFeature]:
+        """The features that a rule is for, in the order of the files. Raises LoadError with its place."""
+        for layer, rules in self.layers:
+            for record in layer.records():
+                self.read += 1
+                on_features(1)
+                mapped = self._mapped(layer, record, rules)
+                if mapped is None:
+                    self.passed_over += 1
+                else:
+                    yield mapped
+
+    def _mapped(self, layer: RecordFile, record: Record, rules: Sequence[LayerRules]) -> MappedFeature | None:
+        try:
+            for one in rules:
+                kind = one.class_of(record)
+                if kind is None:
+                    continue
+                feature = one.iri_of(record, self.base)
+                self._check_new(feature.value)
+                self.without_geometry += record.geometry is None
+                triples = tuple(one.triples(record, feature, kind, self.base))
+                return MappedFeature(layer.path, record.number, triples)
+        except MappingError as error:
+            raise refused(layer.path, record.number, error) from error
+        return None
+
+    def _check_new(self, iri: str) -> None:
+        known = hash(iri)
+        if known in self._seen:
+            raise MappingError(
+                f"an earlier feature is <{iri}> already. Let 'iri' of the mapping tell them apart."
+            )
+        self._seen.add(known)
+
+    @property
+    def name(self) -> str:
+        """The files in words, with what was met in them."""
+        names = ", ".join(str(path) for path in self.paths)
+        facts = [f"{self.read} features"]
+        facts += [f"{self.passed_over} passed over"] if self.passed_over else []
+        facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
+        return f"{names} ({', '.join(facts)})"
+
+
+def split_features(names: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The names that mean feature files, and the others."""
+    features = [name for name in names if is_feature_file(name) and not name.is_dir()]
+    return features, [name for name in names if name not in features]
+
+
+def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> FeatureFiles:
+    """Feature files with the mapping that reads them. Raises LoadError and MappingError."""
+    if mapping is None:
+        raise LoadError(
+            f"{paths[0]} holds features: say with a mapping file (--mapping) how they become statements."
+        )
+    return FeatureFiles(paths, read_feature_mapping(mapping), base)
+
+
+def load_through_gate(
+    writer: Writer,
+    files: FeatureFiles,
+    *,
+    partial: bool = False,
+    on_features: OnFeatures = lambda count: None,
+) -> Told:
+    """Commit features in batches. Without `partial` the first batch with a refusal ends the load.
+
+    What was committed before stays, and the error says how much that is. Raises LoadError.
+    """
+    accepted = refused_count = derived = 0
+    revision: int | None = None
+    examples: list[str] = []
+    features = files.features(on_features)
+    done = 0
+    while batch := list(islice(features, BATCH)):
+        statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
+        verdict = writer.commit(Change(additions=statements, partial=partial))
+        if verdict.rejected and not partial:
+            raise LoadError(
+                f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected)}. "
+                f"The {done} features before its batch of {len(batch)} are loaded; "
+                "--partial leaves out what is refused."
+            )
+        done += len(batch)
+        accepted += len(verdict.accepted)
+        refused_count += len(verdict.rejected)
+        derived += len(verdict.derived.additions)
+        revision = verdict.revision or revision
+        notable = [*verdict.rejected, *verdict.warnings]
+        examples += [
+            f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, 20 - len(examples))]
+        ]
+    return Told(files.name, accepted, refused_count, derived, revision, "\n".join(examples))
+
+
+def quads_of(files: FeatureFiles, on_features: OnFeatures = lambda count: None) -> Iterator[Quad]:
+    """The statements of all features, for a bulk load."""
+    for feature in files.features(on_features):
+        for triple in feature.triples:
+            yield Quad(triple.subject, triple.predicate, triple.object)
+
+
+def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
+    """The file and number of the feature that a statement came from."""
+    for feature in batch:
+        if rejection.statement.triple in feature.triples:
+            return f"{feature.path}, feature {feature.number}"
+    return str(batch[0].path)
+
+
+def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
+    if layer.columns is None:
+        return
+    missing = sorted({name for one in rules for name in one.columns} - set(layer.columns))
+    if missing:
+        raise LoadError(
+            f"{layer.path}: layer '{layer.layer}' has no column '{missing[0]}'; "
+            f"it has {', '.join(layer.columns)}. Mend the mapping."
+        )

@@ -1,0 +1,176 @@
+"""`urbankg load --mapping` as it is typed: in batches through the gate, past it, on a server."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+import shapely
+from pyoxigraph import Literal, NamedNode, Triple
+from typer.testing import CliRunner
+
+from server.cli import app
+from server.features import loading
+from server.problem_map import USER_ERRORS
+from server.services import Services
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import GEO, RDFS, XSD, Namespace
+from tests.server.features.drawn import MAPPING, ROWS, write_osm, write_parquet, write_vector
+
+EX = Namespace("http://example.org/schema#")
+BASE = "https://w3id.org/urbankg/id/"
+GATE = """
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix ex: <http://example.org/schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+ex:ParkShape a sh:NodeShape ; sh:targetClass ex:Park ;
+  sh:property [ sh:path ex:opened ; sh:minCount 1 ; sh:message "A park has a year of opening." ] .
+"""
+
+
+@pytest.fixture
+def mapping(tmp_path: Path) -> Path:
+    path = tmp_path / "map.toml"
+    path.write_text(MAPPING, encoding="utf-8")
+    return path
+
+
+def load(tmp_path: Path, *arguments: object, shapes: str = "", code: int = 0) -> str:
+    (tmp_path / "ontology").mkdir(exist_ok=True)
+    (tmp_path / "shapes").mkdir(exist_ok=True)
+    (tmp_path / "shapes" / "shapes.ttl").write_text(shapes)
+    flags = [
+        "--data",
+        tmp_path / "data",
+        "--ontology",
+        tmp_path / "ontology",
+        "--shapes",
+        tmp_path / "shapes",
+    ]
+    done = CliRunner().invoke(app, [*map(str, flags), "load", *map(str, arguments)])
+    if code == 2:
+        assert isinstance(done.exception, USER_ERRORS), done.output
+        return str(done.exception)
+    assert done.exit_code == code, done.output + repr(done.exception)
+    return " ".join(done.stderr.split())
+
+
+def graph(tmp_path: Path) -> set[Triple]:
+    store = EmbeddedStore(tmp_path / "data")
+    try:
+        return set(store.match(None, None, None))
+    finally:
+        store.close()
+
+
+def labels(tmp_path: Path) -> set[str]:
+    return {
+        t.object.value for t in graph(tmp_path) if t.predicate == RDFS.label and isinstance(t.object, Literal)
+    }
+
+
+@pytest.mark.parametrize("bulk", [(), ("--bulk",)])
+def test_features_are_loaded_and_related(tmp_path: Path, mapping: Path, bulk: tuple[str, ...]) -> None:
+    files = [write_vector(tmp_path / "places.gpkg", driver="GPKG")]
+    told = load(tmp_path, *files, "--mapping", mapping, *bulk)
+    assert "(3 features, 1 without geometry)" in told
+    found = graph(tmp_path)
+    park, fountain = NamedNode(BASE + "park-1"), NamedNode(BASE + "fountain-2")
+    assert Triple(park, RDFS.label, Literal("Central Park", language="en")) in found
+    assert Triple(park, EX.opened, Literal("1858", datatype=XSD.gYear)) in found
+    assert Triple(fountain, GEO.rcc8ntpp, park) in found
+
+
+def test_files_of_several_formats_and_rdf_are_loaded_together(tmp_path: Path, mapping: Path) -> None:
+    rdf = tmp_path / "more.nt"
+    rdf.write_text(f'<{BASE}x> <{RDFS.label.value}> "More" .\n')
+    parquet = write_parquet(tmp_path / "a.parquet", ROWS[:1])
+    geojson = write_vector(tmp_path / "b.geojson", ROWS[1:2], driver="GeoJSON")
+    load(tmp_path, rdf, parquet, geojson, "--mapping", mapping)
+    assert labels(tmp_path) == {"More", "Central Park", "Bethesda Fountain"}
+
+
+def test_osm_elements_are_mapped_by_their_tags(tmp_path: Path) -> None:
+    mapping = tmp_path / "osm.toml"
+    mapping.write_text(
+        '[prefixes]\nex = "http://example.org/schema#"\n'
+        '[[layers]]\niri = "osm/{@id}"\nlabel = "name"\n'
+        '[[layers.classes]]\ncolumn = "leisure"\nvalues = "park"\nclass = "ex:Park"\n'
+        '[[layers.classes]]\ncolumn = "amenity"\nclass = "ex:Amenity"\n'
+    )
+    told = load(tmp_path, write_osm(tmp_path / "city.osm.pbf"), "--mapping", mapping)
+    assert "(6 features, 4 passed over)" in told
+    cafe, park = NamedNode(BASE + "osm/node-8"), NamedNode(BASE + "osm/way-10")
+    assert Triple(cafe, GEO.rcc8ntpp, park) in graph(tmp_path)
+
+
+def test_the_first_batch_with_a_refusal_ends_the_load_and_names_the_feature(
+    tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BATCH", 2)
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    told = load(tmp_path, file, "--mapping", mapping, shapes=GATE, code=2)
+    assert f"{file}, feature 3:" in told
+    assert "A park has a year of opening." in told
+    assert "The 2 features before its batch of 1 are loaded" in told
+    assert labels(tmp_path) == {"Central Park", "Bethesda Fountain"}
+
+
+def test_partial_leaves_out_what_is_refused(tmp_path: Path, mapping: Path) -> None:
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    told = load(tmp_path, file, "--mapping", mapping, "--partial", shapes=GATE, code=1)
+    assert f"{file}, feature 3:" in told
+    assert {"Central Park", "Bethesda Fountain"} <= labels(tmp_path)
+
+
+def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) -> None:
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    told = load(tmp_path, file, "--mapping", mapping, "--bulk", shapes=GATE, code=1)
+    assert "1 of them violations" in told
+    assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
+
+
+def test_a_mended_geometry_is_told_with_its_feature(tmp_path: Path, mapping: Path) -> None:
+    bow_tie = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2), (0, 0)])
+    file = write_parquet(tmp_path / "a.parquet", [(bow_tie, ROWS[0][1])])
+    told = load(tmp_path, file, "--mapping", mapping)
+    assert "a.parquet, feature 1:" in told
+    assert "Self-intersection" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("{gid}", "{number}"), "has no column 'number'; it has gid, name"),
+        (('iri = "', 'layer = "roads"\niri = "'), "has no rules for its layers 'places'"),
+        (("{kind}-{gid}", "{kind}"), "feature 3: an earlier feature is <"),
+        (("{kind}-{gid}", "{area}"), "feature 2: there is no value in 'area'"),
+        (('column = "area"', 'column = "name"'), "feature 1"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_the_file_is_told(
+    tmp_path: Path, mapping: Path, change: tuple[str, str], told: str
+) -> None:
+    mapping.write_text(MAPPING.replace(*change))
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    assert told in load(tmp_path, file, "--mapping", mapping, code=2)
+
+
+def test_features_without_a_mapping_are_refused(tmp_path: Path) -> None:
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    assert "--mapping" in load(tmp_path, file, code=2)
+
+
+async def test_a_server_loads_features_from_its_disk(
+    client: httpx.AsyncClient, services: Services, tmp_path: Path, mapping: Path
+) -> None:
+    file = write_vector(tmp_path / "places.gpkg", ROWS[1:2], driver="GPKG")
+    text = mapping.read_text().replace("ex:Place", "rdfs:Resource")
+    mapping.write_text(text)
+    message = {"files": [str(file)], "mapping": str(mapping), "bulk": True, "report": False}
+    answer = (await client.post("/loads", json=message)).json()
+    assert answer["loads"][0]["accepted"] == 7
+    fountain = NamedNode(BASE + "fountain-2")
+    assert any(services.store.match(fountain, RDFS.label, None))
+    wrong = await client.post("/loads", json={"files": [str(file)]})
+    assert wrong.status_code == 422
+    assert "--mapping" in wrong.json()["detail"]
