@@ -93,6 +93,7 @@ class Opening:
 def _open(parts: EngineParts) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
     from extractors import ExtractionSettings, Pipeline
+    from server.batch import GeometryAssessor
     from server.intake import Intake
     from sparql.labels import LabelIndex, alias_properties
     from sparql.relations import SpatialRelations
@@ -114,7 +115,13 @@ def _open(parts: EngineParts) -> Engines:
     engines = Engines(
         relations=relations,
         labels=labels,
-        intake=Intake(parts.writer, parts.review, rules=lambda: workplace.current, pipeline=pipeline),
+        intake=Intake(
+            parts.writer,
+            parts.review,
+            rules=lambda: workplace.current,
+            pipeline=pipeline,
+            assessors=(GeometryAssessor(settings, relations, labels, parts.review),),
+        ),
         asker=_asker(rules.schema, labels, parts),
     )
     if in_force(store) != rules.versions:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,12 +12,13 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import normalise
+from server.batch import Assess, Batch
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, Whence
-from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
+from sparql.change import Change, Origin, Statement, Verdict, Violation
 from sparql.provenance import Document, Run, RunRecord, Support
 from sparql.vocabulary import RDFS, UKG
 from sparql.writer import Writer
@@ -53,20 +54,11 @@ class Outcome:
         }
 
 
-@dataclass
-class _Batch:
-    """Statements with their support, and what was wrong with them before any shape was asked."""
-
-    statements: dict[Triple, Statement] = field(default_factory=dict)
-    supports: dict[Triple, Support] = field(default_factory=dict)
-    refused: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
-
-
 class Intake:
     """Runs candidates through the writer, with their provenance.
 
     `rules` gives the rules in force. They are asked for while nobody else writes, so the versions that a
-    statement's provenance names are those that judged it.
+    statement's provenance names are those that judged it. `assessors` look at each batch before the gate.
     """
 
     def __init__(
@@ -76,7 +68,9 @@ class Intake:
         *,
         rules: Callable[[], Rulebook],
         pipeline: Pipeline,
+        assessors: Sequence[Assess] = (),
     ) -> None:
+        self._assessors = tuple(assessors)
         self._writer = writer
         self._review = review
         self._rules = rules
@@ -89,7 +83,7 @@ class Intake:
         """
         started = datetime.now(UTC)
         extraction = await self._pipeline.extract(text)
-        batch = _Batch()
+        batch = Batch()
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
         facts = {
@@ -114,7 +108,7 @@ class Intake:
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document.
         """
         started = datetime.now(UTC)
-        batch = _Batch()
+        batch = Batch()
         for statement, support in statements:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
@@ -123,7 +117,7 @@ class Intake:
 
     async def _commit(
         self,
-        batch: _Batch,
+        batch: Batch,
         started: datetime,
         facts: Mapping[NamedNode, str],
         document: Document | None,
@@ -150,11 +144,14 @@ class Intake:
                     batch.refused.setdefault(triple, unknown)
             if extraction is not None:
                 self._support_names(batch, extraction)
+            for assess in self._assessors:
+                assess(batch, rules.schema)
             refused = self._decided(batch, Whence.of(run))
             record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
-                refused=tuple(Rejection(batch.statements[t], reasons) for t, reasons in refused.items()),
+                refused=batch.rejections(refused),
+                doubts=batch.rejections(batch.doubts),
                 origin=Origin.EXTRACTED,
                 partial=True,
                 dry_run=not commit,
@@ -165,7 +162,7 @@ class Intake:
         verdict = await asyncio.to_thread(self._writer.commit_built, build)
         return Outcome(identifier, verdict, batch.supports, extraction)
 
-    def _support_names(self, batch: _Batch, extraction: Extraction) -> None:
+    def _support_names(self, batch: Batch, extraction: Extraction) -> None:
         """A text that uses a name which the graph has from texts only supports that name as well."""
         for entity in extraction.entities:
             if entity.new:
@@ -179,7 +176,7 @@ class Intake:
                     batch.statements[triple] = Statement(triple)
                     batch.supports[triple] = Support(mention.start, mention.end, mention.quote)
 
-    def _decided(self, batch: _Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
+    def _decided(self, batch: Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.
 
         What a person accepted from this text is not held up again by what extraction found wrong with it;
@@ -210,7 +207,7 @@ def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
     )
 
 
-def _add_candidate(batch: _Batch, candidate: Candidate) -> None:
+def _add_candidate(batch: Batch, candidate: Candidate) -> None:
     triple = Triple(candidate.subject, candidate.predicate, candidate.object)
     evidence = candidate.evidence
     batch.statements[triple] = Statement(triple, candidate.confidence)

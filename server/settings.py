@@ -64,6 +64,17 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
+    geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
+        "refuse",
+        description="What becomes of a text's statement about where something is that the geometries "
+        "contradict; `ukg:onGeometryConflict` on a property of the ontology says otherwise for it.",
+    )
+    geometry_slack_m: float = Field(
+        500,
+        ge=0,
+        description="How far apart two features may be, in metres, that a text puts in or beside each "
+        "other, before that counts as a contradiction.",
+    )
     invalid_geometry: Literal["repair", "refuse"] = Field(
         "repair",
         description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "

@@ -74,7 +74,19 @@ def statement_json(triple: Triple, support: Support | None = None) -> dict[str, 
         "object": term_json(triple.object),
         "evidence": evidence,
         "confidence": found.confidence,
+        "geometry": _geometry(found),
     }
+
+
+def _geometry(support: Support) -> dict[str, Any] | None:
+    """What a statement says of where its subject is, and what the geometries say."""
+    if support.computed is None:
+        return None
+    # Imported here: a server starts before it needs geometry.
+    from geo import RELATIONS
+
+    relation = RELATIONS[support.computed]
+    return {"stated": support.stated, "computed": relation.value, "distance_m": support.distance_m}
 
 
 def rejection_json(rejection: Rejection, support: Support | None) -> dict[str, Any]:

@@ -10,7 +10,10 @@ from sparql.source import Term
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG
 
-_SUPPORT = (UKG.start, UKG.end, UKG.quote, UKG.confidence, UKG.reply)
+_SUPPORT = (
+    *(UKG.start, UKG.end, UKG.quote, UKG.confidence, UKG.reply),
+    *(UKG.statedRelation, UKG.distanceInMetres),
+)
 _SOURCE = DCTERMS.source
 
 
@@ -110,13 +113,17 @@ def support_of(values: dict[NamedNode, list[Term]]) -> Support:
         found = first(values, predicate)
         return found.value if isinstance(found, Literal) else None
 
-    start, end, quote, confidence, reply = (text(predicate) for predicate in _SUPPORT)
+    start, end, quote, confidence, reply, stated, distance = (text(predicate) for predicate in _SUPPORT)
+    computed = first(values, UKG.computedRelation)
     return Support(
         start=None if start is None else int(start),
         end=None if end is None else int(end),
         quote=quote,
         confidence=None if confidence is None else float(confidence),
         reply=reply,
+        stated=stated,
+        computed=computed if isinstance(computed, NamedNode) else None,
+        distance_m=None if distance is None else float(distance),
     )
 
 

@@ -28,6 +28,11 @@ class Support:
     quote: str | None = None
     confidence: float | None = None
     reply: str | None = None
+    stated: str | None = None
+    """What it says of where its subject is: within, contains, touches or apart; if geometry was asked."""
+    computed: NamedNode | None = None
+    """The RCC8 property (GeoSPARQL 1.1, 8.5) that holds between the geometries."""
+    distance_m: float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator
         yield _quad(reifier, predicate, value)
 
 
-def support_terms(support: Support) -> Iterator[tuple[NamedNode, Literal]]:
+def support_terms(support: Support) -> Iterator[tuple[NamedNode, NamedNode | Literal]]:
     """A support as properties, for a reifier or a review item."""
     if support.start is not None and support.end is not None and support.quote is not None:
         yield UKG.start, Literal(str(support.start), datatype=XSD.integer)
@@ -116,6 +121,11 @@ def support_terms(support: Support) -> Iterator[tuple[NamedNode, Literal]]:
         yield UKG.confidence, Literal(f"{support.confidence:.4f}", datatype=XSD.decimal)
     if support.reply is not None:
         yield UKG.reply, Literal(support.reply)
+    if support.stated is not None and support.computed is not None:
+        yield UKG.statedRelation, Literal(support.stated)
+        yield UKG.computedRelation, support.computed
+    if support.distance_m is not None:
+        yield UKG.distanceInMetres, Literal(f"{support.distance_m:.1f}", datatype=XSD.decimal)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,10 @@ class SpatialRelations:
         """The geometries that count for a feature, in CRS84."""
         return tuple(self._keys.get(feature, {}).values())
 
+    def geometry_with(self, source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
+        """The same as `geometry_of`, or what a source beside the graph says of a feature it lacks."""
+        return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
+
     def _affected(
         self, before: TripleSource, after: TripleSource, triples: Iterable[Triple]
     ) -> dict[Node, None]:

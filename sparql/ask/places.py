@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -16,7 +17,7 @@ from pyoxigraph import NamedNode
 from ontology.schema import Schema
 from sparql.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
 
-__all__ = ["StatedPlaces"]
+__all__ = ["StatedPlaces", "Where"]
 
 _SCHEMA_ORG: Final = ("https://schema.org/", "http://schema.org/")
 
@@ -34,6 +35,7 @@ _AROUND: Final = frozenset(
 _WITHIN: Final = _INSIDE | {DCTERMS.isPartOf} | _schema_org("isPartOf", "location")
 _CONTAINS: Final = _AROUND | {DCTERMS.hasPart} | _schema_org("hasPart")
 _TOUCHES: Final = frozenset({GEO.sfTouches, GEO.ehMeet, GEO.rcc8ec})
+_APART: Final = frozenset({GEO.sfDisjoint, GEO.ehDisjoint, GEO.rcc8dc})
 _ALIGNMENTS: Final = frozenset(
     {
         RDFS.subPropertyOf,
@@ -44,7 +46,16 @@ _ALIGNMENTS: Final = frozenset(
         SKOS.broadMatch,
     }
 )
-_STANDARD: Final = _WITHIN | _CONTAINS | _TOUCHES
+_STANDARD: Final = _WITHIN | _CONTAINS | _TOUCHES | _APART
+
+
+class Where(StrEnum):
+    """What a statement says of where its subject is, seen from its object."""
+
+    WITHIN = "within"
+    CONTAINS = "contains"
+    TOUCHES = "touches"
+    APART = "apart"
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,8 @@ class StatedPlaces:
     """The properties that state location, by what they say of subject and object.
 
     `within` and `contains` lead to where something is, by whatever relation; `inside` and `around` are
-    those of them that mean spatial containment itself. `shaped` are the uppermost classes of features,
+    those of them that mean spatial containment itself. `apart` say that two things lie away from each
+    other. `shaped` are the uppermost classes of features,
     `placed` the classes of whatever can be said to be somewhere.
     """
 
@@ -63,6 +75,7 @@ class StatedPlaces:
     around: tuple[NamedNode, ...] = ()
     shaped: frozenset[NamedNode] = frozenset({GEO.Feature})
     placed: frozenset[NamedNode] = frozenset({GEO.Feature})
+    apart: tuple[NamedNode, ...] = ()
 
     @classmethod
     def of(cls, schema: Schema) -> StatedPlaces:
@@ -80,7 +93,20 @@ class StatedPlaces:
             _sorted(around),
             shaped,
             placed,
+            _sorted(_aligned(schema, _APART)),
         )
+
+    def meaning(self, predicate: NamedNode) -> Where | None:
+        """What a property says of where its subject is; the standard terms mean themselves."""
+        for where, own, standard in (
+            (Where.WITHIN, self.within, _WITHIN),
+            (Where.CONTAINS, self.contains, _CONTAINS),
+            (Where.TOUCHES, self.touches, _TOUCHES),
+            (Where.APART, self.apart, _APART),
+        ):
+            if predicate in own or predicate in standard:
+                return where
+        return None
 
 
 def _both_ways(

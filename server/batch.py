@@ -1,0 +1,109 @@
+"""Statements on their way to the gate, and what looks at them before it does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from shapely.geometry.base import BaseGeometry
+
+from ontology import Schema
+from server.settings import Settings
+from shapes.review import ReviewQueue
+from shapes.stated_geometry import StatedGeometry
+from sparql.change import Rejection, Statement, Violation
+from sparql.labels import LabelIndex
+from sparql.provenance import Support
+from sparql.relations import SpatialRelations
+from sparql.source import TripleIndex
+from sparql.vocabulary import RDFS, SH
+
+
+@dataclass
+class Batch:
+    """Statements with their support, and what was wrong with them before any shape was asked.
+
+    `refused` stay out; `doubts` are warnings, told of those that come in.
+    """
+
+    statements: dict[Triple, Statement] = field(default_factory=dict)
+    supports: dict[Triple, Support] = field(default_factory=dict)
+    refused: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
+    doubts: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
+
+    def refuse(self, triple: Triple, violation: Violation) -> None:
+        """Keep a statement out, or only doubt it where the violation is but a warning."""
+        held = self.refused if violation.blocking else self.doubts
+        held[triple] = (*held.get(triple, ()), violation)
+
+    def rejections(self, found: dict[Triple, tuple[Violation, ...]]) -> tuple[Rejection, ...]:
+        """Statements with their reasons, as a change takes them."""
+        return tuple(Rejection(self.statements[triple], reasons) for triple, reasons in found.items())
+
+
+Assess = Callable[[Batch, Schema], None]
+"""Looks at a batch under the writer's lock, with the ontology in force, and notes in it what it finds."""
+
+
+class GeometryAssessor:
+    """Compares what a batch says of where things are with their geometries."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        relations: SpatialRelations,
+        labels: LabelIndex,
+        review: ReviewQueue,
+    ) -> None:
+        self._settings = settings
+        self._relations = relations
+        self._labels = labels
+        self._review = review
+        self._checks: tuple[Schema, StatedGeometry] | None = None
+
+    def __call__(self, batch: Batch, schema: Schema) -> None:
+        """Note agreement in the supports, contradiction among the refused or the doubts."""
+        check = self._check_by(schema)
+        added = TripleIndex(batch.statements)
+        known: dict[NamedNode | BlankNode, tuple[BaseGeometry, ...]] = {}
+
+        def geometries(node: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
+            if node not in known:
+                known[node] = self._relations.geometry_with(added, node)
+            return known[node]
+
+        for triple, statement in list(batch.statements.items()):
+            finding = check.look(triple, geometries) if triple not in batch.refused else None
+            if finding is None:
+                continue
+            support = finding.supports(batch.supports.get(triple, Support()))
+            batch.supports[triple] = support
+            batch.statements[triple] = replace(statement, confidence=support.confidence)
+            if finding.agrees is False and not self._review.is_stated(triple):
+                violation = check.contradiction(
+                    triple, finding, lambda node: name_of(node, added, self._labels)
+                )
+                if violation.severity != SH.Info:
+                    batch.refuse(triple, violation)
+
+    def _check_by(self, schema: Schema) -> StatedGeometry:
+        """What the ontology's properties say of place; read anew when the ontology was edited."""
+        if self._checks is None or self._checks[0] is not schema:
+            check = StatedGeometry(
+                schema,
+                policy=self._settings.geometry_conflict,
+                slack_m=self._settings.geometry_slack_m,
+                tolerance_m=self._settings.tolerance_m,
+            )
+            self._checks = (schema, check)
+        return self._checks[1]
+
+
+def name_of(node: object, added: TripleIndex, labels: LabelIndex) -> str:
+    """What a batch or the graph calls a node, else the end of its IRI."""
+    if not isinstance(node, NamedNode):
+        return str(node)
+    for triple in added.match(node, RDFS.label, None):
+        if isinstance(triple.object, Literal):
+            return triple.object.value
+    entries = labels.entries_of(node)
+    return entries[0].label if entries else node.value.rstrip("/").replace("#", "/").rpartition("/")[2]
