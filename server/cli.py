@@ -16,10 +16,10 @@ from rich.table import Table
 from server import commands_workplace, operations, storage_cli
 from server import demo as demonstration
 from server.commands_keys import key_app
+from server.commands_relate import relate
 from server.commands_review import review_app
 from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
-from server.relating import relate
 from server.serving import serve as run_server
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

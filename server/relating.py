@@ -1,4 +1,4 @@
-"""`urbankg relate --bulk`: RCC8 of all features over strips, on a process pool or a Dask cluster."""
+"""RCC8 of all features over strips, on a process pool or a Dask cluster, with progress told."""
 
 import gzip
 import multiprocessing
@@ -8,10 +8,9 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO
 
 import pyoxigraph
-import typer
 from pyoxigraph import NamedNode, RdfFormat
 from rich.console import Console
 from rich.progress import (
@@ -28,13 +27,12 @@ from shapely.geometry.base import BaseGeometry
 from server.errors import ServerError
 from server.features.parquet import GeoParquetFile
 from server.features.records import needed, refused
-from server.invocation import settings_of
 from server.remote import running_server
 from server.settings import Settings
 from sparql.bulk_relations import commit_run, open_run, relation_triples
 from sparql.errors import StoreUnreadable, StripLost
 from sparql.store import EmbeddedStore
-from sparql.strip_run import FEATURES_A_STRIP, StripRun
+from sparql.strip_run import StripRun
 from sparql.writer import Writer
 
 _told = Console(stderr=True, highlight=False)
@@ -43,54 +41,9 @@ _FOLDER = "relate"
 _STRIPS_A_WORKER = 2
 _TOLD_EVERY = 10_000
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
-
-def relate(
-    context: typer.Context,
-    data: Data = None,
-    config: Config = None,
-    bulk: Annotated[bool, typer.Option("--bulk", help="Relate all features of the graph anew.")] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes of this machine; as many as it has cores when not given."),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(help="A Dask cluster's scheduler, tcp://host:port, instead of processes here."),
-    ] = None,
-    strip: Annotated[
-        int, typer.Option(min=1, help="Features a strip: more need more memory, fewer more exchange.")
-    ] = FEATURES_A_STRIP,
-    source: Annotated[
-        Path | None, typer.Option("--input", help="A GeoParquet file to relate instead of the graph.")
-    ] = None,
-    identifier: Annotated[
-        str, typer.Option("--id", help="The column of that file that holds the features' IRIs.")
-    ] = "id",
-    output: Annotated[
-        Path | None, typer.Option(help="The N-Triples file to write then; .gz compresses.")
-    ] = None,
-) -> None:
-    """Relate all features by RCC8 at once; what is finished is kept if the run is ended."""
-    if not bulk:
-        raise typer.BadParameter(
-            "Relations follow every change by themselves; --bulk relates everything anew."
-        )
-    if (source is None) != (output is None):
-        raise typer.BadParameter(
-            "--input and --output go together: relations of a file are written to a file."
-        )
-    settings = settings_of(context, data=data, config=config).settings
-    with _executor(workers, dask) as (executor, count):
-        if source is not None and output is not None:
-            _relate_file(settings, source, identifier, output, executor, count, strip)
-        else:
-            _relate_graph(settings, executor, count, strip)
-
-
-def _relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
+def relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
+    """Make the stored relations of a folder those of its features. Raises ServerError for a held folder."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         raise ServerError(
@@ -121,7 +74,7 @@ def _relate_graph(settings: Settings, executor: Executor, workers: int, strip: i
     )
 
 
-def _relate_file(
+def relate_file(
     settings: Settings,
     source: Path,
     identifier: str,
@@ -189,7 +142,7 @@ def _work(run: StripRun, executor: Executor, workers: int) -> None:
 
 
 @contextmanager
-def _executor(workers: int | None, address: str | None) -> Iterator[tuple[Executor, int]]:
+def executor_of(workers: int | None, address: str | None) -> Iterator[tuple[Executor, int]]:
     """Processes of this machine, or those of a Dask cluster; and how many."""
     if address is None:
         processes = workers or os.cpu_count() or 1

@@ -1,13 +1,15 @@
 """Loading, dumping, backing up and optimising an open folder: one place for routes and command line."""
 
+from __future__ import annotations
+
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad
 
-from server.features.loading import FeatureFiles, OnFeatures, load_through_gate, quads_of
 from server.loading import Told, describe, load_features, load_file, told_of
 from server.rdf_files import OnBytes, RdfFile
 from server.sample.city import sample_city
@@ -17,6 +19,9 @@ from sparql.change import Violation
 from sparql.errors import GraphUnknown, QueryFailed
 from sparql.formats import Format
 from sparql.store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from server.features.loading import FeatureFiles, OnFeatures
 
 _PIECE = 64 * 1024
 _EXAMPLES = 20
@@ -57,11 +62,15 @@ class Loader:
 
     def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> Told:
         """Features in batches through the gate."""
+        from server.features.loading import load_through_gate
+
         self._say("features: read, judged, committed")
         return load_through_gate(self._services.writer, files, partial=partial, on_features=self._on_features)
 
     def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> Told:
         """All features past the gate, all or none of them, then the same as for RDF files."""
+        from server.features.loading import quads_of
+
         quads = quads_of(files, self._on_features)
         return self._past_gate(quads, lambda: files.name, partial=partial, report=report)
 

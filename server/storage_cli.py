@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from pyoxigraph import NamedNode
@@ -22,7 +22,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from server.features.loading import FeatureFiles, feature_files, split_features
+from server.features.names import split_features
 from server.invocation import on_either, on_store, settings_of
 from server.loading import Told
 from server.rdf_files import RdfFile, rdf_files
@@ -35,6 +35,9 @@ from sparql.formats import BY_NAME, GRAPH_FORMATS, Format
 from sparql.negotiation import choose_by_name
 from sparql.store import EmbeddedStore
 from sparql.writer import Writer
+
+if TYPE_CHECKING:
+    from server.features.loading import FeatureFiles
 
 _told = Console(stderr=True, highlight=False)
 _PIECE = 64 * 1024
@@ -72,7 +75,7 @@ def load(
     settings = settings_of(context, data=data, config=config).settings
     features, others = split_features(files or [])
     found = rdf_files(others)
-    mapped = feature_files(features, mapping, settings.base_iri) if features else None
+    mapped = _mapped(features, mapping, settings.base_iri) if features else None
     wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
     if bulk:
         _told.print("The gate is deferred: everything is loaded first, and judged at the end.")
@@ -174,7 +177,7 @@ def optimize(context: typer.Context, data: Data = None, config: Config = None) -
 def _load(
     services: Services,
     files: Sequence[RdfFile],
-    mapped: FeatureFiles | None,
+    mapped: "FeatureFiles | None",
     *,
     partial: bool,
     sample: bool,
@@ -208,6 +211,13 @@ def _load(
             else:
                 told.append(loader.features_through_gate(mapped, partial=partial))
     return _tell_all(told, bulk=bulk, partial=partial)
+
+
+def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":
+    # The libraries for feature files are large; other commands do without.
+    from server.features.loading import feature_files
+
+    return feature_files(features, mapping, base)
 
 
 def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyoxigraph import Quad, Triple
 
-from server.features.files import is_feature_file, layers_of
+from server.features.files import layers_of
 from server.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
 from server.features.records import Record, RecordFile, refused
 from server.loading import Told, describe
@@ -112,12 +112,6 @@ class FeatureFiles:
         facts += [f"{self.passed_over} passed over"] if self.passed_over else []
         facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
         return f"{names} ({', '.join(facts)})"
-
-
-def split_features(names: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The names that mean feature files, and the others."""
-    features = [name for name in names if is_feature_file(name) and not name.is_dir()]
-    return features, [name for name in names if name not in features]
 
 
 def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> FeatureFiles:

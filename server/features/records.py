@@ -1,15 +1,18 @@
 """What every reader of feature files gives: records, one after the other, and who they are for errors."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
-
-from shapely.geometry.base import BaseGeometry
+from typing import TYPE_CHECKING, Any, Protocol
 
 from server.rdf_files import LoadError
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
 
 
 @dataclass(frozen=True)

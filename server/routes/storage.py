@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
-from server.features.loading import feature_files, split_features
+from server.features.names import split_features
 from server.keys import Scope
 from server.rdf_files import rdf_files
 from server.services import Services
@@ -97,6 +97,8 @@ def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
     files = rdf_files(others)
     mapped = None
     if features:
+        from server.features.loading import feature_files
+
         mapping = None if message.mapping is None else _absolute("mapping", message.mapping)
         mapped = feature_files(features, mapping, services.settings.base_iri)
     if files and message.bulk:

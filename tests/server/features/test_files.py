@@ -7,7 +7,8 @@ import pyproj
 import pytest
 import shapely
 
-from server.features.files import is_feature_file, layers_of
+from server.features.files import layers_of
+from server.features.names import is_feature_file
 from server.features.records import Record
 from server.rdf_files import LoadError
 from tests.server.features.drawn import FOUNTAIN, PARK, ROWS, write_osm, write_parquet, write_vector
