@@ -1,10 +1,10 @@
 """The SHACL engine behind an interface: pairs of shapes and focus nodes in, violations out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import rdflib
-from pyshacl.errors import ConstraintLoadError, ReportableRuntimeError, ShapeLoadError
+from pyshacl.errors import ConstraintLoadError, ReportableRuntimeError, ShapeLoadError, ValidationFailure
 from pyshacl.pytypes import SHACLExecutor
 from pyshacl.shapes_graph import ShapesGraph
 from rdflib.namespace import SH as R_SH
@@ -15,14 +15,42 @@ from shapes.errors import ShapeMalformed
 from shapes.paths import parse_path, text
 from shapes.terms import to_oxigraph, to_rdflib
 from sparql.change import Violation
-from sparql.source import TripleSource
-from sparql.vocabulary import SH
+from sparql.source import Term, TripleSource
+from sparql.vocabulary import SH, UKG
+
+Pair = tuple[str, Term]
+"""A shape's name and a focus node."""
+
+Found = dict[Pair, list[Violation]]
+"""Violations by the pair that they were found for; a nested shape tells them of nodes further away."""
+
+_CANNOT = (
+    *(ReportableRuntimeError, ValidationFailure, ConstraintLoadError, ShapeLoadError),
+    *(TypeError, ValueError, NotImplementedError),
+)
+"""What pySHACL raises where a constraint meets values that it cannot compare or count."""
 
 
 class Engine(Protocol):
     """Runs shapes on focus nodes over a source, reading only what they ask for."""
 
-    def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]: ...
+    def check(self, source: TripleSource, pairs: Pairs) -> Found:
+        """Violations of these pairs; pairs without any may be left out."""
+        ...
+
+    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
+        """Whether a pair has a blocking violation that is new; None if only `check` can tell."""
+        ...
+
+
+def in_order(found: Iterable[Sequence[Violation]]) -> list[Violation]:
+    """All violations in stable order."""
+    return sorted((violation for violations in found for violation in violations), key=_place)
+
+
+def _place(violation: Violation) -> tuple[str, ...]:
+    named = (violation.focus, violation.path or "", violation.component, violation.value, violation.shape)
+    return tuple(map(str, named))
 
 
 class PyshaclEngine:
@@ -40,19 +68,46 @@ class PyshaclEngine:
         except (ShapeLoadError, ConstraintLoadError, ReportableRuntimeError) as error:
             raise ShapeMalformed("of the shapes folder", str(error)) from error
         self._shapes = {name: known[node] for name, node in shapes.items() if node in known}
+        self._nested = frozenset(name for name, node in shapes.items() if _tells_of_others(graph, node))
 
-    def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]:
-        """Violations of these pairs, in stable order."""
+    def check(self, source: TripleSource, pairs: Pairs) -> Found:
+        """Violations of these pairs. What the engine cannot judge is a violation that says so."""
         data = DataGraph(source)
         executor = SHACLExecutor()
-        violations = []
+        found: Found = {}
         for name in sorted(pairs):
-            nodes = [to_rdflib(term) for term in pairs[name]]
-            focus = sorted((node for node in nodes if node is not None), key=str)
-            if focus and name in self._shapes:
-                _, results = self._shapes[name].validate(executor, data, focus=focus)
-                violations += [self._violation(name, data, triples) for _, _, triples in results]
-        return sorted(violations, key=lambda v: (str(v.focus), v.path or "", str(v.component), str(v.value)))
+            nodes = {node: term for term in pairs[name] if (node := to_rdflib(term)) is not None}
+            if name not in self._shapes or not nodes:
+                continue
+            focus = sorted(nodes, key=str)
+            groups = [[node] for node in focus] if name in self._nested else [focus]
+            while groups:
+                group = groups.pop()
+                try:
+                    _, results = self._shapes[name].validate(executor, data, focus=group)
+                except _CANNOT as error:
+                    if len(group) > 1:
+                        groups += [[node] for node in group]
+                    else:
+                        found[name, nodes[group[0]]] = [self._not_judged(name, nodes[group[0]], error)]
+                    continue
+                for _, _, triples in results:
+                    violation = self._violation(name, data, triples)
+                    focus_node = nodes[group[0]] if len(group) == 1 else violation.focus
+                    found.setdefault((name, focus_node), []).append(violation)
+        return found
+
+    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
+        """Always None: this engine tells by its reports."""
+        return None
+
+    def _not_judged(self, name: str, focus: Term, error: Exception) -> Violation:
+        return Violation(
+            focus=focus,
+            message=f"The shape cannot be judged on these values: {error} Mend the values or the shape.",
+            component=UKG.NotJudged,
+            shape=to_oxigraph(self._shapes[name].node),  # type: ignore[arg-type]
+        )
 
     def _violation(self, name: str, data: DataGraph, triples: Any) -> Violation:
         parts: dict[Any, list[Any]] = {}
@@ -74,3 +129,10 @@ class PyshaclEngine:
             value=None if value is None else data.original(value),
             severity=SH.Violation if severity is None else to_oxigraph(severity),  # type: ignore[arg-type]
         )
+
+
+def _tells_of_others(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
+    """Whether results of a shape may be about the value nodes of a property shape, not its own focus node."""
+    if (node, R_SH.path, None) in graph and (node, R_SH.property, None) in graph:
+        return True
+    return any((inner, R_SH.property, None) in graph for inner in graph.objects(node, R_SH.property))

@@ -5,38 +5,45 @@ store and change. What was wrong before is not charged to the newcomer.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from typing import Literal
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.affected import AffectedPairs, Pairs
+from shapes.affected import AffectedPairs
 from shapes.blame import INCOMPLETE, Blame
-from shapes.engine import Engine, PyshaclEngine
+from shapes.compiled import CompiledEngine
+from shapes.engine import Engine, PyshaclEngine, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import targeted_shapes
-from sparql.change import Delta, Derive, Rejection, Statement, Violation
-from sparql.source import Overlay, Term, TripleSource
-from sparql.vocabulary import RDF, SH
+from shapes.trial import Trial
+from sparql.change import Derive, Rejection, Statement, Violation
+from sparql.source import Term, TripleSource
+from sparql.vocabulary import RDF
+
+EngineName = Literal["compiled", "pyshacl"]
 
 Selection = tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """The batch as far as it is still standing, and what the shapes say of it."""
-
-    violations: tuple[Violation, ...]
-    warnings: tuple[Violation, ...]
 
 
 class ShapesGate:
     """Judges changes by the shapes of one folder. Immutable: an edit of the shapes makes a new gate."""
 
-    def __init__(self, files: ShapesFiles, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        files: ShapesFiles,
+        engine: EngineName = "compiled",
+        *,
+        derives_from: Callable[[Triple], bool] = lambda triple: True,
+    ) -> None:
         shapes = targeted_shapes(files.graph)
         self.version = files.version
         self.pairs = AffectedPairs(shapes)
-        self._engine = engine or PyshaclEngine(files.graph, {shape.name: shape.node for shape in shapes})
+        nodes = {shape.name: shape.node for shape in shapes}
+        reference = PyshaclEngine(files.graph, nodes)
+        self._engine: Engine = reference
+        if engine == "compiled":
+            self._engine = CompiledEngine(files.graph, nodes, reference)
+        self._derives_from = derives_from
 
     def select(
         self,
@@ -55,97 +62,46 @@ class ShapesGate:
         whole. Deterministic.
         """
         standing = {statement.triple: statement for statement in additions}
-        trial = self._try(before, standing, removals, derive)
+        trial = Trial(
+            self.pairs, self._engine, before, standing, removals, derive, derives_from=self._derives_from
+        )
         if not trial.violations:
-            return additions, (), self._warned(trial, standing, before, removals)
+            return additions, (), self._charge_all(trial.warnings(), standing, before, removals)
         if not partial:
             return (), self._charge_all(trial.violations, standing, before, removals), ()
-        charges: dict[Triple, list[Violation]] = {}
-        while trial.violations and standing:
-            blame = Blame(standing, before, self.pairs.shapes)
-            taken: set[Triple] = set()
-            for violation in trial.violations:
-                blamed = blame.of(violation) or frozenset(standing)
-                for triple in blamed:
-                    charges.setdefault(triple, []).append(violation)
-                taken |= blamed
-            standing = {t: s for t, s in standing.items() if t not in taken}
-            trial = self._try(before, standing, removals, derive)
+        charges = self._take_out_to_blame(trial, before)
         taken_out = {s.triple: s for s in additions if s.triple in charges}
         groups = _components(taken_out, before)
         groups += [[t] for t in sorted(taken_out, key=_rank(taken_out)) if not _held(charges[t])]
-        standing = self._retry(before, standing, taken_out, groups, removals, derive)
-        accepted = tuple(s for s in additions if s.triple in standing)
+        _put_back(trial, taken_out, groups)
+        accepted = tuple(s for s in additions if s.triple in trial.standing)
         rejected = tuple(
-            Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in standing
+            Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in trial.standing
         )
-        final = self._try(before, standing, removals, derive)
-        return accepted, rejected, self._warned(final, standing, before, removals)
+        return accepted, rejected, self._charge_all(trial.warnings(), trial.standing, before, removals)
+
+    def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
+        """Take out what violations are charged to, until nothing violates; the charges."""
+        charges: dict[Triple, list[Violation]] = {}
+        while trial.standing and (violations := trial.violations):
+            blame = Blame(trial.standing, before, self.pairs.shapes)
+            taken: set[Triple] = set()
+            for violation in violations:
+                blamed = blame.of(violation) or frozenset(trial.standing)
+                for triple in blamed:
+                    charges.setdefault(triple, []).append(violation)
+                taken |= blamed
+            trial.take_out(taken)
+        return charges
 
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds (used by `validate`, after bulk loads)."""
-        return self._engine.check(source, self.pairs.everything(source))
-
-    def _retry(
-        self,
-        before: TripleSource,
-        standing: dict[Triple, Statement],
-        taken_out: Mapping[Triple, Statement],
-        groups: list[list[Triple]],
-        removals: frozenset[Triple],
-        derive: Derive,
-    ) -> dict[Triple, Statement]:
-        """Put back what conforms after all, until nothing more does."""
-        progress = True
-        while progress:
-            progress = False
-            for group in groups:
-                attempt = standing | {t: taken_out[t] for t in group if t not in standing}
-                grows = len(attempt) > len(standing)
-                if grows and not self._try(before, attempt, removals, derive).violations:
-                    standing, progress = attempt, True
-        return standing
-
-    def _try(
-        self,
-        before: TripleSource,
-        standing: Collection[Triple],
-        removals: frozenset[Triple],
-        derive: Derive,
-    ) -> _Trial:
-        derived = derive(standing, removals)
-        delta = Delta(frozenset(standing) | derived.additions, removals | derived.removals)
-        if not delta.additions and not delta.removals:
-            return _Trial((), ())
-        if not self.pairs.concerns(delta.additions, delta.removals):
-            return _Trial((), ())
-        after = Overlay(before, delta.additions, delta.removals)
-        either = Overlay(before, delta.additions)
-        pairs = self.pairs.of(delta.additions, delta.removals, either, after)
-        found = [v for v in self._engine.check(after, pairs) if v.severity != SH.Info]
-        if found:
-            found = self._new_ones(before, found)
-        return _Trial(tuple(v for v in found if v.blocking), tuple(v for v in found if not v.blocking))
-
-    def _new_ones(self, before: TripleSource, found: list[Violation]) -> list[Violation]:
-        """Those that were not there before the change."""
-        pairs: Pairs = {}
-        for violation in found:
-            if violation.shape is not None:
-                pairs.setdefault(violation.shape.value, set()).add(violation.focus)
-        earlier = {_key(v) for v in self._engine.check(before, self._targets_only(before, pairs))}
-        return [violation for violation in found if _key(violation) not in earlier]
-
-    def _targets_only(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        return {
-            name: {node for node in nodes if self.pairs.is_target(source, name, node)}
-            for name, nodes in pairs.items()
-        }
+        return in_order(self._engine.check(source, self.pairs.everything(source)).values())
 
     def _charge_all(
         self,
         violations: Iterable[Violation],
-        standing: dict[Triple, Statement],
+        standing: Mapping[Triple, Statement],
         before: TripleSource,
         removals: frozenset[Triple],
     ) -> tuple[Rejection, ...]:
@@ -162,14 +118,17 @@ class ShapesGate:
             for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
         )
 
-    def _warned(
-        self,
-        trial: _Trial,
-        standing: dict[Triple, Statement],
-        before: TripleSource,
-        removals: frozenset[Triple],
-    ) -> tuple[Rejection, ...]:
-        return self._charge_all(trial.warnings, standing, before, removals)
+
+def _put_back(trial: Trial, taken_out: Mapping[Triple, Statement], groups: Iterable[list[Triple]]) -> None:
+    """Put back what conforms after all, until nothing more does."""
+    attempts = list(dict.fromkeys(frozenset(group) for group in groups))
+    progress = True
+    while progress:
+        progress = False
+        for attempt in attempts:
+            missing = {t: taken_out[t] for t in attempt if t not in trial.standing}
+            if missing and trial.put_back(missing):
+                progress = True
 
 
 def _rank(statements: Mapping[Triple, Statement]) -> Callable[[Triple], tuple[float, str]]:
@@ -194,10 +153,6 @@ def _any(standing: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[T
 
 def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
     return tuple(dict.fromkeys(violations))
-
-
-def _key(violation: Violation) -> tuple[object, ...]:
-    return (violation.shape, violation.focus, violation.component, violation.path, violation.value)
 
 
 def _components(rejected: Collection[Triple], before: TripleSource) -> list[list[Triple]]:

@@ -14,7 +14,7 @@ import pyoxigraph
 import rdflib
 from pyoxigraph import NamedNode
 from pyparsing import ParseBaseException
-from rdflib.namespace import SH
+from rdflib.namespace import OWL, RDF, RDFS, SH
 from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
@@ -37,9 +37,12 @@ from shapes.paths import (
     uses,
 )
 
+_DEFAULT_PREFIXES = {"rdf": str(RDF), "rdfs": str(RDFS), "owl": str(OWL)}
 _THIS = rdflib.Variable("this")
 _VALUE = rdflib.Variable("value")
-_Pattern = tuple[Any, Path, Any]
+Pattern = tuple[Any, Path, Any]
+"""A triple pattern: its ends are terms of rdflib."""
+
 _GROWING = frozenset(
     [
         "SelectQuery",
@@ -72,7 +75,7 @@ def query_dependencies(
     text = select if select is not None else ask
     if text is None:
         raise ShapeMalformed(str(constraint), "it has neither sh:select nor sh:ask")
-    algebra = _parsed(constraint, query_text(graph, constraint, str(text), path))
+    algebra = parsed(constraint, query_text(graph, constraint, str(text), path))
     roots: dict[Any, Path] = {_THIS: HERE}
     if ask is not None:
         roots[_VALUE] = HERE if path is None else path
@@ -87,15 +90,22 @@ def query_text(
     """The query with its declared prefixes before it, and the shape's path in the place of `$PATH`."""
     if path is not None:
         query = query.replace("$PATH", sparql_text(path)).replace("?PATH", sparql_text(path))
-    prefixes = "".join(
-        f"PREFIX {graph.value(declared, SH.prefix)}: <{graph.value(declared, SH.namespace)}>\n"
-        for source in graph.objects(constraint, SH.prefixes)
-        for declared in graph.objects(source, SH.declare)
-    )
+    declared = _DEFAULT_PREFIXES | dict(_prefixes(graph, constraint))
+    prefixes = "".join(f"PREFIX {prefix}: <{namespace}>\n" for prefix, namespace in declared.items())
     return prefixes + query
 
 
-def _parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
+def _prefixes(graph: rdflib.Graph, constraint: rdflib.term.Node) -> Iterator[tuple[str, str]]:
+    """What `sh:prefixes` names (SHACL, 5.2.1), and any ontology of the graph where that is none itself."""
+    ontologies = sorted(graph.subjects(RDF.type, OWL.Ontology), key=str)
+    for source in graph.objects(constraint, SH.prefixes):
+        for declaring in (source,) if source in ontologies else (*ontologies, source):
+            for declared in graph.objects(declaring, SH.declare):
+                yield str(graph.value(declared, SH.prefix)), str(graph.value(declared, SH.namespace))
+
+
+def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
+    """The algebra of a query. Raises `ShapeMalformed`."""
     try:
         pyoxigraph.Store().query(query)
         algebra: CompValue = translateQuery(parseQuery(query)).algebra
@@ -104,23 +114,54 @@ def _parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
     return algebra
 
 
+def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:
+    """Paths from `$this` that must lead somewhere, or the query has no solutions."""
+    found = []
+    for subject, path, object_ in _certain(_inside(algebra)):
+        if subject == _THIS:
+            found.append(path)
+        elif object_ == _THIS:
+            found.append(invert(path))
+    return tuple(found)
+
+
+def plain_parts(algebra: CompValue) -> tuple[tuple[Pattern, ...], tuple[Any, ...]] | None:
+    """Triple patterns and filters of a query that has nothing else; None of any other."""
+    node, filters = _inside(algebra), []
+    while isinstance(node, CompValue) and node.name == "Filter":
+        filters.append(node.expr)
+        node = node.p
+    if not isinstance(node, CompValue) or node.name != "BGP":
+        return None
+    if any(isinstance(triple[1], rdflib.Variable) for triple in node.triples):
+        return None
+    return tuple(_patterns(node, _Scope())), tuple(filters)
+
+
+def _inside(algebra: CompValue) -> Any:
+    node: Any = algebra
+    while isinstance(node, CompValue) and node.name in ("SelectQuery", "Project", "Distinct", "Reduced"):
+        node = node.p
+    return node
+
+
 @dataclass(frozen=True)
 class _Scope:
     """What surely holds of every solution in which a pattern takes part."""
 
-    patterns: tuple[_Pattern, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
     predicates: Mapping[Any, tuple[rdflib.URIRef, ...]] = field(default_factory=dict)
     """The IRIs that a FILTER leaves to a variable."""
     bound: bool = True
     """Whether the pre-bound variables are: not in a sub-select that does not project them."""
     outermost: bool = False
 
-    def with_patterns(self, more: Iterable[_Pattern]) -> "_Scope":
+    def with_patterns(self, more: Iterable[Pattern]) -> "_Scope":
         return _Scope((*self.patterns, *more), self.predicates, self.bound, self.outermost)
 
 
 def _dependencies(
-    pattern: _Pattern, scope: _Scope, roots: Mapping[Any, Path], at: Path, effect: Any
+    pattern: Pattern, scope: _Scope, roots: Mapping[Any, Path], at: Path, effect: Any
 ) -> Iterator[Dependency]:
     subject, path, object_ = pattern
     routes = _routes(scope.patterns, roots if scope.bound else {})
@@ -134,7 +175,7 @@ def _dependencies(
         yield Dependency(join(at, start, prefix), step, effect)
 
 
-def _placed(node: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]:
+def _placed(node: Any, scope: _Scope) -> Iterator[tuple[Pattern, _Scope]]:
     """Every triple pattern of the algebra, with what it is surely joined with."""
     if not isinstance(node, CompValue):
         return
@@ -180,7 +221,7 @@ def _placed(node: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]:
                     yield from _tested(value, _Scope(bound=scope.bound))
 
 
-def _tested(expression: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]:
+def _tested(expression: Any, scope: _Scope) -> Iterator[tuple[Pattern, _Scope]]:
     """The patterns of the EXISTS and NOT EXISTS in an expression."""
     if isinstance(expression, CompValue):
         if expression.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
@@ -195,7 +236,7 @@ def _tested(expression: Any, scope: _Scope) -> Iterator[tuple[_Pattern, _Scope]]
             yield from _tested(value, scope)
 
 
-def _certain(node: Any) -> Iterator[_Pattern]:
+def _certain(node: Any) -> Iterator[Pattern]:
     """Patterns that every solution of this part matches."""
     if not isinstance(node, CompValue):
         return
@@ -211,7 +252,7 @@ def _certain(node: Any) -> Iterator[_Pattern]:
             yield from _certain(node.p)
 
 
-def _patterns(node: CompValue, scope: _Scope) -> Iterator[_Pattern]:
+def _patterns(node: CompValue, scope: _Scope) -> Iterator[Pattern]:
     for subject, predicate, object_ in node.get("triples") or ():
         allowed = scope.predicates.get(predicate)
         if allowed is None:
@@ -268,7 +309,7 @@ def _path(predicate: Any) -> Path:
             return Step(None)
 
 
-def _routes(patterns: Iterable[_Pattern], roots: Mapping[Any, Path]) -> dict[Any, Path]:
+def _routes(patterns: Iterable[Pattern], roots: Mapping[Any, Path]) -> dict[Any, Path]:
     """For every variable, a path that leads to it from a root; breadth first, so the shortest."""
     routes = dict(roots)
     frontier = list(roots)

@@ -41,6 +41,14 @@ class TripleIndex:
         self._by_object.setdefault(triple.object, set()).add(triple)
         self._by_predicate.setdefault(triple.predicate, set()).add(triple)
 
+    def discard(self, triple: Triple) -> None:
+        """Take a triple out, if it is there."""
+        if triple in self.triples:
+            self.triples.remove(triple)
+            self._by_subject[triple.subject].remove(triple)
+            self._by_object[triple.object].remove(triple)
+            self._by_predicate[triple.predicate].remove(triple)
+
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
@@ -66,22 +74,57 @@ class TripleIndex:
 
 
 class Overlay:
-    """A source with additions and removals applied, read only; nothing is written."""
+    """A source with additions and removals applied, read only; nothing is written.
+
+    What is added stays, also if it is removed. An index that is handed in may change later.
+    """
 
     def __init__(
-        self, base: TripleSource, additions: Iterable[Triple] = (), removals: Iterable[Triple] = ()
+        self,
+        base: TripleSource,
+        additions: Iterable[Triple] | TripleIndex = (),
+        removals: Iterable[Triple] = (),
     ) -> None:
         self._base = base
-        self._additions = TripleIndex(additions)
-        self._removals = frozenset(removals) - self._additions.triples
+        self._additions = additions if isinstance(additions, TripleIndex) else TripleIndex(additions)
+        self._removals = frozenset(removals)
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
         yield from self._additions.match(subject, predicate, object_)
+        added, removed = self._additions.triples, self._removals
         for triple in self._base.match(subject, predicate, object_):
-            if triple not in self._removals and triple not in self._additions:
+            if triple not in removed and triple not in added:
                 yield triple
+
+
+class KnownAbsent:
+    """A source that does not change, and that is asked only once about a node that it has nothing of."""
+
+    def __init__(self, base: TripleSource) -> None:
+        self._base = base
+        self._as_subject: dict[Term, bool] = {}
+        self._as_object: dict[Term, bool] = {}
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        if subject is not None:
+            there = self._as_subject.get(subject)
+            if there is None:
+                there = self._as_subject[subject] = _any(self._base.match(subject, None, None))
+        elif object_ is not None:
+            there = self._as_object.get(object_)
+            if there is None:
+                there = self._as_object[object_] = _any(self._base.match(None, None, object_))
+        else:
+            there = True
+        return self._base.match(subject, predicate, object_) if there else iter(())
+
+
+def _any(triples: Iterator[Triple]) -> bool:
+    return next(triples, None) is not None
 
 
 class CountingSource:
