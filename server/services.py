@@ -118,6 +118,7 @@ class Services:
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
         moment = datetime.now(UTC).isoformat()
+        rules.gate.use(self.settings.shacl_engine)
 
         def switch() -> None:
             self.writer.gate = rules.gate
@@ -214,7 +215,7 @@ def build(
             review=review,
             readers=readers,
             model=chat,
-            load_rules=lambda: workplace.open(gate),
+            load_rules=lambda: _opened(workplace, gate, settings),
         )
     )
     services = Services(
@@ -244,6 +245,12 @@ def build(
     )
     workplace.put_in_force = services.use
     return services
+
+
+def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -> Rulebook:
+    rules = workplace.open(gate)
+    rules.gate.use(settings.shacl_engine)
+    return rules
 
 
 def _workplace(settings: Settings, schema: Schema | None) -> Workplace:

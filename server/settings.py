@@ -32,6 +32,11 @@ class Settings(BaseModel):
     )
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
+    shacl_engine: Literal["compiled", "pyshacl"] = Field(
+        "compiled",
+        description="`compiled` lets through at once what surely conforms and gives the rest to pySHACL; "
+        "`pyshacl` gives it everything.",
+    )
     watch_files_s: float = Field(
         1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
     )

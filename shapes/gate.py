@@ -40,10 +40,16 @@ class ShapesGate:
         self.pairs = AffectedPairs(shapes)
         nodes = {shape.name: shape.node for shape in shapes}
         reference = PyshaclEngine(files.graph, nodes)
-        self._engine: Engine = reference
-        if engine == "compiled":
-            self._engine = CompiledEngine(files.graph, nodes, reference)
+        self._engines: Mapping[EngineName, Engine] = {
+            "pyshacl": reference,
+            "compiled": CompiledEngine(files.graph, nodes, reference),
+        }
+        self._engine = self._engines[engine]
         self._derives_from = derives_from
+
+    def use(self, engine: EngineName) -> None:
+        """Judge by this engine from now on."""
+        self._engine = self._engines[engine]
 
     def select(
         self,

@@ -8,6 +8,7 @@ from ontology.places import Places
 from shapes.errors import ShapeMalformed
 from shapes.gate import ShapesGate
 from shapes.loading import ShapesFiles
+from sparql.relations import SpatialRelations
 
 __all__ = ["gate_of"]
 
@@ -15,7 +16,7 @@ __all__ = ["gate_of"]
 def gate_of(files: ShapesFiles) -> ShapesGate:
     """The gate that these files make. Raises `ShapeMalformed` with its place."""
     try:
-        return ShapesGate(files)
+        return ShapesGate(files, derives_from=SpatialRelations.derives_from)
     except ShapeMalformed as error:
         path, line = _place(files, error.shape)
         raise ShapeMalformed(error.shape, error.reason, path=path, line=line) from error

@@ -39,6 +39,11 @@ class SpatialRelations:
         self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
         self._undo: list[tuple[Node, dict[Key, BaseGeometry]]] = []
 
+    @staticmethod
+    def derives_from(triple: Triple) -> bool:
+        """Whether a change with this triple may change a relation."""
+        return triple.predicate in _HAS_GEOMETRY or triple.predicate in _SERIALIZATIONS
+
     def rebuild(self, source: TripleSource) -> None:
         """Read all geometries from the graph; the relations themselves are stored already."""
         self.index = FeatureIndex(tolerance_m=self._tolerance_m)

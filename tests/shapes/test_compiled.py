@@ -89,9 +89,9 @@ def compare(engines, seed: int, rounds: int) -> tuple[int, int, int]:
 
 
 def test_both_engines_agree_on_random_graphs(engines):
-    through, refused, unsure = compare(engines, seed=11, rounds=10)
-    assert through > 100
-    assert refused > 100
+    through, refused, unsure = compare(engines, seed=11, rounds=6)
+    assert through > 60
+    assert refused > 60
     assert unsure < (through + refused) / 2
 
 
