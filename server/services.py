@@ -32,6 +32,7 @@ from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
 from sparql.readers import ReaderPool, ReaderSettings
+from sparql.readers.capturer import UpdateCapturer
 from sparql.store import EmbeddedStore
 from sparql.writer import Writer
 
@@ -195,12 +196,13 @@ def build(
     writer.replace_ontology(workplace.schema.triples)
     chat = model or _deferred(settings)
     review = ReviewQueue(store)
+    memory = settings.query_memory_mb * 2**20
     readers = ReaderPool(
         store,
         ReaderSettings(
             readers=settings.readers,
             timeout_s=settings.query_timeout_s,
-            memory_limit_bytes=settings.query_memory_mb * 2**20,
+            memory_limit_bytes=memory,
             express=True,
         ),
     )
@@ -234,7 +236,7 @@ def build(
         documents=Documents(store, writer, review),
         model=chat,
         readers=readers,
-        updates=Updates(writer, readers, lambda: store.graph),
+        updates=Updates(writer, UpdateCapturer(store, memory_limit_bytes=memory), lambda: store.graph),
         metrics=_metrics(store, writer, readers),
         draining=Draining(),
         changes=changes,

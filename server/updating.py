@@ -14,7 +14,7 @@ from server.problems import TYPE_BASE, problem_response
 from server.statements import rejection_json
 from sparql.change import Change, Verdict
 from sparql.nesting import parses_safely
-from sparql.readers import ReaderPool
+from sparql.readers.capturer import UpdateCapturer
 from sparql.requests import ProtocolRequest
 from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_update
 
@@ -30,15 +30,15 @@ class UpdateWriter(Protocol):
 class Updates:
     """Runs updates one after another.
 
-    Those that evaluate patterns are captured in a reader process, where their deadline ends them; the others
-    here, on ``graph``. Nobody else writes between a capture and its commit, so no update is lost.
+    Those that evaluate patterns are captured in a process, where their deadline ends them; the others here,
+    on ``graph``. Nobody else writes between a capture and its commit, so no update is lost.
     """
 
     def __init__(
-        self, writer: UpdateWriter, readers: ReaderPool, graph: Callable[[], pyoxigraph.Store]
+        self, writer: UpdateWriter, capturer: UpdateCapturer, graph: Callable[[], pyoxigraph.Store]
     ) -> None:
         self._writer = writer
-        self._readers = readers
+        self._capturer = capturer
         self._graph = graph
         # Threads of its own: one holds the writer's lock while the event loop's threads may wait for it.
         # Several, so that updates which are committed and wait for the disk can share a sync.
@@ -61,19 +61,14 @@ class Updates:
     async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._run, request, timeout_s, base, loop)
+        return await loop.run_in_executor(self._thread, self._run, request, timeout_s, base)
 
     def close(self) -> None:
         """Wait for the update under way, and take no more."""
         self._thread.shutdown()
+        self._capturer.close()
 
-    def _run(
-        self,
-        request: ProtocolRequest,
-        timeout_s: float,
-        base: str | None,
-        loop: asyncio.AbstractEventLoop,
-    ) -> Verdict:
+    def _run(self, request: ProtocolRequest, timeout_s: float, base: str | None) -> Verdict:
         # A parser that overflows its stack ends the process: that may only be a reader.
         operations = read_update(request.text, base) if parses_safely(request.text) else None
 
@@ -86,12 +81,11 @@ class Updates:
                 using_named=request.named_graphs,
             )
 
-        def captured_in_reader() -> QuadDelta:
-            work = self._readers.capture(
+        def captured_apart() -> QuadDelta:
+            return self._capturer.capture(
                 request.text, request.default_graphs, request.named_graphs, timeout_s, base
             )
-            return asyncio.run_coroutine_threadsafe(work, loop).result()[0]
 
-        in_reader = operations is None or needs_reader(operations)
-        captured = captured_in_reader if in_reader else captured_here
+        apart = operations is None or needs_reader(operations)
+        captured = captured_apart if apart else captured_here
         return self._writer.commit_built(lambda: change_of(captured()))

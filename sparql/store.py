@@ -50,6 +50,16 @@ class Observer(Protocol):
     def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None: ...
 
 
+class Follower(Protocol):
+    """Somebody who is told of each commit, in order, before the next may start."""
+
+    def committed(self, commit: Commit) -> None:
+        """A commit was done: exactly these quads, those of the system included."""
+
+    def lost_track(self) -> None:
+        """The store changed in a way that is not told quad by quad."""
+
+
 class EmbeddedStore:
     """An Oxigraph database in `folder`, or in memory when `folder` is None (then without checkpoints).
 
@@ -75,6 +85,7 @@ class EmbeddedStore:
         self._revision = stored_revision(self.graph)
         self.journal: ChangeLog | None = None
         """Where each commit is noted before it is done."""
+        self._followers: list[Follower] = []
         self._log = LogFiles((folder or Path()) / "graph")
         self.group = GroupSync(self._log.sync, self.revision)
 
@@ -133,7 +144,12 @@ class EmbeddedStore:
                 self._apply([*additions, stamp], gone, graphs_created, graphs_dropped)
             previous, self._revision = self._revision, revision
             # The older stamp is only litter: the newest one counts, so this needs no atomicity.
-            self.graph.remove(Quad(_STORE, _REVISION, Literal(str(previous), datatype=XSD.integer), STATE))
+            older = Quad(_STORE, _REVISION, Literal(str(previous), datatype=XSD.integer), STATE)
+            self.graph.remove(older)
+            if self._followers:
+                whole = replace(entry, additions=[*additions, stamp], removals=[*gone, older])
+                for follower in self._followers:
+                    follower.committed(whole)
             if self.durability is Durability.COMMIT:
                 self._log.sync()
             return revision
@@ -189,7 +205,11 @@ class EmbeddedStore:
 
         Whoever calls keeps others from writing. Errors of the iterable come through.
         """
-        self.graph.bulk_extend(quads)
+        try:
+            self.graph.bulk_extend(quads)
+        finally:
+            for follower in self._followers:
+                follower.lost_track()
 
     def end_bulk(self, removals: Collection[Quad] = ()) -> int:
         """Commit that the bulk load is finished, and what went because of it; the new revision."""
@@ -233,6 +253,19 @@ class EmbeddedStore:
                 current = self._checkpoint
             self._users[current.path] = self._users.get(current.path, 0) + 1
             return current
+
+    def clone(self) -> Checkpoint:
+        """A copy of the store as it is, which may be written to, for whoever calls to delete."""
+        with self._lock:
+            self._made += 1
+            path = self._checkpoints / f"clone-{self._made}"
+            self.graph.backup(str(path))
+            return Checkpoint(path, self._revision)
+
+    def follow(self, follower: Follower) -> None:
+        """Tell somebody of each commit from now on."""
+        with self._lock:
+            self._followers.append(follower)
 
     def release(self, checkpoint: LentCheckpoint) -> None:
         """Give back a checkpoint; its files go when nobody uses it and it is no longer the newest."""

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -40,6 +41,8 @@ from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
 
 Functions = dict[NamedNode, Callable[..., Any]]
 
+_REMEMBERED_LENGTH = 4096
+
 
 @dataclass(frozen=True)
 class QuadDelta:
@@ -59,8 +62,18 @@ class QuadDelta:
 def read_update(text: str, base: str | None = None) -> tuple[Operation, ...]:
     """The operations of an update; ``base`` resolves relative IRIs where the text has no BASE.
 
-    Raises RequestError for a text that is no update, or that would reach another host.
+    Texts that repeat are remembered. Raises RequestError for a text that is no update, or that would reach
+    another host.
     """
+    return _remembered(text, base) if len(text) <= _REMEMBERED_LENGTH else _read(text, base)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str, base: str | None) -> tuple[Operation, ...]:
+    return _read(text, base)
+
+
+def _read(text: str, base: str | None) -> tuple[Operation, ...]:
     facts = facts_of(text)
     if facts.kind is Kind.QUERY:
         raise MalformedRequest("This is a query, not an update; send it as a query.")
@@ -88,17 +101,19 @@ def capture(
     functions: Functions | None = None,
     aggregates: Functions | None = None,
     scratch: Path | None = None,
+    writable: bool = False,
 ) -> QuadDelta:
     """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
 
     ``update`` is its text, or what ``read_update`` made of it.
     ``using`` and ``using_named`` are the dataset of the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones
-    are made in ``scratch``; on the store's own file system they cost hard links only. Everything runs in the
-    calling thread. Raises RequestError and WriteError.
+    are made in ``scratch``; on the store's own file system they cost hard links only. A ``writable`` store is
+    a clone itself: it is written to instead, and left as it was (when that fails, OSError). Everything runs
+    in the calling thread. Raises RequestError and WriteError.
     """
     operations = read_update(update, base) if isinstance(update, str) else update
     request_dataset = (tuple(using), tuple(using_named))
-    with _Account(store, scratch) as account:
+    with _Account(store, scratch, writable=writable) as account:
         for operation in operations:
             _Step(account, functions, aggregates, request_dataset).carry_out(operation)
         return account.delta()
@@ -134,10 +149,14 @@ def is_system_graph(graph: object) -> bool:
 class _Account:
     """What has come and gone so far, and the store as it then is."""
 
-    def __init__(self, store: pyoxigraph.Store, scratch: Path | None) -> None:
+    def __init__(self, store: pyoxigraph.Store, scratch: Path | None, *, writable: bool) -> None:
         self._store = store
         self._scratch = scratch
+        self._writable = writable
         self._clone: pyoxigraph.Store | None = None
+        # What a writable store held, of all that is written to it.
+        self._held: dict[Quad, bool] = {}
+        self._had: dict[NamedNode, bool] = {}
         self._exit = ExitStack()
         self._added: set[Quad] = set()
         self._removed: set[Quad] = set()
@@ -150,6 +169,8 @@ class _Account:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._clone is self._store:
+            self._restore()
         self._clone = None
         self._exit.close()
 
@@ -167,12 +188,15 @@ class _Account:
             return self._clone
         if not (self._added or self._removed or self._created or self._dropped):
             return self._store
-        self._clone = self._exit.enter_context(_Scratch(self._store, self._scratch)).store
+        if self._writable:
+            self._clone = self._store
+        else:
+            self._clone = self._exit.enter_context(_Scratch(self._store, self._scratch)).store
         self._write_through(self._removed, self._added)
         for graph in self._created:
-            self._clone.add_graph(graph)
+            self._add_graph(graph)
         for graph in self._dropped:
-            self._clone.remove_graph(graph)
+            self._remove_graph(graph)
         return self._clone
 
     def has_graph(self, graph: NamedNode) -> bool:
@@ -180,7 +204,7 @@ class _Account:
             return False
         return (
             graph in self._created
-            or self._store.contains_named_graph(graph)
+            or self._had_graph(graph)
             or any(quad.graph_name == graph for quad in self._added)
         )
 
@@ -193,7 +217,7 @@ class _Account:
         gone -= come
         for quad in gone:
             self._added.discard(quad)
-            if quad in self._store:
+            if self._held_before(quad):
                 self._removed.add(quad)
         self._removed -= come
         self._added |= come
@@ -204,25 +228,70 @@ class _Account:
     def create(self, graph: NamedNode) -> None:
         if graph in self._dropped:
             self._dropped.discard(graph)
-        elif not self._store.contains_named_graph(graph):
+        elif not self._had_graph(graph):
             self._created.add(graph)
         if self._clone is not None:
-            self._clone.add_graph(graph)
+            self._add_graph(graph)
 
     def drop(self, graph: NamedNode) -> None:
         """The graph is empty already; now it is no more."""
         self._created.discard(graph)
-        if self._store.contains_named_graph(graph):
+        if self._had_graph(graph):
             self._dropped.add(graph)
         if self._clone is not None:
-            self._clone.remove_graph(graph)
+            self._remove_graph(graph)
+
+    def _held_before(self, quad: Quad) -> bool:
+        """Whether the store held it before the update."""
+        held = self._held.get(quad)
+        return quad in self._store if held is None else held
+
+    def _had_graph(self, graph: NamedNode) -> bool:
+        """Whether the store had it before the update."""
+        had = self._had.get(graph)
+        return self._store.contains_named_graph(graph) if had is None else had
 
     def _write_through(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
         if self._clone is None:
             return
+        removals, additions = tuple(removals), tuple(additions)
+        for quad in (*removals, *additions):
+            self._note(quad)
         for quad in removals:
             self._clone.remove(quad)
         self._clone.extend(additions)
+
+    def _add_graph(self, graph: NamedNode) -> None:
+        assert self._clone is not None
+        self._note_graph(graph)
+        self._clone.add_graph(graph)
+
+    def _remove_graph(self, graph: NamedNode) -> None:
+        assert self._clone is not None
+        self._note_graph(graph)
+        self._clone.remove_graph(graph)
+
+    def _note(self, quad: Quad) -> None:
+        if self._clone is self._store and quad not in self._held:
+            self._held[quad] = quad in self._store
+            if isinstance(quad.graph_name, NamedNode):
+                self._note_graph(quad.graph_name)
+
+    def _note_graph(self, graph: NamedNode) -> None:
+        if self._clone is self._store and graph not in self._had:
+            self._had[graph] = self._store.contains_named_graph(graph)
+
+    def _restore(self) -> None:
+        """Make a writable store what it was."""
+        for quad, held in self._held.items():
+            if not held:
+                self._store.remove(quad)
+        self._store.extend(quad for quad, held in self._held.items() if held)
+        for graph, had in self._had.items():
+            if had:
+                self._store.add_graph(graph)
+            else:
+                self._store.remove_graph(graph)
 
 
 class _Step:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any, Self
 
-from pyoxigraph import NamedNode, RdfFormat, parse
+from pyoxigraph import NamedNode
 
 from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, TooManyQueries
 from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
@@ -28,7 +28,6 @@ from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
 from sparql.readers.result import Answer, QueryRequest, QueryResult, error_of
 from sparql.syntax import Kind, facts_of
-from sparql.updates import QuadDelta
 from sparql.vocabulary import GRAPH
 
 _STOP_GRACE_S = 0.2
@@ -181,40 +180,6 @@ class ReaderPool:
     def close_query(self, result: QueryResult) -> None:
         """Done with an answer, whole or not; never blocks, so that it can run while a task is cancelled."""
         self._finish(result.answer)
-
-    async def capture(
-        self,
-        text: str,
-        using: Sequence[NamedNode] = (),
-        using_named: Sequence[NamedNode] = (),
-        timeout_s: float | None = None,
-        base: str | None = None,
-    ) -> tuple[QuadDelta, int]:
-        """What an update would change at the newest revision, and which revision that is.
-
-        As ``sparql.updates.capture``, but in a reader process, so that it can be stopped. A caller that is
-        to commit the delta must keep others from writing until it has. Raises RequestError, ReadError and
-        WriteError.
-        """
-        members = {
-            "text": text,
-            "using": [graph.value for graph in using],
-            "using_named": [graph.value for graph in using_named],
-            "base": base,
-        }
-        answer, head = await self._ask(FrameKind.CAPTURE, members, timeout_s)
-        try:
-            body = b"".join([chunk async for chunk in answer])
-        finally:
-            self._finish(answer)
-        split = head["removals_bytes"]
-        delta = QuadDelta(
-            additions=frozenset(parse(body[split:], format=RdfFormat.N_QUADS)),
-            removals=frozenset(parse(body[:split], format=RdfFormat.N_QUADS)),
-            graphs_created=frozenset(NamedNode(iri) for iri in head["graphs_created"]),
-            graphs_dropped=frozenset(NamedNode(iri) for iri in head["graphs_dropped"]),
-        )
-        return delta, answer.revision
 
     async def _ask(
         self, kind: FrameKind, members: dict[str, Any], timeout_s: float | None

@@ -17,7 +17,6 @@ import socket
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pyoxigraph
@@ -35,7 +34,7 @@ _WATCH_INTERVAL_S = 0.05
 _IDLE_BEFORE_WARMING_S = 2.0
 _LONG_S = 0.1
 # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
-_THREAD_STACK_BYTES = 16 * 2**20
+THREAD_STACK_BYTES = 16 * 2**20
 
 
 class QueryStopped(Exception):
@@ -186,9 +185,7 @@ class Worker:
 
     def _answer(self, kind: FrameKind, request: dict[str, Any]) -> None:
         try:
-            if kind is FrameKind.CAPTURE:
-                self._capture(request)
-            elif kind is FrameKind.DUMP:
+            if kind is FrameKind.DUMP:
                 self._dump(request)
             else:
                 self._run(request)
@@ -219,32 +216,6 @@ class Worker:
         sink = Sink(self._connection, self._watch, request["number"], head)
         # The engine accepts any object with a write method.
         results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
-        sink.finish()
-
-    def _capture(self, request: dict[str, Any]) -> None:
-        """Send the delta of an update: its removals and then its additions as N-Quads."""
-        # Imported here, since few workers need it and all should start quickly.
-        from sparql.updates import capture
-
-        delta = capture(
-            self._open(request["path"]),
-            request["text"],
-            using=[NamedNode(iri) for iri in request["using"]],
-            using_named=[NamedNode(iri) for iri in request["using_named"]],
-            base=request["base"],
-            functions=self._functions_for(request["text"]),
-            aggregates=self._aggregates,
-            scratch=Path(request["path"]).parent,
-        )
-        removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
-        head = {
-            "removals_bytes": len(removals),
-            "graphs_created": [graph.value for graph in delta.graphs_created],
-            "graphs_dropped": [graph.value for graph in delta.graphs_dropped],
-        }
-        sink = Sink(self._connection, self._watch, request["number"], pack_json(FrameKind.HEAD, head))
-        sink.write(removals)
-        sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
         sink.finish()
 
     def _dump(self, request: dict[str, Any]) -> None:
@@ -302,16 +273,16 @@ def main(arguments: list[str]) -> int:
     forbid_network()
     watch = Watch(control, memory_limit_bytes)
     watch.start()
-    threading.stack_size(_THREAD_STACK_BYTES)
+    threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
         worker = Worker(connection, watch)
         worker.greet()
-        while (goes_on := _in_thread(worker)) is True:
+        while (goes_on := run_in_thread(worker)) is True:
             pass
     return 0 if goes_on is False else 1
 
 
-def _in_thread(worker: Worker) -> bool | None:
+def run_in_thread(worker: Worker) -> bool | None:
     """What the worker's `serve` gives in a new thread; None when it fails."""
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(worker.serve()))

@@ -23,6 +23,7 @@ from server.updating import Updates
 from sparql.change import Change, Verdict
 from sparql.formats import GRAPH_FORMATS
 from sparql.readers import ReaderPool, ReaderSettings
+from sparql.readers.capturer import UpdateCapturer
 from tests.sparql.stores import StoreCheckpoints
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -82,7 +83,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
             port = listening.getsockname()[1]
             app = FastAPI()
             services = Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"))
-            updates = Updates(StoreWriter(source), pool, lambda: source.store)
+            updates = Updates(StoreWriter(source), UpdateCapturer(source), lambda: source.store)
             app.include_router(router(services, updates))
             problems = ProblemMap()
             add_sparql(problems)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pyoxigraph
 from pyoxigraph import Quad
 
+from sparql.readers.capturer import UpdateCapturer
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -27,6 +29,7 @@ class StoreCheckpoints:
         self._revision = 0
         self._made: Checkpoint | None = None
         self.acquired = 0
+        self.cloned = 0
         self.lent: dict[Path, int] = {}
 
     def write(self, *quads: Quad) -> int:
@@ -51,6 +54,16 @@ class StoreCheckpoints:
             self.store.backup(str(path))
             self.lent[path] = 1
             return Checkpoint(path, self._revision)
+
+    def clone(self) -> Checkpoint:
+        with self._lock:
+            self.cloned += 1
+            path = self._folder / f"clone-{self.cloned}"
+            self.store.backup(str(path))
+            return Checkpoint(path, self._revision)
+
+    def follow(self, follower: UpdateCapturer) -> None:
+        """Nobody is told of anything: whoever follows sees by the revision that a clone is too old."""
 
     def release(self, checkpoint: Checkpoint) -> None:
         del self.lent[checkpoint.path]

@@ -16,7 +16,6 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.errors import (
-    ProtectedGraph,
     QueryMemoryExceeded,
     QueryTimeout,
     ReaderLost,
@@ -367,7 +366,7 @@ async def test_the_geosparql_functions_can_be_called(pool: ReaderPool) -> None:
     assert found["boolean"] is True
 
 
-async def test_aggregates_and_the_tools_can_be_called_in_queries_and_updates(pool: ReaderPool) -> None:
+async def test_aggregates_and_the_tools_can_be_called_in_queries(pool: ReaderPool) -> None:
     union = (
         "SELECT (<http://www.opengis.net/def/function/geosparql/aggUnion>(?g) AS ?all) { VALUES ?g "
         "{ 'POINT(1 1)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> "
@@ -375,8 +374,6 @@ async def test_aggregates_and_the_tools_can_be_called_in_queries_and_updates(poo
     )
     found = await pool.solutions(union)
     assert found["results"]["bindings"][0]["all"]["value"] == "MULTIPOINT ((1 1), (2 1))"
-    delta, _ = await pool.capture(f"INSERT {{ <http://e/a> <http://e/all> ?all }} WHERE {{ {{ {union} }} }}")
-    assert [quad.object.value for quad in delta.additions] == ["MULTIPOINT ((1 1), (2 1))"]
     found = await pool.solutions(
         "SELECT (<https://w3id.org/urbankg/function/geohash>(?g) AS ?hash) "
         "{ VALUES ?g { 'POINT(10.40744 57.64911)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> } }"
@@ -431,44 +428,3 @@ def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not any(is_running(pid) for pid in pids)
-
-
-async def test_an_update_is_captured_in_a_reader(source: StoreCheckpoints, pool: ReaderPool) -> None:
-    source.write(*quads(3))
-    text = (
-        "INSERT DATA { <http://e/z> <http://e/p> [ <http://e/p> 9 ] } ; "
-        "DELETE { ?s <http://e/p> ?o } INSERT { ?s <http://e/q> ?o } "
-        "WHERE { ?s <http://e/p> ?o FILTER(?o < 2) }"
-    )
-    delta, revision = await pool.capture(text)
-    assert revision == source.revision()
-    assert delta.removals == set(quads(2))
-    assert len(delta.additions) == 4
-    assert set(source.store) == set(quads(3))
-
-
-async def test_a_stored_blank_node_keeps_its_identity_on_the_way_out_of_a_reader(
-    source: StoreCheckpoints, pool: ReaderPool
-) -> None:
-    source.update("INSERT DATA { <http://e/a> <http://e/p> [ <http://e/q> 1 ] }")
-    delta, _ = await pool.capture("DELETE WHERE { ?s ?p ?o }")
-    assert delta.removals == set(source.store)
-
-
-async def test_a_refused_update_is_told_as_by_a_capture_of_our_own(
-    source: StoreCheckpoints, pool: ReaderPool
-) -> None:
-    with pytest.raises(ProtectedGraph, match=SYSTEM):
-        await pool.capture(f"CLEAR GRAPH <{SYSTEM}derived>")
-    with pytest.raises(SyntaxProblem) as told:
-        await pool.capture("CLEAR ALL;\nINSERT DATA { <http://e/a> }")
-    assert told.value.line == 2
-    assert len((await pool.solutions("SELECT * {}"))["results"]["bindings"]) == 1
-
-
-async def test_a_runaway_update_ends_at_its_deadline(source: StoreCheckpoints, pool: ReaderPool) -> None:
-    source.write(*quads(3_000))
-    with pytest.raises(QueryTimeout):
-        await pool.capture(
-            "INSERT { <http://e/a> <http://e/n> ?n } WHERE { { " + RUNAWAY + " } }", timeout_s=0.5
-        )

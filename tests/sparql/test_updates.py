@@ -55,6 +55,7 @@ def canonical(quads: object) -> Dataset:
     return dataset
 
 
+@pytest.mark.parametrize("writable", [False, True], ids=["only read", "written to and restored"])
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,13 +107,17 @@ def canonical(quads: object) -> Dataset:
         "PREFIXex:<http://e/>INSERTDATA{ex:a ex:p 5};CLEARSILENTGRAPH<http://e/none>",
     ],
 )
-def test_the_delta_is_what_the_engine_would_have_done(store: pyoxigraph.Store, text: str) -> None:
+def test_the_delta_is_what_the_engine_would_have_done(
+    store: pyoxigraph.Store, text: str, writable: bool
+) -> None:
     before = set(store)
     reference = copy_of(store)
     reference.update(text)
-    delta = capture(store, text)
+    named = set(store.named_graphs())
+    delta = capture(store, text, writable=writable)
     assert canonical(applied(store, delta)) == canonical(reference)
     assert set(store) == before
+    assert set(store.named_graphs()) == named
     graphs = (set(store.named_graphs()) | delta.graphs_created) - delta.graphs_dropped
     graphs |= {quad.graph_name for quad in delta.additions if isinstance(quad.graph_name, NamedNode)}
     assert graphs == set(reference.named_graphs())
