@@ -44,7 +44,7 @@ class Admission:
 
         Raises the guard's errors and `BodyTooLarge`.
         """
-        updates = request.url.path == "/update" or media_type(request) == DIRECT_UPDATE
+        updates = request.scope["path"] == "/update" or media_type(request) == DIRECT_UPDATE
         await self._guard.check(request, Scope.WRITE if updates else Scope.READ)
         return await read_body(request, self._most_bytes)
 

@@ -9,6 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from server.compression import Compression
+from server.direct import Direct
 from server.following import following
 from server.limits import RateLimit
 from server.methods import Methods
@@ -28,7 +29,7 @@ from server.routes import (
     store,
 )
 from server.services import Services
-from server.watching import REQUEST_ID, Watched
+from server.watching import REQUEST_ID, Leaving, Watched
 
 _EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW-Authenticate", REQUEST_ID]
 
@@ -59,14 +60,18 @@ def create_app(services: Services) -> ASGIApp:
     for room in (extractions, relations, review, documents, ask, storage, rules):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
-    all_problems().install(app)
+    problems = all_problems()
+    problems.install(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
-    served = RateLimit(Compression(Methods(app, routes)), services.settings.requests_per_second)
-    # Outermost, so that errors carry the headers too.
-    return CORSMiddleware(
-        Watched(served, services.metrics, services.draining),
+    rate = services.settings.requests_per_second
+    # CORS around all that answers, so that errors carry its headers too.
+    layers = CORSMiddleware(
+        Leaving(RateLimit(Compression(Methods(app, routes)), rate), services.draining),
         allow_origins=["*"],
         allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
         allow_headers=["*"],
         expose_headers=_EXPOSED,
     )
+    endpoint = sparql.Endpoint(services, services.updates, services.admission)
+    served = layers if rate > 0 else Direct(layers, endpoint, problems, services.draining)
+    return Watched(served, services.metrics, services.draining, services.answers)

@@ -5,6 +5,7 @@ path, which can hold names), the status and the time. Of an unexpected error it 
 places in the code, not its message, which can quote a query.
 """
 
+import asyncio
 import itertools
 import json
 import logging
@@ -13,7 +14,6 @@ import sys
 import time
 import traceback
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _requests = logging.getLogger("urbankg.requests")
 _RUN: Final = f"{uuid.uuid4().hex[:16]}-"
+_GATHERED_S: Final = 0.25
 _NUMBERS: Final = itertools.count(1)
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Libraries that write addresses, with what is in them, into their messages.
@@ -106,20 +107,19 @@ def log_answered(method: str, route: str, status: int, seconds: float, *, finish
 
 
 class AnswerLog:
-    """Lines for answers that take less time than a line does: gathered, and written together.
+    """Lines for answers that take less time than a line does: gathered, and written together a moment later.
 
-    `write_soon` is called when there are lines to write; whoever it tells calls `write` within a second.
+    For the thread of the event loop. Whoever ends the loop calls `write`.
     """
 
-    def __init__(self, write_soon: Callable[[], object]) -> None:
-        self._write_soon = write_soon
-        self._waiting: list[tuple[float, str, str, float]] = []
+    def __init__(self) -> None:
+        self._waiting: list[tuple[float, str, str, str, int, float]] = []
 
-    def note(self, identifier: str, route: str, seconds: float) -> None:
-        """A GET of this route was answered with 200."""
+    def note(self, identifier: str, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered; the parameters are plain words that need no quoting in JSON."""
         if not self._waiting:
-            self._write_soon()
-        self._waiting.append((time.time(), identifier, route, seconds))
+            asyncio.get_running_loop().call_later(_GATHERED_S, self.write)
+        self._waiting.append((time.time(), identifier, method, route, status, seconds))
 
     def write(self) -> None:
         """Write the lines that wait, in the form that `JsonFormatter` gives to those of `log_answered`."""
@@ -128,9 +128,9 @@ class AnswerLog:
             return
         lines = "".join(
             f'{{"time": "{_time(created)}", "level": "info", "logger": "{_requests.name}", '
-            f'"message": "answered", "request": "{identifier}", "method": "GET", "route": "{route}", '
-            f'"status": 200, "ms": {_ms(seconds)}}}\n'
-            for created, identifier, route, seconds in waiting
+            f'"message": "answered", "request": "{identifier}", "method": "{method}", "route": "{route}", '
+            f'"status": {status}, "ms": {_ms(seconds)}}}\n'
+            for created, identifier, method, route, status, seconds in waiting
         )
         for handler in logging.getLogger().handlers:
             if isinstance(handler, JsonHandler):

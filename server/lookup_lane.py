@@ -9,14 +9,13 @@ moment later and together.
 
 from __future__ import annotations
 
-import asyncio
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from server.logs import AnswerLog, new_identifier
-from server.routes.sparql import entity_tag
+from server.logs import new_identifier
+from server.routes.sparql import EntityTag
 from sparql.errors import RequestError
 from sparql.formats import RESULT_FORMATS, Format
 from sparql.lookups import Lookups
@@ -31,7 +30,6 @@ _PASSED_ON = frozenset(
     b"x-request-id".split()
 )
 _SMALLEST_COMPRESSED = 1000
-_LOG_DELAY_S = 0.25
 
 
 class LookupLane:
@@ -43,7 +41,7 @@ class LookupLane:
         self._guard = services.guard
         self._draining = services.draining
         self._limited = services.settings.requests_per_second > 0
-        self._log = AnswerLog(self._write_soon)
+        self._log = services.answers
         requests = services.metrics.requests
         self._seconds = {route: requests.labels("GET", route, "200") for route in _TARGETS.values()}
 
@@ -75,16 +73,13 @@ class LookupLane:
             return None
         identifier = new_identifier()
         head = (
-            f"{_head(format_)}etag: {entity_tag(revision, text, format_)}\r\n"
+            f"{_head(format_)}etag: {EntityTag(text, format_).at(revision)}\r\n"
             f"content-length: {len(body)}\r\nx-request-id: {identifier}\r\n"
         )
         seconds = perf_counter() - began
         self._seconds[route].observe(seconds)
-        self._log.note(identifier, route, seconds)
+        self._log.note(identifier, "GET", route, 200, seconds)
         return [head.encode("ascii"), body]
-
-    def _write_soon(self) -> None:
-        asyncio.get_running_loop().call_later(_LOG_DELAY_S, self._log.write)
 
 
 def _text_of(given: bytes) -> str | None:

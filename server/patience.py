@@ -12,6 +12,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from server.gathering import GatheringTransport
 from server.problems import MEDIA_TYPE
 from server.settings import Settings
 
@@ -51,7 +52,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(GatheringTransport(transport, self.loop))  # type: ignore[arg-type]
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:

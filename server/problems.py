@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -80,6 +80,14 @@ class ProblemMap:
             members=problem.members(error),
             headers=problem.headers(error),
         )
+
+    async def settle(self, work: Awaitable[Response], instance: str) -> tuple[Response, Exception | None]:
+        """The response of `work` or of its error; beside it the error, if nobody expected it."""
+        try:
+            return await work, None
+        except Exception as error:  # noqa: BLE001 - the one place
+            expected = any(one in self._problems for one in type(error).__mro__)
+            return self.response(error, instance), None if expected else error
 
     def install(self, app: FastAPI) -> None:
         """Answer errors that leave a route, also the framework's own, as problems."""

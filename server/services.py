@@ -19,6 +19,7 @@ from server.deferred_model import DeferredModel
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
 from server.keys import KeyStore
+from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook
@@ -67,6 +68,7 @@ class Services:
     updates: Updates
     metrics: Metrics
     draining: Draining
+    answers: AnswerLog
     changes: ChangeLog
     keys: KeyStore
     guard: Guard
@@ -170,6 +172,7 @@ class Services:
         await self.model.close()
         self.store.close()
         self.keys.close()
+        self.answers.write()
 
 
 def build(
@@ -239,6 +242,7 @@ def build(
         updates=Updates(writer, UpdateCapturer(store, memory_limit_bytes=memory), lambda: store.graph),
         metrics=_metrics(store, writer, readers),
         draining=Draining(),
+        answers=AnswerLog(),
         changes=changes,
         keys=keys,
         guard=guard,

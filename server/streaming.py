@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -58,22 +57,36 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
     The request's body must have been read.
     """
-    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    own = asyncio.current_task()
+    assert own is not None
     leaving: asyncio.Task[None] | None = None
+    left = False
+
+    def leave(watched: asyncio.Task[None]) -> None:
+        nonlocal left
+        if not watched.cancelled():
+            left = True
+            own.cancel()
+
+    def watch() -> None:
+        # Only now: most work is done before anybody could leave.
+        nonlocal leaving
+        leaving = loop.create_task(_until_gone(request.receive))
+        leaving.add_done_callback(leave)
+
+    timer = loop.call_later(_UNWATCHED_S, watch)
     try:
-        await asyncio.wait((task,), timeout=_UNWATCHED_S)
-        if not task.done():
-            leaving = asyncio.create_task(_until_gone(request.receive))
-            await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise ClientLeft
+        return await work
+    except asyncio.CancelledError:
+        if left and own.uncancel() == 0:
+            raise ClientLeft from None
+        raise
     finally:
-        for one in (task, leaving):
-            if one is not None and not one.done():
-                one.cancel()
-                with suppress(asyncio.CancelledError):
-                    await one
+        timer.cancel()
+        if leaving is not None:
+            leaving.remove_done_callback(leave)
+            leaving.cancel()
 
 
 async def _until_gone(receive: Receive) -> None:

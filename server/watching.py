@@ -3,15 +3,18 @@
 import asyncio
 from time import perf_counter
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.logs import begin_request, log_answered
+from server.logs import AnswerLog, begin_request, log_answered
 from server.metrics import Metrics
 from server.problems import problem_response
 
 REQUEST_ID = "X-Request-Id"
-_CLIENT_LEFT = 499
+_REQUEST_ID = REQUEST_ID.lower().encode("ascii")
+_FIRST_ERROR = 400
+# Their lines are written together, a moment later: a line by itself takes longer than many an answer.
+_FREQUENT = frozenset({"/sparql", "/query", "/update"})
 
 
 class Draining:
@@ -37,10 +40,11 @@ class Draining:
 class Watched:
     """The application, watched. Outermost, so that errors are watched as well."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, draining: Draining) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, draining: Draining, log: AnswerLog) -> None:
         self._app = app
         self._metrics = metrics
         self._draining = draining
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and tell of it when it is over."""
@@ -56,25 +60,30 @@ class Watched:
             nonlocal status, finished
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID] = identifier
+                headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii"))]
                 if self._draining.begun:
-                    MutableHeaders(scope=message)["Connection"] = "close"
+                    headers.append((b"connection", b"close"))
+                message = {**message, "headers": headers}
             elif message["type"] == "http.response.body":
                 finished = not message.get("more_body", False)
             await send(message)
 
         self._metrics.in_flight.inc()
         try:
-            await (_leaving() if self._draining.begun else self._app)(scope, receive, tell)
+            await self._app(scope, receive, tell)
         finally:
             self._metrics.in_flight.dec()
-            self._tell_end(scope, status, finished, perf_counter() - started)
+            self._tell_end(scope, identifier, status, finished, perf_counter() - started)
 
-    def _tell_end(self, scope: Scope, status: int, finished: bool, seconds: float) -> None:
+    def _tell_end(self, scope: Scope, identifier: str, status: int, finished: bool, seconds: float) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, route, str(status)).observe(seconds)
-        log_answered(method, route, status, seconds, finished=finished)
+        if finished and status < _FIRST_ERROR and route in _FREQUENT:
+            self._log.note(identifier, method, route, status, seconds)
+        else:
+            self._log.write()
+            log_answered(method, route, status, seconds, finished=finished)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -85,7 +94,20 @@ def route_of(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "none"))
 
 
-def _leaving() -> ASGIApp:
+class Leaving:
+    """ASGI middleware: answers 503 from the moment the server is on its way out."""
+
+    def __init__(self, app: ASGIApp, draining: Draining) -> None:
+        self._app = app
+        self._draining = draining
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or turn it away."""
+        left = scope["type"] == "http" and self._draining.begun
+        await (_left() if left else self._app)(scope, receive, send)
+
+
+def _left() -> ASGIApp:
     return problem_response(
         503,
         "Shutting down",

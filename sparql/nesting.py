@@ -31,7 +31,6 @@ _LONGEST_LINE = 65_536
 _HIDING = re.compile(rb"""<[^<>"{}|^`\x00-\x20]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _TERM = re.compile(rb"<<\(|\)>>")
 _PATTERN = re.compile("where", re.IGNORECASE)
-_BRACKETS = re.compile(r"<<\(?|[(\[{]")
 # Strings, IRIs and comments hide brackets; the order of the alternatives is that of Turtle's terminals.
 _TURTLE = re.compile(
     rb"""\#[^\r\n]*|<[^<>"{}|^`\x00-\x20]*>|\"\"\"(?:[^"\\]|\\.|"(?!""))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*'''"""
@@ -56,7 +55,10 @@ class Size:
 
 def size_of(text: str, *, depth_limit: int, operator_limit: int) -> Size:
     """The size of a SPARQL text. When even the raw characters stay within the limits, that is the answer."""
-    upper = Size(sum(1 for _ in _BRACKETS.finditer(text)), sum(1 for _ in _COUNTED.finditer(text)))
+    brackets = text.count("(") + text.count("{") + text.count("[") + text.count("<<")
+    if brackets <= depth_limit and len(text) <= operator_limit:
+        return Size(brackets, len(text))
+    upper = Size(brackets, sum(1 for _ in _COUNTED.finditer(text)))
     if upper.depth <= depth_limit and upper.operators <= operator_limit:
         return upper
     depth = deepest = operators = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from fastapi import APIRouter
@@ -136,7 +137,7 @@ class Endpoint:
         found = await self._read(request)
         if found is None:
             return await self.describe_service(request)
-        if found.kind is Kind.UPDATE and request.url.path == "/query":
+        if found.kind is Kind.UPDATE and request.scope["path"] == "/query":
             raise MalformedRequest("Updates are not taken here; send them to /update.")
         found = await self._admitted(request, found)
         if found.kind is Kind.QUERY:
@@ -153,7 +154,8 @@ class Endpoint:
 
     async def _read(self, request: Request) -> ProtocolRequest | None:
         body = await (request.body() if self._admission is None else self._admission.body(request))
-        return read_request(request.method, request.url.query, request.headers.get("content-type"), body)
+        query_string = request.scope["query_string"].decode("latin-1")
+        return read_request(request.method, query_string, request.headers.get("content-type"), body)
 
     async def _admitted(self, request: Request, found: ProtocolRequest) -> ProtocolRequest:
         if self._admission is None:
@@ -174,16 +176,16 @@ class Endpoint:
         """Run a query and stream its answer."""
         readers = self._services.readers
         format_ = _format_for(request, found)
-        tag = _tag_of(readers.revision(), found, format_)
-        if tag is not None and _matches(request, tag):
-            return Response(status_code=304, headers=_headers(format_, tag))
+        tag = _tag_of(found, format_)
+        if tag is not None and _matches(request, known := tag.at(readers.revision())):
+            return Response(status_code=304, headers=_headers(format_, known))
         try:
             result = await while_connected(
                 request, readers.open_query(_reader_request(found, format_, self._services.settings))
             )
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        headers = _headers(result.format, _tag_of(result.revision, found, format_))
+        headers = _headers(result.format, None if tag is None else tag.at(result.revision))
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:
             return ResultResponse(readers, result, headers)
@@ -231,13 +233,18 @@ class Endpoint:
 
 def _format_for(request: Request, found: ProtocolRequest) -> Format:
     form = facts_of(found.text).form
-    offers: Sequence[Format] = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
     if found.format is not None:
         return choose_by_name(found.format, offers)
     if form is None:
         # No query at all: the parser's complaint matters more than the format of an answer.
         return offers[0]
-    return choose(request.headers.get("accept"), offers)
+    return _chosen(request.headers.get("accept"), offers)
+
+
+@lru_cache(maxsize=256)
+def _chosen(accept: str | None, offers: tuple[Format, ...]) -> Format:
+    return choose(accept, offers)
 
 
 def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySettings) -> QueryRequest:
@@ -260,33 +267,38 @@ def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:
     return min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
 
 
-def _tag_of(revision: int, found: ProtocolRequest, format_: Format) -> str | None:
+def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
+    """None for a query that varies by itself."""
     if _VARYING.search(found.text):
         return None
-    return entity_tag(revision, found.text, format_, found.default_graphs, found.named_graphs)
+    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs)
 
 
-def entity_tag(
-    revision: int,
-    text: str,
-    format_: Format,
-    default_graphs: Sequence[NamedNode] = (),
-    named_graphs: Sequence[NamedNode] = (),
-) -> str:
-    """The tag of an answer; a weak one, since the order of rows is not promised."""
-    graphs = [
-        *(graph.value for graph in default_graphs),
-        "urn:x-and",
-        *(graph.value for graph in named_graphs),
-    ]
-    content = "\0".join((text, format_.name, *graphs))
-    return f'W/"{revision}-{hashlib.blake2b(content.encode(), digest_size=12).hexdigest()}"'
+class EntityTag:
+    """The tag of the answers to one query; a weak one, since the order of rows is not promised."""
+
+    def __init__(
+        self,
+        text: str,
+        format_: Format,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+    ) -> None:
+        default, named = ([graph.value for graph in graphs] for graphs in (default_graphs, named_graphs))
+        content = "\0".join((text, format_.name, *default, "urn:x-and", *named))
+        self._digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
+
+    def at(self, revision: int) -> str:
+        """The tag at a revision of the store."""
+        return f'W/"{revision}-{self._digest}"'
 
 
 def _matches(request: Request, tag: str) -> bool:
     if request.method not in ("GET", "HEAD"):
         return False
-    known = request.headers.get("if-none-match", "")
+    known = request.headers.get("if-none-match")
+    if known is None:
+        return False
     bare = tag.removeprefix("W/")
     return any(one.strip() == "*" or one.strip().removeprefix("W/") == bare for one in known.split(","))
 

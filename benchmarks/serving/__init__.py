@@ -1,0 +1,1 @@
+"""What the benchmarks over HTTP share: data, servers, load, readings of processes."""
