@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pyoxigraph import DefaultGraph, Quad, Triple
 
@@ -20,8 +21,15 @@ def read_rdf(path: Path) -> list[Quad]:
     return list(rdf_file(path).quads())
 
 
+class Commits(Protocol):
+    """What is needed of a writer."""
+
+    def commit(self, change: Change) -> Verdict:
+        """Judge a change and write what conforms."""
+
+
 def load_file(
-    writer: Writer, path: Path, *, partial: bool = False, on_bytes: OnBytes = lambda read: None
+    writer: Commits, path: Path, *, partial: bool = False, on_bytes: OnBytes = lambda read: None
 ) -> Verdict:
     """Commit a file as one change; its named graphs stay named. Raises `LoadError`."""
     quads = list(rdf_file(path).quads(on_bytes))

@@ -21,6 +21,7 @@ from server.guard import Guard
 from server.keys import KeyStore
 from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
+from server.queueing import QueueingWriter
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook
 from server.settings import Settings
@@ -117,6 +118,10 @@ class Services:
     def asker(self) -> Asker:
         """What answers questions."""
         return self.engines.asker
+
+    def writer_for(self, source: str) -> QueueingWriter:
+        """The writer for changes that come by this way; their refused parts and warnings go to review."""
+        return QueueingWriter(self.writer, self.review, lambda: self.workplace.current.versions, source)
 
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
@@ -239,7 +244,11 @@ def build(
         documents=Documents(store, writer, review),
         model=chat,
         readers=readers,
-        updates=Updates(writer, UpdateCapturer(store, memory_limit_bytes=memory), lambda: store.graph),
+        updates=Updates(
+            QueueingWriter(writer, review, lambda: workplace.current.versions, "update"),
+            UpdateCapturer(store, memory_limit_bytes=memory),
+            lambda: store.graph,
+        ),
         metrics=_metrics(store, writer, readers),
         draining=Draining(),
         answers=AnswerLog(),

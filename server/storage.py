@@ -48,9 +48,10 @@ class Loader:
     def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
         """Each file as one change: whole or not at all, or (partial) what of it conforms."""
         told = []
+        writer = self._services.writer_for("load")
         for file in files:
             self._say(f"{file.path}: read, judged, committed")
-            verdict = load_file(self._services.writer, file.path, partial=partial, on_bytes=self._on_bytes)
+            verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
             told.append(told_of(str(file.path), verdict))
         return told
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 import pyoxigraph
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.problems import TYPE_BASE, problem_response
+from server.refusals import refusal
 from server.statements import rejection_json
 from sparql.change import Change, Verdict
 from sparql.nesting import parses_safely
@@ -44,19 +46,20 @@ class Updates:
         # Several, so that updates which are committed and wait for the disk can share a sync.
         self._thread = ThreadPoolExecutor(8, "updates")
 
-    async def answer(self, request: ProtocolRequest, timeout_s: float, base: str) -> Response:
-        """The response to an update: its revision, or 422 and everything that did not conform."""
-        verdict = await self.run(request, timeout_s, base)
-        if verdict.conforms:
-            warnings = [rejection_json(one, None) for one in verdict.warnings]
-            return JSONResponse({"revision": verdict.revision, "warnings": warnings})
-        return problem_response(
-            422,
-            "Update does not conform",
-            f"Nothing was changed: {len(verdict.rejected)} statements break a shape; mend those listed.",
-            type_=TYPE_BASE + "update-does-not-conform",
-            members={"rejected": [rejection_json(one, None) for one in verdict.rejected]},
-        )
+    async def answer(self, request: Request, found: ProtocolRequest, timeout_s: float, base: str) -> Response:
+        """The response to an update: its revision, or 422 and the report, as `Accept` likes it.
+
+        With `partial`, what was refused is told beside the revision.
+        """
+        verdict = await self.run(found, timeout_s, base)
+        if verdict.rejected and not found.partial:
+            return refusal(request, verdict)
+        told: dict[str, Any] = {"revision": verdict.revision}
+        told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
+        if found.partial:
+            told["accepted"] = len(verdict.accepted)
+            told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
+        return JSONResponse(told)
 
     async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
@@ -88,4 +91,4 @@ class Updates:
 
         apart = operations is None or needs_reader(operations)
         captured = captured_apart if apart else captured_here
-        return self._writer.commit_built(lambda: change_of(captured()))
+        return self._writer.commit_built(lambda: replace(change_of(captured()), partial=request.partial))

@@ -4,7 +4,7 @@ It judges the change, never the store: affected pairs of shape and focus node, r
 store and change. What was wrong before is not charged to the newcomer.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from pyoxigraph import NamedNode, Triple
@@ -76,6 +76,9 @@ class ShapesGate:
         if not partial:
             return (), self._charge_all(trial.violations, standing, before, removals), ()
         charges = self._take_out_to_blame(trial, before)
+        if trial.violations:
+            # It is the removals that break a shape: then nothing of the change happens.
+            return (), self._all_held(trial.violations, additions, charges, removals), ()
         taken_out = {s.triple: s for s in additions if s.triple in charges}
         groups = _components(taken_out, before)
         groups += [[t] for t in sorted(taken_out, key=_rank(taken_out)) if not _held(charges[t])]
@@ -99,6 +102,18 @@ class ShapesGate:
                 taken |= blamed
             trial.take_out(taken)
         return charges
+
+    def _all_held(
+        self,
+        violations: Sequence[Violation],
+        additions: Sequence[Statement],
+        charges: Mapping[Triple, list[Violation]],
+        removals: frozenset[Triple],
+    ) -> tuple[Rejection, ...]:
+        """Everything refused; a removal that is refused is told like a statement."""
+        told = [Rejection(s, _distinct(charges.get(s.triple, violations))) for s in additions]
+        held = sorted(removals, key=str)
+        return (*told, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds (used by `validate`, after bulk loads)."""

@@ -41,6 +41,8 @@ class ProtocolRequest:
     named_graphs: tuple[NamedNode, ...] = ()
     timeout_s: float | None = None
     format: str | None = None
+    partial: bool = False
+    """Of an update: carry out what conforms and refuse only the rest."""
 
     @property
     def has_dataset(self) -> bool:
@@ -122,7 +124,16 @@ def _request(kind: Kind, text: str, parameters: Parameters) -> ProtocolRequest:
         _graphs(parameters, named),
         _timeout(_single(parameters, "timeout")),
         _single(parameters, "format"),
+        _flag(_single(parameters, "partial"), kind),
     )
+
+
+def _flag(text: str | None, kind: Kind) -> bool:
+    if text is None:
+        return False
+    if kind is Kind.QUERY or text.lower() not in ("true", "false"):
+        raise MalformedRequest("partial belongs to an update and is true or false; leave it out of a query.")
+    return text.lower() == "true"
 
 
 def _graphs(parameters: Parameters, name: str) -> tuple[NamedNode, ...]:

@@ -191,6 +191,7 @@ class Writer:
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
             accepted, removals, known = (), frozenset(), ()
+        removals -= {rejection.statement.triple for rejection in rejected}
         return self._finish(change, accepted, refused, warnings, removals=removals, known=known)
 
     def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:

@@ -57,7 +57,9 @@ class QueryServices(Protocol):
 class UpdateAnswerer(Protocol):
     """Whoever carries out updates."""
 
-    async def answer(self, request: ProtocolRequest, timeout_s: float, base: str) -> Response: ...
+    async def answer(
+        self, request: Request, found: ProtocolRequest, timeout_s: float, base: str
+    ) -> Response: ...
 
 
 class Admitter(Protocol):
@@ -142,7 +144,7 @@ class Endpoint:
         found = await self._admitted(request, found)
         if found.kind is Kind.QUERY:
             return await self.answer_query(request, found)
-        return await self.answer_update(found)
+        return await self.answer_update(request, found)
 
     async def take_update(self, request: Request) -> Response:
         """Carry out an update, and nothing else."""
@@ -150,7 +152,7 @@ class Endpoint:
         assert found is not None
         if found.kind is Kind.QUERY:
             raise MalformedRequest("Queries are not taken here; send them to /query.")
-        return await self.answer_update(await self._admitted(request, found))
+        return await self.answer_update(request, await self._admitted(request, found))
 
     async def _read(self, request: Request) -> ProtocolRequest | None:
         body = await (request.body() if self._admission is None else self._admission.body(request))
@@ -165,12 +167,12 @@ class Endpoint:
             request, found, base=_base(settings), timeout_s=_timeout(found, settings)
         )
 
-    async def answer_update(self, found: ProtocolRequest) -> Response:
+    async def answer_update(self, request: Request, found: ProtocolRequest) -> Response:
         """Carry out an update."""
         if self._updates is None:
             raise MalformedRequest("This endpoint is read-only; updates are not taken.")
         settings = self._services.settings
-        return await self._updates.answer(found, _timeout(found, settings), _base(settings))
+        return await self._updates.answer(request, found, _timeout(found, settings), _base(settings))
 
     async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
         """Run a query and stream its answer."""

@@ -30,6 +30,7 @@ from sparql.conditions import Conditions, graph_tag
 from sparql.errors import MalformedRequest, ProtectedGraph
 from sparql.formats import GRAPH_FORMATS, Format
 from sparql.graph_store import (
+    ChangeWriter,
     GraphRequest,
     GraphStore,
     Outcome,
@@ -40,7 +41,6 @@ from sparql.graph_store import (
 from sparql.negotiation import choose, choose_by_name
 from sparql.readers import ReaderPool
 from sparql.store import EmbeddedStore
-from sparql.writer import Writer
 
 _CLIENT_CLOSED_REQUEST = 499
 _FORM = "multipart/form-data"
@@ -61,8 +61,7 @@ class StoreServices(Protocol):
     @property
     def store(self) -> EmbeddedStore: ...
 
-    @property
-    def writer(self) -> Writer: ...
+    def writer_for(self, source: str) -> ChangeWriter: ...
 
     @property
     def readers(self) -> ReaderPool: ...
@@ -103,7 +102,7 @@ class Graphs:
 
     def __init__(self, services: StoreServices) -> None:
         self._services = services
-        self._graphs = GraphStore(services.store, services.writer)
+        self._graphs = GraphStore(services.store, services.writer_for("graph store"))
 
     async def get(self, request: Request) -> Response:
         """A graph in the format that the client likes best (5.2); HEAD tells the same without it (5.7)."""

@@ -1,0 +1,82 @@
+"""Changes that clients make themselves leave review items too: warnings, and what a partial change left out.
+
+A change that is refused whole leaves none: its client has the report. Extraction brings a record of its own.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from pyoxigraph import NamedNode, Quad
+
+from shapes.review import ReviewQueue
+from sparql.change import Change, Verdict
+from sparql.provenance import Run, run_quads
+
+Versions = Callable[[], Mapping[NamedNode, str]]
+"""The versions of ontology and shapes in force."""
+
+
+class ChangeWriter(Protocol):
+    """What is needed of the writer."""
+
+    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+        """Commit the change that ``build`` makes, called with the writer's lock held."""
+        ...
+
+
+@dataclass(frozen=True)
+class QueueingWriter:
+    """A writer whose changes leave their review items in the same commit; ``source`` says how they came."""
+
+    writer: ChangeWriter
+    review: ReviewQueue
+    versions: Versions
+    source: str
+
+    def commit(self, change: Change) -> Verdict:
+        """Judge a change and write what conforms."""
+        return self.commit_built(lambda: change)
+
+    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+        """The same for a change that is made from the graph as it is."""
+        return self.writer.commit_built(lambda: self._recorded(build()))
+
+    def _recorded(self, change: Change) -> Change:
+        if change.record is not None:
+            return change
+        record = _Record(change.partial, self.review, self.versions, self.source)
+        return replace(change, record=record, retract=record.retract)
+
+
+class _Record:
+    """The run and the items of one change, if it leaves any."""
+
+    def __init__(self, partial: bool, review: ReviewQueue, versions: Versions, source: str) -> None:
+        self._partial = partial
+        self._review = review
+        self._versions = versions
+        self._source = source
+        self._run: Run | None = None
+
+    def __call__(self, verdict: Verdict) -> Collection[Quad]:
+        if not self._leaves_items(verdict):
+            return ()
+        return [*run_quads(self._of_run()), *self._review.record(verdict, self._of_run(), {})]
+
+    def retract(self, verdict: Verdict) -> Collection[Quad]:
+        """What the items replace."""
+        return [*self._review.outdated(verdict, self._of_run())] if self._leaves_items(verdict) else ()
+
+    def _leaves_items(self, verdict: Verdict) -> bool:
+        return bool(verdict.rejected and self._partial) or bool(verdict.warnings and verdict.conforms)
+
+    def _of_run(self) -> Run:
+        if self._run is None:
+            now = datetime.now(UTC)
+            self._run = Run(uuid.uuid4().hex, now, now, source=self._source, facts=self._versions())
+        return self._run
