@@ -91,8 +91,8 @@ async def test_a_warning_lets_an_update_in_and_waits_for_a_person(client):
 
 async def test_the_conforming_part_of_a_graph_is_taken_and_the_rest_waits_for_a_person(client):
     body = (
-        f'<http://example.org/hall> a <{URBAN}Museum> ; <http://www.w3.org/2000/01/rdf-schema#label> "Hall"@en ;'
-        f' <{URBAN}population> "many" .'
+        f"PREFIX urban: <{URBAN}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+        '<http://example.org/hall> a urban:Museum ; rdfs:label "Hall"@en ; urban:population "many" .'
     )
     headers = {"content-type": "text/turtle", "accept": "text/turtle"}
     refused = await client.post("/store?default", content=body, headers=headers)
