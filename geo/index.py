@@ -168,6 +168,15 @@ class FeatureIndex(Generic[Key]):
         """The features whose boxes meet the box of a geometry."""
         return [] if box.is_empty else self._candidates(box, None)[0]
 
+    def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
+        """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
+        return ([], _array([])) if box.is_empty else self._candidates(box, None)
+
+    def shape(self, key: Key) -> BaseGeometry | None:
+        """As `get`, the index's own shape instead of a copy: to look at, never to prepare or keep."""
+        place = self._places.get(key)
+        return None if place is None else place[0].shapes[place[1]]
+
     def within_distance(self, geometry: BaseGeometry, distance: float) -> list[tuple[Key, float]]:
         """The features within `distance` metres of a geometry, nearest first, with their distance."""
         found = [(key, metres) for key, metres in self._measured(geometry, distance) if metres <= distance]

@@ -35,6 +35,7 @@ from sparql.changes import ChangeLog
 from sparql.durability import Durability
 from sparql.readers import ReaderPool, ReaderSettings
 from sparql.readers.capturer import UpdateCapturer
+from sparql.rewriting.rewriter import Rewriter
 from sparql.store import EmbeddedStore
 from sparql.writer import Writer
 
@@ -66,6 +67,7 @@ class Services:
     documents: Documents
     model: ChatModel
     readers: ReaderPool
+    rewriter: Rewriter
     updates: Updates
     metrics: Metrics
     draining: Draining
@@ -149,6 +151,7 @@ class Services:
         except BaseException:
             self.writer.abandon()
             raise
+        self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
         self.opening.start()
 
     async def __aenter__(self) -> Self:
@@ -174,6 +177,7 @@ class Services:
         await asyncio.to_thread(self.writer.close)
         self.updates.close()
         await self.readers.close()
+        self.rewriter.close()
         await self.model.close()
         self.store.close()
         self.keys.close()
@@ -214,6 +218,8 @@ def build(
             express=True,
         ),
     )
+    rewriter = Rewriter(store)
+    store.before_commit = rewriter.geometries.note
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
     opening = Opening(
@@ -244,6 +250,7 @@ def build(
         documents=Documents(store, writer, review),
         model=chat,
         readers=readers,
+        rewriter=rewriter,
         updates=Updates(
             QueueingWriter(writer, review, lambda: workplace.current.versions, "update"),
             UpdateCapturer(store, memory_limit_bytes=memory),

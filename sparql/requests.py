@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
 from pyoxigraph import NamedNode
 
 from sparql.errors import MalformedRequest, UnsupportedMediaType
+from sparql.rewriting.options import Options, read_options
 from sparql.syntax import Kind
 
 FORM = "application/x-www-form-urlencoded"
@@ -32,7 +33,7 @@ class ProtocolRequest:
 
     ``kind`` is what the protocol says it is; what the text really is, the parser decides. The graphs are
     ``default-graph-uri`` and ``named-graph-uri`` of a query, ``using-graph-uri`` and
-    ``using-named-graph-uri`` of an update. ``format`` and ``timeout_s`` are our own parameters.
+    ``using-named-graph-uri`` of an update. ``format``, ``timeout_s`` and ``options`` are our own parameters.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class ProtocolRequest:
     format: str | None = None
     partial: bool = False
     """Of an update: carry out what conforms and refuse only the rest."""
+    options: Options = field(default_factory=Options)
 
     @property
     def has_dataset(self) -> bool:
@@ -125,6 +127,7 @@ def _request(kind: Kind, text: str, parameters: Parameters) -> ProtocolRequest:
         _timeout(_single(parameters, "timeout")),
         _single(parameters, "format"),
         _flag(_single(parameters, "partial"), kind),
+        read_options(lambda name: _single(parameters, name)),
     )
 
 

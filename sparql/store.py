@@ -7,7 +7,7 @@ data, so a restart knows exactly what was acknowledged.
 
 import shutil
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,6 +86,8 @@ class EmbeddedStore:
         self.journal: ChangeLog | None = None
         """Where each commit is noted before it is done."""
         self._followers: list[Follower] = []
+        self.before_commit: Callable[[int, Iterable[Quad], Iterable[Quad]], None] | None = None
+        """Told the revision, additions and removals of each commit before it is done."""
         self._log = LogFiles((folder or Path()) / "graph")
         self.group = GroupSync(self._log.sync, self.revision)
 
@@ -139,6 +141,8 @@ class EmbeddedStore:
             stamp = Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
             kept = set(additions)
             gone = [quad for quad in removals if quad not in kept]
+            if self.before_commit is not None:
+                self.before_commit(revision, additions, gone)
             entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
             with self._noted(entry):
                 self._apply([*additions, stamp], gone, graphs_created, graphs_dropped)

@@ -11,7 +11,7 @@ from typing import Protocol
 from fastapi import APIRouter
 from pyoxigraph import NamedNode
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from server.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.description import DatasetFacts, describe_dataset, describe_service, write
@@ -21,6 +21,7 @@ from sparql.negotiation import choose, choose_by_name
 from sparql.readers import QueryRequest, ReaderPool
 from sparql.readers.functions import load_aggregates, load_functions
 from sparql.requests import ProtocolRequest, read_request
+from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax import Kind, facts_of
 
 _CLIENT_CLOSED_REQUEST = 499
@@ -49,6 +50,9 @@ class QueryServices(Protocol):
 
     @property
     def readers(self) -> ReaderPool: ...
+
+    @property
+    def rewriter(self) -> Rewriter: ...
 
     @property
     def settings(self) -> QuerySettings: ...
@@ -176,18 +180,26 @@ class Endpoint:
 
     async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
         """Run a query and stream its answer."""
-        readers = self._services.readers
+        readers, settings = self._services.readers, self._services.settings
+        preparation = self._services.rewriter.preparation(
+            found.text, found.options, base=_base(settings), own_dataset=found.has_dataset
+        )
+        if preparation is not None and found.options.explain:
+            wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
+            return JSONResponse(preparation.explanation(*await readers.prepared(wanted)))
         format_ = _format_for(request, found)
         tag = _tag_of(found, format_)
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
         try:
             result = await while_connected(
-                request, readers.open_query(_reader_request(found, format_, self._services.settings))
+                request, readers.open_query(_reader_request(found, format_, settings, preparation))
             )
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
         headers = _headers(result.format, None if tag is None else tag.at(result.revision))
+        if preparation is not None and (warning := preparation.warning) is not None:
+            headers["Warning"] = warning
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:
             return ResultResponse(readers, result, headers)
@@ -249,7 +261,9 @@ def _chosen(accept: str | None, offers: tuple[Format, ...]) -> Format:
     return choose(accept, offers)
 
 
-def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySettings) -> QueryRequest:
+def _reader_request(
+    found: ProtocolRequest, format_: Format, settings: QuerySettings, preparation: Preparation | None
+) -> QueryRequest:
     return QueryRequest(
         found.text,
         format_,
@@ -257,6 +271,7 @@ def _reader_request(found: ProtocolRequest, format_: Format, settings: QuerySett
         found.named_graphs,
         _timeout(found, settings),
         _base(settings),
+        preparation,
     )
 
 
@@ -273,7 +288,7 @@ def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
     """None for a query that varies by itself."""
     if _VARYING.search(found.text):
         return None
-    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs)
+    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs, found.options.tag)
 
 
 class EntityTag:
@@ -285,9 +300,10 @@ class EntityTag:
         format_: Format,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
+        options: str = "",
     ) -> None:
         default, named = ([graph.value for graph in graphs] for graphs in (default_graphs, named_graphs))
-        content = "\0".join((text, format_.name, *default, "urn:x-and", *named))
+        content = "\0".join((text, format_.name, *default, "urn:x-and", *named, options))
         self._digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
 
     def at(self, revision: int) -> str:

@@ -15,18 +15,19 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any, Self
 
 from pyoxigraph import NamedNode
 
-from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, TooManyQueries
+from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError, TooManyQueries
 from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
 from sparql.readers.result import Answer, QueryRequest, QueryResult, error_of
+from sparql.rewriting.probes import Probe, Row, rows_of
 from sparql.syntax import Kind, facts_of
 from sparql.vocabulary import GRAPH
 
@@ -153,8 +154,33 @@ class ReaderPool:
 
     async def open_query(self, request: QueryRequest) -> QueryResult:
         """As ``query``, for callers that cannot hold a block open; ``close_query`` must follow."""
-        answer, head = await self._ask(FrameKind.QUERY, _members(request), request.timeout_s)
+        answer, head = await self._ask(FrameKind.QUERY, _members(request), request.timeout_s, request)
         return QueryResult(answer, BY_NAME[head["format"]])
+
+    async def prepared(self, request: QueryRequest) -> tuple[str, int]:
+        """The text that the query would run as, and the revision that it would read, without running it."""
+        timeout_s = request.timeout_s or self.settings.timeout_s
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        reader = await self._take(deadline)
+        killer = loop.call_at(deadline, self._expire, reader, timeout_s)
+        try:
+            lease = await self._keeper.lease()
+            self._replace_lease(reader, lease)
+            members = await self._rewritten(reader, lease, _members(request), request)
+        except EOFError:
+            self._give_back(reader)
+            raise await reader.cause_of_end() from None
+        except SparqlError:
+            self._give_back(reader)
+            raise
+        except BaseException:
+            self._retire(reader)
+            raise
+        finally:
+            killer.cancel()
+        self._give_back(reader)
+        return members["text"], lease.revision
 
     async def open_dump(
         self,
@@ -182,15 +208,19 @@ class ReaderPool:
         self._finish(result.answer)
 
     async def _ask(
-        self, kind: FrameKind, members: dict[str, Any], timeout_s: float | None
+        self,
+        kind: FrameKind,
+        members: dict[str, Any],
+        timeout_s: float | None,
+        request: QueryRequest | None = None,
     ) -> tuple[Answer, dict[str, Any]]:
         """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
         try:
-            return await self._ask_one(kind, members, timeout_s, deadline)
+            return await self._ask_one(kind, members, timeout_s, deadline, request)
         except _Outstayed:
-            return await self._ask_one(kind, members, timeout_s, deadline, patient=True)
+            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True)
 
     async def _ask_one(
         self,
@@ -198,6 +228,7 @@ class ReaderPool:
         members: dict[str, Any],
         timeout_s: float,
         deadline: float,
+        request: QueryRequest | None,
         *,
         patient: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
@@ -206,15 +237,27 @@ class ReaderPool:
         try:
             lease = await self._keeper.lease()
             self._replace_lease(reader, lease)
+            as_sent = members
+            if request is not None and request.preparation is not None:
+                members = await self._rewritten(reader, lease, members, request)
             reader.send(kind, {**members, "path": lease.path})
             self.statistics.queries += 1
             if reader is self._express:
                 await self._wait_for_whole(reader)
             told, payload = await reader.frames.next()
+            if told is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
+                # Its errors should tell of the text that was sent.
+                reader.send(kind, {**as_sent, "path": lease.path})
+                told, payload = await reader.frames.next()
         except EOFError:
             killer.cancel()
             self._give_back(reader)
             raise await reader.cause_of_end() from None
+        except SparqlError:
+            # Nothing was sent, or its end has come: the reader is free.
+            killer.cancel()
+            self._give_back(reader)
+            raise
         except BaseException:
             # Cancelled, or no checkpoint, or to be run elsewhere: what the reader does now is of no use.
             killer.cancel()
@@ -237,6 +280,37 @@ class ReaderPool:
                 self.statistics.kills += 1
                 reader.kill(None)
                 raise _Outstayed from None
+
+    async def _rewritten(
+        self, reader: ReaderProcess, lease: Lease, members: dict[str, Any], request: QueryRequest
+    ) -> dict[str, Any]:
+        """The members with the text that the query's preparation makes for this checkpoint.
+
+        Raises _Outstayed as `_wait_for_whole` does.
+        """
+        if request.preparation is None:
+            return members
+
+        async def ask(probe: Probe) -> list[Row]:
+            dataset: dict[str, Any] = {"default_graphs": [], "named_graphs": []} if probe.whole else {}
+            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": lease.path}
+            reader.send(FrameKind.QUERY, asked)
+            chunks = []
+            while (frame := await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
+                if frame[0] is FrameKind.DATA:
+                    chunks.append(frame[1])
+            if frame[0] is not FrameKind.END:
+                raise error_of(*frame)
+            return rows_of(json.loads(b"".join(chunks)))
+
+        try:
+            async with asyncio.timeout(_EXPRESS_S if reader is self._express else None):
+                text = await request.preparation.apply(lease.revision, ask)
+        except TimeoutError:
+            self.statistics.kills += 1
+            reader.kill(None)
+            raise _Outstayed from None
+        return members if text == members["text"] else _members(replace(request, text=text))
 
     def _finish(self, answer: Answer) -> None:
         answer.killer.cancel()
@@ -389,6 +463,10 @@ class ReaderPool:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _may_run_as_sent(request: QueryRequest | None) -> bool:
+    return request is not None and request.preparation is not None and request.preparation.optional
 
 
 def _members(request: QueryRequest) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
 
@@ -13,7 +13,19 @@ from sparql.errors import QueryFailed, ReadError, SparqlError
 from sparql.formats import Format
 from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
+from sparql.rewriting.probes import Probe, Row
 from sparql.syntax import syntax_problem
+
+
+class Preparation(Protocol):
+    """Rewrites a query for the revision that it will read (see ``sparql.rewriting``)."""
+
+    @property
+    def optional(self) -> bool:
+        """Whether the answer would be the same without it."""
+        ...
+
+    async def apply(self, revision: int, ask: Callable[[Probe], Awaitable[list[Row]]]) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -22,7 +34,8 @@ class QueryRequest:
 
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
     ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own. ``base``
-    resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2).
+    resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2). A ``preparation`` rewrites
+    the text once the checkpoint is known.
     """
 
     text: str
@@ -31,6 +44,7 @@ class QueryRequest:
     named_graphs: tuple[NamedNode, ...] = ()
     timeout_s: float | None = None
     base: str | None = None
+    preparation: Preparation | None = None
 
 
 class Answer:

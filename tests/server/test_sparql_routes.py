@@ -24,6 +24,7 @@ from sparql.change import Change, Verdict
 from sparql.formats import GRAPH_FORMATS
 from sparql.readers import ReaderPool, ReaderSettings
 from sparql.readers.capturer import UpdateCapturer
+from sparql.rewriting.rewriter import Rewriter
 from tests.sparql.stores import StoreCheckpoints
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,6 +45,7 @@ class Settings:
 class Services:
     readers: ReaderPool
     settings: Settings
+    rewriter: Rewriter
 
 
 class StoreWriter:
@@ -82,7 +84,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
             listening.bind(("127.0.0.1", 0))
             port = listening.getsockname()[1]
             app = FastAPI()
-            services = Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"))
+            services = Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"), Rewriter(source))
             updates = Updates(StoreWriter(source), UpdateCapturer(source), lambda: source.store)
             app.include_router(router(services, updates))
             problems = ProblemMap()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,9 @@ class StoreCheckpoints:
 
     def revision(self) -> int:
         return self._revision
+
+    def match_quads(self, subject, predicate, object_, graph=None) -> Iterator[Quad]:
+        return iter(self.store.quads_for_pattern(subject, predicate, object_, graph))
 
     def acquire(self) -> Checkpoint:
         with self._lock:

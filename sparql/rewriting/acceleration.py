@@ -1,0 +1,345 @@
+"""Spatial filters, joins and nearest-k over the index of geometries: the same answer, found sooner.
+
+Each filter is looked at where it stands; the triple pattern that gives its variable a geometry literal gets
+candidates put in front (`sparql.rewriting.runs`). What is not understood, or would not pay, is left alone and
+the report says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode
+from shapely import GEOSException
+
+from geo import GeoError
+from sparql.rewriting import nodes as n
+from sparql.rewriting.candidates import Found, TooMuchText, column_for, find
+from sparql.rewriting.constants import UnreadableConstant, constants_in
+from sparql.rewriting.edits import Edit, apply_edits
+from sparql.rewriting.geometry_state import GeometryState
+from sparql.rewriting.joins import join_plan
+from sparql.rewriting.nearest import nearest_text
+from sparql.rewriting.parser import ParsedQuery
+from sparql.rewriting.probes import Steps
+from sparql.rewriting.report import Report
+from sparql.rewriting.runs import Binding, Plan, Run, binding_in, edit_of, runs_of, values
+from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
+from sparql.tokens import TokenKind, read_tokens
+
+Counter = Callable[[n.TriplePattern, int], int]
+"""How many statements fit a triple pattern, counted no further than to a limit; from any revision."""
+
+FILTER = "spatial filter"
+_FEWEST_TO_COMPARE = 50
+_MOST_COUNTED = 2000
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A spatial filter with where it stands and what binds its variables."""
+
+    filter_: n.Filter
+    spatial: SpatialFilter
+    bindings: tuple[tuple[Binding, ...], ...]
+    own_run: bool
+
+
+@dataclass(frozen=True)
+class _Single:
+    """A filter's candidates for one run."""
+
+    sought: Sought
+    binding: Binding
+    found: Found
+
+
+def accelerated(parsed: ParsedQuery, state: GeometryState, count: Counter, report: Report) -> Steps[str]:
+    """The query's text with candidates in it, or the old one."""
+    try:
+        return (yield from Accelerator(parsed, state, count, report).work())
+    except (GeoError, GEOSException) as error:
+        report.leave(FILTER, parsed.text, f"the search in the index failed: {error}")
+        return parsed.text
+
+
+class Accelerator:
+    """Makes one query faster; `work` gives its new text, or the old one."""
+
+    def __init__(self, parsed: ParsedQuery, state: GeometryState, count: Counter, report: Report) -> None:
+        self._parsed = parsed
+        self._text = parsed.text
+        self._state = state
+        self._count = count
+        self._report = report
+        self._names = {
+            token.text[1:] for token in read_tokens(parsed.text) if token.kind is TokenKind.VARIABLE
+        }
+        self._plans: dict[int, Plan] = {}
+        self._dropped: dict[int, set[int]] = {}
+        self._filters: dict[int, n.Filter] = {}
+
+    def work(self) -> Steps[str]:
+        """The query's text with candidates in it."""
+        query = self._parsed.query
+        if query.where is None:
+            return self._text
+        if any(_is_lateral(group) for group in n.groups_of(query.where)):
+            self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
+            return self._text
+        self._tell_of_left_groups(query.where)
+        for group, in_graph in self._open_groups(query.where):
+            yield from self._plan_group(group, in_graph=in_graph)
+        edits = self._edits()
+        nearest = yield from nearest_text(
+            self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
+        )
+        return nearest or apply_edits(self._text, edits)
+
+    def fresh(self) -> str | None:
+        """A new variable's name; None where it would show up in a `SELECT *`."""
+        if _has_star(self._parsed.query):
+            return None
+        number = next(number for number in range(10_000) if f"node{number}" not in self._names)
+        self._names.add(f"node{number}")
+        return f"node{number}"
+
+    def _open_groups(self, group: n.Group, *, in_graph: bool = False) -> Iterator[tuple[n.Group, bool]]:
+        """The groups whose patterns are evaluated once and not for each solution of another."""
+        yield group, in_graph
+        for element in group.elements:
+            if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH", "MINUS"):
+                for inner in element.groups:
+                    yield from self._open_groups(inner, in_graph=in_graph or element.keyword == "GRAPH")
+            elif isinstance(element, n.SubSelect) and element.query.where is not None:
+                yield from self._open_groups(element.query.where, in_graph=in_graph)
+
+    def _tell_of_left_groups(self, where: n.Group) -> None:
+        opened = {id(group) for group, _ in self._open_groups(where)}
+        for group in n.groups_of(where):
+            if id(group) in opened:
+                continue
+            for filter_ in group.elements:
+                if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
+                    self._leave(
+                        filter_,
+                        "it stands in OPTIONAL, EXISTS or SERVICE, which is asked solution by solution",
+                    )
+
+    def _plan_group(self, group: n.Group, *, in_graph: bool) -> Steps[None]:
+        sought = list(self._sought_in(group))
+        singles: dict[int, list[_Single]] = {}
+        runs: dict[int, Run] = {}
+        for one in sought:
+            if len(one.spatial.operands) != 1:
+                continue
+            found = find(one.spatial, one.spatial.operands[0], self._state)
+            for binding in one.bindings[0]:
+                singles.setdefault(id(binding.triple), []).append(_Single(one, binding, found))
+                runs[id(binding.triple)] = binding.run
+        for one in sought:
+            if len(one.spatial.operands) == 2:
+                yield from self._plan_join(one, singles, in_graph=in_graph)
+        by_run: dict[int, list[_Single]] = {}
+        for found_singles in singles.values():
+            for single in found_singles:
+                by_run.setdefault(single.binding.run.start, []).append(single)
+        for start, found_singles in by_run.items():
+            if start not in self._plans:
+                self._plan_single(min(found_singles, key=lambda single: len(single.found.keys)))
+
+    def _plan_single(self, single: _Single) -> None:
+        found, binding, spatial = single.found, single.binding, single.sought.spatial
+        rival = self._more_selective(binding, len(found.keys))
+        if rival is not None:
+            self._leave(spatial.expression, rival)
+            return
+        try:
+            column = column_for(binding, found.keys, repeated=0, fresh=self.fresh())
+        except TooMuchText:
+            self._leave(spatial.expression, "its candidates would make the query too long")
+            return
+        rows = dict.fromkeys((column.term(key),) for key in found.keys)
+        self._plans[binding.run.start] = Plan(
+            binding.run, values([column.variable], rows), column.edits, column.added
+        )
+        exact = found.exact and single.sought.own_run and column.exact(found.keys, self._state)
+        if exact:
+            self._drop(single.sought)
+        self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
+
+    def _plan_join(self, one: Sought, singles: dict[int, list[_Single]], *, in_graph: bool) -> Steps[None]:
+        left, right = (found[0] for found in one.bindings)
+        if left.run != right.run or not one.own_run:
+            self._leave(one.spatial.expression, "its two geometries do not stand in patterns side by side")
+            return
+        if in_graph or self._parsed.query.dataset_clause:
+            self._leave(one.spatial.expression, "joins are searched for in the default dataset only")
+            return
+        if left.run.start in self._plans:
+            self._leave(one.spatial.expression, "another join of these patterns was searched for already")
+            return
+        known = {
+            binding.variable: min((single.found for single in found), key=lambda one: len(one.keys))
+            for binding in (left, right)
+            if (found := singles.get(id(binding.triple)))
+        }
+        plan = yield from join_plan(self._parsed, one.spatial, (left, right), known, self._state, self.fresh)
+        if isinstance(plan, str):
+            self._leave(one.spatial.expression, plan)
+            return
+        self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
+        if plan.exact:
+            self._drop(one)
+        self._did(one.spatial, plan.what, plan.rows, exact=plan.exact)
+
+    def _sought_in(self, group: n.Group) -> Iterator[Sought]:
+        known = constants_in(group)
+        for filter_ in group.elements:
+            if not isinstance(filter_, n.Filter):
+                continue
+            for conjunct in conjuncts_of(filter_.expression):
+                try:
+                    spatial = recognise(self._unfolded(conjunct, group), known)
+                except UnreadableConstant as error:
+                    self._report.warn(f"{self._written(conjunct)} is true of nothing: {error.reason}")
+                    self._leave(conjunct, f"a geometry in it cannot be read: {error.reason}")
+                    continue
+                if isinstance(spatial, str):
+                    self._leave(conjunct, spatial)
+                elif spatial is not None:
+                    yield from self._with_bindings(filter_, spatial, group)
+
+    def _with_bindings(self, filter_: n.Filter, spatial: SpatialFilter, group: n.Group) -> Iterator[Sought]:
+        found: list[tuple[Binding, ...]] = []
+        own = True
+        for operand in spatial.operands:
+            bindings = tuple(_bindings_in(runs_of(group), operand.name))
+            if not bindings:
+                own = False
+                bindings = tuple(_bindings_below(group, operand.name))
+            if not bindings:
+                self._leave(
+                    spatial.expression,
+                    f"no triple pattern beside it gives ?{operand.name} a geometry by geo:asWKT, asGML, "
+                    "asGeoJSON or asKML",
+                )
+                return
+            found.append(bindings if not own else bindings[:1])
+        yield Sought(filter_, spatial, tuple(found), own)
+
+    def _unfolded(self, conjunct: n.Expression, group: n.Group) -> n.Expression:
+        """`?d < 500` with the distance that BIND named ?d in its place, where ?d can be nothing else."""
+        if not isinstance(conjunct, n.Operation) or conjunct.name not in ("<", "<=", ">", ">="):
+            return conjunct
+        arguments = tuple(self._named(argument, group) for argument in conjunct.arguments)
+        return n.Operation(conjunct.name, arguments, conjunct.start, conjunct.end)
+
+    def _named(self, expression: n.Expression, group: n.Group) -> n.Expression:
+        if not isinstance(expression, n.VariableUse):
+            return expression
+        bind: n.Expression | None = None
+        for element in group.elements:
+            if isinstance(element, n.Bind) and element.variable == expression.name:
+                bind = element.expression
+            elif not isinstance(element, n.Filter | n.Bind) and any(
+                token.text[1:] == expression.name
+                for token in read_tokens(self._text[element.start : element.end])
+                if token.kind is TokenKind.VARIABLE
+            ):
+                return expression
+        return bind or expression
+
+    def _more_selective(self, binding: Binding, candidates: int) -> str | None:
+        """Why the engine does better without candidates: a pattern that few statements fit."""
+        if candidates <= _FEWEST_TO_COMPARE:
+            return None
+        limit = min(candidates // 4, _MOST_COUNTED)
+        for triple in binding.run.triples:
+            fixed = [
+                term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
+            ]
+            if fixed and triple is not binding.triple and triple.predicate is not None:
+                count = self._count(triple, limit + 1)
+                if count <= limit:
+                    return (
+                        f"{candidates} geometries come into question, and only {count} statements fit "
+                        f"another pattern, {triple.predicate} {fixed[0]}, which is tried first"
+                    )
+        return None
+
+    def _edits(self) -> list[Edit]:
+        written = {start: self._rest_of(self._filters[start]) for start in self._dropped}
+        edits: list[Edit] = []
+        covered: set[int] = set()
+        for plan in self._plans.values():
+            here = {one: written[one.start] for one in plan.run.filters if one.start in written}
+            covered.update(one.start for one in here)
+            edits.append(edit_of(self._text, plan, here))
+        for start, rest in written.items():
+            if start not in covered:
+                filter_ = self._filters[start]
+                edits.append(Edit(filter_.start, filter_.end, rest))
+        return edits
+
+    def _rest_of(self, filter_: n.Filter) -> str:
+        kept = [
+            part
+            for part in conjuncts_of(filter_.expression)
+            if part.start not in self._dropped[filter_.start]
+        ]
+        # Not nothing: a full stop behind it would have nothing to end.
+        return f"FILTER({' && '.join('(' + self._written(part) + ')' for part in kept) or 'true'})"
+
+    def _drop(self, sought: Sought) -> None:
+        filter_ = sought.filter_
+        self._filters[filter_.start] = filter_
+        self._dropped.setdefault(filter_.start, set()).add(sought.spatial.expression.start)
+
+    def _written(self, part: n.Expression | n.Filter) -> str:
+        return self._text[part.start : part.end]
+
+    def _leave(self, part: n.Expression | n.Filter, why: str) -> None:
+        self._report.leave(FILTER, self._written(part), why)
+
+    def _did(self, spatial: SpatialFilter, what: str, candidates: int, *, exact: bool) -> None:
+        kept = "the filter is not needed any more" if exact else "the filter stays"
+        self._report.did(FILTER, self._written(spatial.expression), f"{what}; {kept}", candidates=candidates)
+
+
+def _bindings_in(runs: list[Run], variable: str) -> Iterator[Binding]:
+    for run in runs:
+        binding = binding_in(run, variable)
+        if binding is not None:
+            yield binding
+
+
+def _bindings_below(group: n.Group, variable: str) -> Iterator[Binding]:
+    """In groups that are joined to this one: their solutions that the filter is not true of go anyway."""
+    for element in group.elements:
+        if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH"):
+            for inner in element.groups:
+                found = next(_bindings_in(runs_of(inner), variable), None)
+                if found is not None:
+                    yield found
+                else:
+                    yield from _bindings_below(inner, variable)
+
+
+def _is_lateral(group: n.Group) -> bool:
+    return any(isinstance(one, n.Nested) and one.keyword == "LATERAL" for one in group.elements)
+
+
+def _mentions_geometry(expression: n.Expression) -> bool:
+    return any(local_name(part) is not None for part in n.walk_expressions(expression))
+
+
+def _has_star(query: n.Query) -> bool:
+    if query.projection is None:
+        return True
+    return query.where is not None and any(
+        isinstance(element, n.SubSelect) and _has_star(element.query)
+        for group in n.groups_of(query.where)
+        for element in group.elements
+    )

@@ -1,0 +1,108 @@
+"""From geometries that a filter can be true of to rows of VALUES, by literal or by geometry node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy
+import shapely
+from pyoxigraph import Literal, NamedNode, Variable
+from shapely import GEOSException, Point
+from shapely.geometry.base import BaseGeometry
+
+from geo.measures import distances_m
+from sparql.rewriting.edits import Edit
+from sparql.rewriting.geometries import Key
+from sparql.rewriting.geometry_state import GeometryState
+from sparql.rewriting.runs import Binding, split_path
+from sparql.rewriting.spatial_filters import Operand, SpatialFilter
+
+_SHORT_LITERAL = 200
+MOST_TEXT = 8_000_000
+"""How many characters of candidates a query may gain."""
+
+
+class TooMuchText(Exception):
+    """The candidates would make the query too long."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The candidates of one variable; `exact` tells that the filter is true of each and of no other."""
+
+    keys: list[Key]
+    exact: bool
+
+
+def find(filter_: SpatialFilter, operand: Operand, state: GeometryState) -> Found:
+    """What a filter with one constant side can be true of."""
+    return around(filter_, filter_.constant, operand, state, constant_left=filter_.left is filter_.constant)
+
+
+def around(
+    filter_: SpatialFilter,
+    constant: BaseGeometry,
+    operand: Operand,
+    state: GeometryState,
+    *,
+    constant_left: bool,
+) -> Found:
+    """What a filter can be true of when its other side is `constant`."""
+    area = filter_.area(constant, operand)
+    keys, shapes = state.shapes.search(area)
+    if not keys:
+        return Found([], exact=filter_.exact)
+    if filter_.exact:
+        try:
+            holds = filter_.holds(_copy(constant), shapes, constant_left=constant_left)
+        except GEOSException:
+            return Found(keys, exact=False)
+        return Found([keys[position] for position in numpy.flatnonzero(holds).tolist()], exact=True)
+    if filter_.function == "distance" and isinstance(constant, Point):
+        points = shapely.get_type_id(shapes) == 0
+        if points.all():
+            near = distances_m(constant, shapes) <= (filter_.slack + operand.slack).metres
+            keys = [keys[position] for position in numpy.flatnonzero(near).tolist()]
+    return Found(keys, exact=False)
+
+
+@dataclass
+class Column:
+    """How one variable's candidates are written: the variable of VALUES and the term of each key."""
+
+    variable: str
+    by_node: bool
+    edits: list[Edit] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+    def term(self, key: Key) -> NamedNode | Literal:
+        """What stands for a key in VALUES."""
+        node, literal = key
+        return node if self.by_node and isinstance(node, NamedNode) else literal
+
+    def exact(self, keys: Iterable[Key], state: GeometryState) -> bool:
+        """Whether the candidates are these literals and no others."""
+        return not self.by_node or all(len(state.literals_of(node)) == 1 for node, _ in keys)
+
+
+def column_for(binding: Binding, keys: Sequence[Key], *, repeated: int, fresh: str | None) -> Column:
+    """By literal where they are short or must be, else by geometry node.
+
+    `repeated` is how often the keys occur together; `fresh` names a variable that may be made for a node
+    hidden in a path, None where none may. Raises TooMuchText.
+    """
+    length = sum(len(literal.value) + 64 for _, literal in keys) * max(1, repeated // max(1, len(keys)))
+    if all(isinstance(node, NamedNode) for node, _ in keys) and length > _SHORT_LITERAL * len(keys):
+        if not binding.through_path and isinstance(binding.triple.subject, Variable):
+            return Column(binding.triple.subject.value, by_node=True)
+        if binding.through_path and fresh is not None and (cut := split_path(binding, fresh)) is not None:
+            return Column(fresh, by_node=True, edits=[cut[0]], added=[cut[1]])
+    if length > MOST_TEXT:
+        raise TooMuchText
+    return Column(binding.variable, by_node=False)
+
+
+def _copy(shape: BaseGeometry) -> BaseGeometry:
+    copy: BaseGeometry = shapely.from_wkb(shapely.to_wkb(shape))
+    return copy

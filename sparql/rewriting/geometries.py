@@ -1,0 +1,156 @@
+"""The index of geometry literals: which of all those in the graph can a filter be true of.
+
+It holds every statement of a serialisation (geo:asWKT and its like) of every graph, and what a query needs
+from it is completeness: whatever the checkpoint that the query reads holds, the index holds too. So a commit
+tells the index what it adds before it is done, and what a commit removes stays until no query can read it any
+more. More than the checkpoint holds does no harm: what is not there joins with nothing.
+
+Commits only leave notes; one thread, that of the rewriter, builds the index and takes the notes in.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+
+from sparql.source import Term
+from sparql.vocabulary import GEO, UKG
+
+if TYPE_CHECKING:
+    from sparql.rewriting.geometry_state import GeometryState
+
+Node = NamedNode | BlankNode
+Key = tuple[Node, Literal]
+"""A geometry node and a literal that it has, or has had."""
+
+SERIALIZATIONS: Final = frozenset({GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML})
+_BULK: Final = UKG.bulkLoadPending
+_MOST_NOTES: Final = 200_000
+
+
+class _Part:
+    """What one side of a commit says of geometries: statements, others than literals, a bulk load's mark."""
+
+    def __init__(self, quads: Iterable[Quad]) -> None:
+        self.keys: list[Key] = []
+        self.others = self.bulk = False
+        for quad in quads:
+            predicate = quad.predicate
+            if predicate in SERIALIZATIONS:
+                key = key_of(quad)
+                if key is None:
+                    self.others = True
+                else:
+                    self.keys.append(key)
+            elif predicate == _BULK:
+                self.bulk = True
+
+
+@dataclass(frozen=True)
+class Note:
+    """A commit, as far as it concerns geometries."""
+
+    revision: int
+    added: list[Key]
+    removed: list[Key]
+    others: bool
+
+
+class QuadSource(Protocol):
+    """The store as the index reads it."""
+
+    def revision(self) -> int: ...
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]: ...
+
+
+class IndexAway(Exception):
+    """The index cannot answer for a revision now; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class GeometryIndex:
+    """All geometry statements of a store by place. `note` may be called from any thread, `at` from one."""
+
+    def __init__(self, source: QuadSource) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._notes: list[Note] = []
+        self._count = 0
+        self._recording = False
+        self._loading = False
+        self._state: GeometryState | None = None
+
+    def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
+        """Hear of a commit before it is done."""
+        added, removed = _Part(additions), _Part(removals)
+        begins, ends = added.bulk, removed.bulk
+        if not (added.keys or removed.keys or added.others or begins or ends):
+            return
+        with self._lock:
+            if begins or ends:
+                # What a bulk load adds is not told: the index is built anew behind it.
+                self._loading = begins
+                self._forget()
+            elif self._recording:
+                self._notes.append(Note(revision, added.keys, removed.keys, added.others))
+                self._count += len(added.keys) + len(removed.keys)
+                if self._count > _MOST_NOTES:
+                    self._forget()
+
+    def at(self, revision: int) -> GeometryState:
+        """The index, complete for a checkpoint of this revision. Raises IndexAway.
+
+        Builds it when first asked, or when too much has changed unasked. Revisions must not fall from one
+        call to the next by more than the index can look back; it says so if they do.
+        """
+        with self._lock:
+            if self._loading:
+                raise IndexAway("a bulk load is under way and the index of geometries waits for its end")
+            state = self._state if self._recording else None
+            self._recording = True
+        if state is None:
+            # Imported here, in the rewriter's thread: the server starts without it.
+            from sparql.rewriting.geometry_state import GeometryState
+
+            state = GeometryState(self._source.revision())
+            state.fill(self._source)
+        self._take_notes(state)
+        if revision < state.since:
+            raise IndexAway("the index of geometries was built after the graph that the query reads")
+        swept = state.removed_before(self._source, revision)
+        if swept:
+            # Whoever removed one of these since, from another graph, has left a note by now.
+            self._take_notes(state)
+            state.drop(swept, revision)
+        return state
+
+    def _take_notes(self, state: GeometryState) -> None:
+        with self._lock:
+            if not self._recording:
+                raise IndexAway("a bulk load began while the index of geometries was read")
+            self._state, notes, self._notes, self._count = state, self._notes, [], 0
+        for note in notes:
+            state.take(note)
+
+    def _forget(self) -> None:
+        self._recording, self._state, self._notes, self._count = False, None, [], 0
+
+
+def key_of(quad: Quad) -> Key | None:
+    if isinstance(quad.object, Literal) and not isinstance(quad.subject, Triple):
+        return quad.subject, quad.object
+    return None

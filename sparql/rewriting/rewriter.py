@@ -1,0 +1,178 @@
+"""The one place that a query passes on its way to a reader: what it asks for is rewritten into plain SPARQL.
+
+`preparation` tells from the text and the options, cheaply, whether there is anything to do; then None comes
+back and the query goes on as it is. Otherwise the reader pool calls `apply` when it knows the checkpoint, so
+that candidates come from an index which is complete for just that revision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from pyoxigraph import BlankNode, Variable
+
+from sparql.errors import MalformedRequest
+from sparql.rewriting import nodes as n
+from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
+from sparql.rewriting.options import Options
+from sparql.rewriting.parser import NotUnderstood, ParsedQuery, parse_query
+from sparql.rewriting.probes import Probe, Row, Steps
+from sparql.rewriting.report import Report
+
+Ask = Callable[[Probe], Awaitable[list[Row]]]
+
+_INTERESTING = re.compile(r"opengis\.net|urbankg/system#", re.IGNORECASE)
+_FUNCTIONS = "opengis.net/def/function"
+
+
+class Rewriter:
+    """Rewrites queries over one store. `close` it when no query comes any more."""
+
+    def __init__(self, source: QuadSource) -> None:
+        self.geometries = GeometryIndex(source)
+        self._source = source
+        self._thread = ThreadPoolExecutor(1, "rewriting")
+
+    def preparation(
+        self, text: str, options: Options, *, base: str | None = None, own_dataset: bool = False
+    ) -> Preparation | None:
+        """What is to be done to a query before it runs; None for nothing.
+
+        `own_dataset` tells that the request names the graphs that it asks.
+        """
+        if not (options.changes_answers or options.explain or _INTERESTING.search(text)):
+            return None
+        return Preparation(self, text, options, base, own_dataset=own_dataset)
+
+    def warm(self) -> None:
+        """Build the index of geometries in the background, so that no query waits for it."""
+        with suppress(RuntimeError):
+            # Closed already: the server ends before it was open.
+            self._thread.submit(self._build)
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _build(self) -> None:
+        try:
+            self.geometries.at(self._source.revision())
+        except IndexAway:
+            # The first query that needs it will try again.
+            return
+
+    def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
+        """The work on one query, at the revision that it reads."""
+        text, options, report = preparation.text, preparation.options, preparation.report
+        try:
+            parsed = parse_query(text, preparation.base)
+        except NotUnderstood as error:
+            if options.changes_answers:
+                raise MalformedRequest(
+                    f"The options of this query cannot be kept: {error.reason}. Write it in SPARQL 1.1, or "
+                    "leave derived, inference and rewrite out."
+                ) from error
+            report.leave("parse", text, error.reason)
+            return text
+        if "opengis.net" in text:
+            # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
+            from sparql.rewriting.unreadable import warn_of_unreadable
+
+            warn_of_unreadable(text, parsed.prologue, report)
+        if not options.optimize:
+            report.leave("optimize", text, "the request says optimize=false")
+            return text
+        return (yield from self._accelerated(parsed, revision, report))
+
+    def _accelerated(self, parsed: ParsedQuery, revision: int, report: Report) -> Steps[str]:
+        if _FUNCTIONS not in parsed.text:
+            return parsed.text
+        from sparql.rewriting.acceleration import accelerated
+
+        try:
+            state = self.geometries.at(revision)
+        except IndexAway as error:
+            report.leave("optimize", parsed.text, error.reason)
+            return parsed.text
+        return (yield from accelerated(parsed, state, self._count, report))
+
+    def _count(self, triple: n.TriplePattern, limit: int) -> int:
+        subject = None if isinstance(triple.subject, Variable | BlankNode) else triple.subject
+        value = None if isinstance(triple.object, Variable | BlankNode) else triple.object
+        found = self._source.match_quads(subject, triple.predicate, value)
+        return sum(1 for _, _ in zip(range(limit), found, strict=False))
+
+    async def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Run something in the rewriter's own thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+
+class Preparation:
+    """One query on its way: its text and options, and after `apply` the report of what became of it."""
+
+    def __init__(
+        self, rewriter: Rewriter, text: str, options: Options, base: str | None, *, own_dataset: bool
+    ) -> None:
+        self._rewriter = rewriter
+        self.text = text
+        self.options = options
+        self.base = base
+        self.own_dataset = own_dataset
+        self.report = Report()
+
+    @property
+    def optional(self) -> bool:
+        """Whether the answer would be the same without it."""
+        return not self.options.changes_answers
+
+    @property
+    def warning(self) -> str | None:
+        """The value of a Warning header (RFC 7234, 5.5) for what the client should hear of."""
+        told = " ".join(self.report.warnings)
+        if not told:
+            return None
+        plain = "".join(c if " " <= c <= "~" and c not in '"\\\\' else "'" for c in told)
+        return f'199 urbankg "{plain[:1000]}"'
+
+    def explanation(self, rewritten: str, revision: int) -> dict[str, Any]:
+        """What became of the query, as JSON members; after `apply`."""
+        return {
+            "query": self.text,
+            "rewritten": rewritten,
+            "revision": revision,
+            **self.report.members(),
+        }
+
+    async def apply(self, revision: int, ask: Ask) -> str:
+        """The text to run at this revision. Raises RequestError for what the options cannot be kept for."""
+        self.report = Report()
+        steps = self._rewriter.steps(self, revision)
+        rows: list[Row] | None = None
+        while True:
+            done, value = await self._rewriter.run(_advance, steps, rows)
+            if done:
+                assert isinstance(value, str)
+                return value
+            rows = await ask(value)
+
+
+def _advance(steps: Steps[str], rows: list[Row] | None) -> tuple[bool, Probe | str]:
+    try:
+        return False, next(steps) if rows is None else steps.send(rows)
+    except StopIteration as stop:
+        return True, stop.value
+
+
+def drive(steps: Steps[str], ask: Callable[[Probe], list[Row]]) -> str:
+    """Do the work in this thread, with probes answered in it too."""
+    done, value = _advance(steps, None)
+    while not done:
+        assert isinstance(value, Probe)
+        done, value = _advance(steps, ask(value))
+    assert isinstance(value, str)
+    return value

@@ -1,0 +1,79 @@
+"""The parameters of the endpoint that decide about rewriting, over a whole server."""
+
+import httpx
+import pytest
+from pyoxigraph import Quad
+
+from server.services import Services
+from sparql.vocabulary import DEFAULT, GEO
+from tests.server.conftest import select
+from tests.sparql.rewriting.city import EX, PREFIXES, small_city, wkt
+
+BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
+WITHIN = PREFIXES + (
+    f"SELECT ?f ?w {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, {BOX})) }} ORDER BY ?f ?w"
+)
+
+
+@pytest.fixture
+def city(services: Services) -> Services:
+    services.writer.bulk(small_city())
+    return services
+
+
+async def test_the_answer_is_the_same_with_and_without_the_index(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    answers = []
+    for optimize in ("true", "false"):
+        response = await client.get("/sparql", params={"query": WITHIN, "optimize": optimize})
+        assert response.status_code == 200
+        answers.append(response.json())
+    assert answers[0] == answers[1]
+    assert answers[0]["results"]["bindings"]
+
+
+async def test_explain_shows_the_rewritten_query_and_does_not_run_it(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    response = await client.get("/sparql", params={"query": WITHIN, "explain": "true"})
+    told = response.json()
+    assert told["query"] == WITHIN
+    assert "VALUES" in told["rewritten"]
+    assert told["done"][0]["rewriting"] == "spatial filter"
+    assert told["revision"] == city.store.revision()
+
+
+async def test_a_place_added_a_moment_ago_is_found(city: Services, client: httpx.AsyncClient) -> None:
+    await select(client, WITHIN)
+    city.store.commit(
+        [
+            Quad(EX.new, GEO.hasGeometry, EX.newg, DEFAULT),
+            Quad(EX.newg, GEO.asWKT, wkt("POINT(0.31 0.32)"), DEFAULT),
+        ]
+    )
+    assert "http://example.org/new" in {row["f"] for row in await select(client, WITHIN)}
+
+
+async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client: httpx.AsyncClient) -> None:
+    query = WITHIN.replace("0.2 0.2))", "0.2")
+    response = await client.get("/sparql", params={"query": query})
+    assert response.status_code == 200
+    assert response.json()["results"]["bindings"] == []
+    assert "cannot be read" in response.headers["warning"]
+
+
+async def test_a_syntax_error_is_told_at_its_place_in_the_text_that_was_sent(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    query = WITHIN.replace("ORDER BY ?f ?w", "\nGROUP ?f")
+    response = await client.get("/sparql", params={"query": query})
+    assert response.status_code == 400
+    assert response.json()["line"] == query.count("\n") + 1
+
+
+@pytest.mark.parametrize("parameter", ["derived", "rewrite", "optimize", "explain", "inference"])
+async def test_a_parameter_that_means_nothing_is_refused(client: httpx.AsyncClient, parameter: str) -> None:
+    response = await client.get("/sparql", params={"query": "ASK {}", parameter: "perhaps"})
+    assert response.status_code == 400
+    assert parameter in response.json()["detail"]

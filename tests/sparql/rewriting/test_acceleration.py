@@ -1,0 +1,98 @@
+"""What is searched for in the index, what is not, and what is told of it."""
+
+import pytest
+
+from tests.sparql.rewriting.city import PREFIXES, City, small_city
+
+BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
+POINT = '"POINT(0.5 0.5)"^^geo:wktLiteral'
+DISTANCE = f"geof:distance(?w, {POINT}, uom:metre)"
+PATTERN = "?f geo:hasGeometry ?g . ?g geo:asWKT ?w"
+
+
+@pytest.fixture(scope="module")
+def city() -> City:
+    return City(small_city(literals_only=True))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        f"geof:sfWithin(?w, {BOX})",
+        f"geof:sfContains({BOX}, ?w)",
+        f"geof:ehInside(?w, {BOX})",
+        f"geof:rcc8ntpp(?w, {BOX})",
+        f"geof:sfWithin(?w, geof:buffer({POINT}, 40, uom:kilometre))",
+        f"geof:sfIntersects(geof:buffer(?w, 20, uom:kilometre), {POINT})",
+        f"geof:distance(?w, {POINT}, uom:metre) < 20000",
+        f"20 * 1000 >= geof:metricDistance({POINT}, ?w)",
+        f"geof:sfIntersects(?w, geof:envelope({BOX}))",
+        f'geof:relate(?w, {BOX}, "T*F**F***")',
+    ],
+)
+def test_filters_with_a_constant_are_searched_for(city: City, condition: str) -> None:
+    text, report = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER({condition}) }}")
+    assert report.done
+    assert "VALUES ?w" in text
+    assert city.answers(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (f"SELECT ?f {{ {PATTERN} FILTER(geof:sfDisjoint(?w, {BOX})) }}", "anywhere"),
+        (f"SELECT ?f {{ {PATTERN} FILTER(!geof:sfWithin(?w, {BOX})) }}", "true by itself"),
+        (f"SELECT ?f {{ {PATTERN} FILTER(geof:distance(?w, {POINT}, uom:degree) < 1) }}", "unit of length"),
+        (f"SELECT ?f {{ ?f ex:at ?w FILTER(geof:sfWithin(?w, {BOX})) }}", "no triple pattern beside it"),
+        (
+            f"SELECT ?f {{ ?f a ex:Place OPTIONAL {{ {PATTERN} FILTER(geof:sfWithin(?w, {BOX})) }} }}",
+            "solution by solution",
+        ),
+        (f"SELECT ?w {{ {PATTERN} }} ORDER BY DESC({DISTANCE}) LIMIT 3", "furthest"),
+        (f"SELECT ?w {{ {PATTERN} }} ORDER BY {DISTANCE}", "no LIMIT"),
+        ("SELECT ?f { << ?f ?p ?o >> ex:said ?w }", "not read here"),
+    ],
+)
+def test_what_is_left_alone_is_told_with_the_reason(city: City, query: str, why: str) -> None:
+    text, report = city.rewritten(query)
+    assert text == PREFIXES + query
+    assert any(why in left["why"] for left in report.left), report.left
+
+
+def test_the_filter_goes_where_the_index_is_exact_and_stays_elsewhere(city: City) -> None:
+    within, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER(geof:sfWithin(?w, {BOX})) }}")
+    touching, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER(geof:sfTouches(?w, {BOX})) }}")
+    assert "sfWithin" not in within
+    assert "sfTouches" in touching
+
+
+def test_a_nearest_query_asks_a_probe_and_gets_candidates(city: City) -> None:
+    _, report = city.rewritten(f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} ORDER BY {DISTANCE} LIMIT 2")
+    assert [done["rewriting"] for done in report.done] == ["nearest"]
+    assert "COUNT(*)" in city.probes[-1]
+
+
+def test_a_join_of_two_variables_gets_pairs(city: City) -> None:
+    query = (
+        "SELECT ?a ?b { ?a a ex:Shop ; geo:hasGeometry ?ga . ?ga geo:asWKT ?wa . "
+        "?b a ex:Park ; geo:hasGeometry ?gb . ?gb geo:asWKT ?wb FILTER(geof:sfIntersects(?wa, ?wb)) }"
+    )
+    text, report = city.rewritten(query)
+    assert "VALUES (?wa ?wb)" in text or "VALUES (?ga ?gb)" in text
+    assert report.done[0]["candidates"] > 0
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
+def test_a_geometry_that_cannot_be_read_is_told(city: City) -> None:
+    query = f'SELECT ?f {{ {PATTERN} FILTER(geof:sfWithin(?w, "POLYGON((1 2"^^geo:wktLiteral)) }}'
+    _, report = city.rewritten(query)
+    assert "POLYGON((1 2" in report.warnings[0]
+
+
+def test_another_pattern_that_leaves_less_is_tried_first() -> None:
+    city = City(small_city(places=400, literals_only=True))
+    everywhere = '"POLYGON((-1 -1, 3 -1, 3 3, -1 3, -1 -1))"^^geo:wktLiteral'
+    query = f'SELECT ?w {{ {PATTERN} . ?f rdfs:label "name 3" FILTER(geof:sfWithin(?w, {everywhere})) }}'
+    _, report = city.rewritten(query)
+    assert not report.done
+    assert "tried first" in report.left[0]["why"]
