@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 
 from extractors.candidates import AMBIGUOUS_NAME, NOT_A_NAME, WRONG_CLASS, Problem
 from extractors.grounding import GroundedText
+from extractors.likeness import QUALIFIERS
 from extractors.linking import Linker, LinkReason, normalise
 from extractors.minting import Minter
 from ontology.schema import Schema
@@ -27,9 +28,6 @@ _DETERMINER = re.compile(
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
     "themselves here there one none"
-)
-_QUALIFIERS: Final = (
-    "north south east west upper lower new old greater little central downtown midtown uptown"
 )
 _LABELS: Final = frozenset(
     NamedNode(iri)
@@ -135,7 +133,7 @@ def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[s
     found: dict[str, str] = {}
     for key, mention in names.items():
         longer = [other for other in names if other.endswith(f" {key}")]
-        if " " in key or len(longer) != 1 or set(longer[0].split()) & set(_QUALIFIERS.split()):
+        if " " in key or len(longer) != 1 or set(longer[0].split()) & QUALIFIERS:
             continue
         whole, part = (text.occurrences(name) for name in (names[longer[0]].name, mention.name))
         if whole and part and whole[0].start <= part[0].start < whole[0].end:

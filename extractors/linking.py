@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -26,6 +26,7 @@ __all__ = [
     "LinkReason",
     "Linker",
     "Word",
+    "nearly_equal",
     "normalise",
     "without_possessive",
     "words_of",
@@ -160,12 +161,20 @@ _RANK = {Fit.INSTANCE: 2, Fit.POSSIBLE: 1, Fit.DISJOINT: 0}
 class Linker:
     """Links names to entities by label, alias, expected class and, if unambiguous, near match.
 
-    `near_threshold` is the least trigram similarity of a near match; above 1 there are none.
+    `near_threshold` is the least trigram similarity of a near match; above 1 there are none. `same` gives one
+    entity for all that owl:sameAs says are one: namesakes that are the same are not ambiguous.
     """
 
     def __init__(
-        self, labels: Labels, schema: Schema, *, near_threshold: float = 0.7, alternatives: int = 5
+        self,
+        labels: Labels,
+        schema: Schema,
+        *,
+        near_threshold: float = 0.7,
+        alternatives: int = 5,
+        same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
     ) -> None:
+        self.same = same
         self.labels = labels
         self.schema = schema
         self.near_threshold = near_threshold
@@ -173,7 +182,13 @@ class Linker:
 
     def over(self, labels: Labels) -> Linker:
         """Return a linker with the same settings over other labels."""
-        return Linker(labels, self.schema, near_threshold=self.near_threshold, alternatives=self.alternatives)
+        return Linker(
+            labels,
+            self.schema,
+            near_threshold=self.near_threshold,
+            alternatives=self.alternatives,
+            same=self.same,
+        )
 
     def link(
         self,
@@ -209,9 +224,9 @@ class Linker:
         left = [entry for entry in allowed if _RANK[fits[entry.iri]] == best]
         left = [entry for entry in left if entry.iri in context] or left
         left = [entry for entry in left if entry.main] or left
-        if len({entry.iri for entry in left}) > 1:
+        if len({self.same(entry.iri) for entry in left}) > 1:
             return Link(name, None, 0.0, LinkReason.AMBIGUOUS, None, self._listed(left))
-        taken = max(left, key=lambda entry: entry.main)
+        taken = max(left, key=lambda entry: (entry.main, self.same(entry.iri) == entry.iri))
         reason = LinkReason.LABEL if taken.main else LinkReason.ALIAS
         others = [entry for entry in entries if entry.iri != taken.iri]
         return Link(name, taken.iri, 1.0, reason, taken, self._listed(others))
@@ -236,7 +251,7 @@ class Linker:
             and _differs_by_spelling(name, entry.label)
             and self.fit(entry.classes, expected) is Fit.INSTANCE
         ]
-        if len({entry.iri for entry, _ in strong}) == 1:
+        if len({self.same(entry.iri) for entry, _ in strong}) == 1:
             entry, score = strong[0]
             others = [other for other, _ in similar if other.iri != entry.iri]
             return Link(name, entry.iri, score, LinkReason.NEAR, entry, self._listed(others))
@@ -259,10 +274,11 @@ def _differs_by_spelling(name: str, label: str) -> bool:
     ours, theirs = normalise(name).split(), normalise(label).split()
     if len(ours) != len(theirs):
         return "".join(ours) == "".join(theirs)
-    return all(_nearly_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+    return all(nearly_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
-def _nearly_equal(a: str, b: str) -> bool:
+def nearly_equal(a: str, b: str) -> bool:
+    """Tell a misspelled word from another word."""
     if a == b:
         return True
     shorter = min(len(a), len(b))

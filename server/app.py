@@ -18,6 +18,7 @@ from server.routes import (
     ask,
     changes,
     documents,
+    entities,
     extractions,
     health,
     ontologies,
@@ -57,7 +58,7 @@ def create_app(services: Services) -> ASGIApp:
     routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
-    for room in (extractions, relations, review, documents, ask, storage, rules):
+    for room in (extractions, relations, review, documents, entities, ask, storage, rules):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     problems = all_problems()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
+from extractors.linking import LabelEntry
 from ontology import Schema
 from server.settings import Settings
 from shapes.review import ReviewQueue
@@ -22,18 +23,31 @@ from sparql.vocabulary import RDFS, SH
 class Batch:
     """Statements with their support, and what was wrong with them before any shape was asked.
 
-    `refused` stay out; `doubts` are warnings, told of those that come in.
+    `refused` stay out; `doubts` are warnings, told of those that come in. `minted` are new entities that
+    extraction named; `linked` tells which of them turned out to be an entity of the graph.
     """
 
     statements: dict[Triple, Statement] = field(default_factory=dict)
     supports: dict[Triple, Support] = field(default_factory=dict)
     refused: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
     doubts: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
+    minted: frozenset[NamedNode] = frozenset()
+    linked: dict[NamedNode, LabelEntry] = field(default_factory=dict)
 
     def refuse(self, triple: Triple, violation: Violation) -> None:
         """Keep a statement out, or only doubt it where the violation is but a warning."""
         held = self.refused if violation.blocking else self.doubts
         held[triple] = (*held.get(triple, ()), violation)
+
+    def rename(self, change: Callable[[Triple], Triple]) -> None:
+        """Put other triples in the place of those that `change` changes."""
+        self.statements = {
+            (new := change(triple)): replace(one, triple=new) for triple, one in self.statements.items()
+        }
+        for held in (self.supports, self.refused, self.doubts):
+            renamed = {change(triple): value for triple, value in held.items()}
+            held.clear()
+            held.update(renamed)  # type: ignore[arg-type]
 
     def rejections(self, found: dict[Triple, tuple[Violation, ...]]) -> tuple[Rejection, ...]:
         """Statements with their reasons, as a change takes them."""

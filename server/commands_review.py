@@ -114,7 +114,7 @@ def accept(
     message: dict[str, Any] = {
         "statements": [one.model_dump(by_alias=True) for one in given],
         "reason": reason,
-        "by": by or getpass.getuser(),
+        "by": by or account(),
     }
 
     async def here(services: Services) -> int:
@@ -160,6 +160,14 @@ def reopen(
     _decide(context, "reopen", items, data, config, reason, by, None, as_json)
 
 
+def account() -> str:
+    """The name of the account that runs the command, where it has one."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "anonymous"
+
+
 def _decide(
     context: typer.Context,
     decision: str,
@@ -174,7 +182,7 @@ def _decide(
     if bool(items) == (text is not None):
         raise typer.BadParameter("Give identifiers of items, or --text for all open ones that mention it.")
     settings = settings_of(context, data=data, config=config).settings
-    who = by or getpass.getuser()
+    who = by or account()
     choice: dict[str, Any] = {"items": items} if items else {"filter": {"text": text}}
     message = {"decision": decision, "reason": reason, "by": who, **choice}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, NamedNode
 
 from extractors.models import ChatModel
 from ontology import Schema
@@ -20,15 +20,21 @@ from server.settings import Settings
 from server.workplace import Workplace
 from sparql.readers import ReaderPool
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import DEFAULT
+from sparql.vocabulary import DEFAULT, RDF
 from sparql.writer import Writer
 
 if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
     from server.intake import Intake
     from shapes.review import ReviewQueue
     from sparql.ask import Asker
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
+
+
+_NEVER = 2.0
+"""A similarity that no two names have."""
 
 
 @dataclass
@@ -47,6 +53,22 @@ class Engines:
         self.asker = _asker(schema, self.labels, parts)
         if self.labels.use_aliases(alias_properties(schema)):
             self.labels.rebuild(parts.store.match_quads(None, None, None, DEFAULT))
+
+    def obstacle(self, one: NamedNode, other: NamedNode, parts: EngineParts) -> str | None:
+        """Why two entities cannot be one, in words; None when nothing speaks against it."""
+        from sparql.resolution import Resolver
+
+        store = parts.store
+
+        def classes(iri: NamedNode) -> list[NamedNode]:
+            return [t.object for t in store.match(iri, RDF.type, None) if isinstance(t.object, NamedNode)]
+
+        def places(iri: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
+            return self.relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
+
+        near_m = parts.settings.resolution_distance_m
+        resolver = Resolver(self.labels, store, places, near_m=near_m)
+        return resolver.obstacle(one, other, classes, parts.workplace.schema)
 
 
 @dataclass(frozen=True)
@@ -92,11 +114,13 @@ class Opening:
 
 def _open(parts: EngineParts) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
-    from extractors import ExtractionSettings, Pipeline
+    from extractors import ExtractionSettings, Linker, Pipeline
     from server.batch import GeometryAssessor
     from server.intake import Intake
+    from server.resolving import ResolutionAssessor
     from sparql.labels import LabelIndex, alias_properties
     from sparql.relations import SpatialRelations
+    from sparql.resolution import representative
 
     settings, store, workplace = parts.settings, parts.store, parts.workplace
     rules = parts.load_rules()
@@ -111,6 +135,10 @@ def _open(parts: EngineParts) -> Engines:
             base=settings.base_iri, languages=languages, maximum_characters=settings.max_text_chars
         ),
         exists=lambda iri: _exists(store, iri),
+        # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.
+        linker=lambda names, schema: Linker(
+            names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
+        ),
     )
     engines = Engines(
         relations=relations,
@@ -120,7 +148,10 @@ def _open(parts: EngineParts) -> Engines:
             parts.review,
             rules=lambda: workplace.current,
             pipeline=pipeline,
-            assessors=(GeometryAssessor(settings, relations, labels, parts.review),),
+            assessors=(
+                ResolutionAssessor(settings, relations, labels, store),
+                GeometryAssessor(settings, relations, labels, parts.review),
+            ),
         ),
         asker=_asker(rules.schema, labels, parts),
     )
@@ -134,11 +165,12 @@ def _open(parts: EngineParts) -> Engines:
 def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
     from extractors import Linker
     from sparql.ask import Asker
+    from sparql.resolution import representative
 
     return Asker(
         schema=schema,
         labels=labels,
-        linker=Linker(labels, schema),
+        linker=Linker(labels, schema, same=lambda iri: representative(parts.store, iri)),
         model=parts.model,
         run_query=parts.readers.solutions,
     )

@@ -4,14 +4,14 @@ import asyncio
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
-from extractors.linking import normalise
+from extractors.linking import LabelEntry, normalise
 from server.batch import Assess, Batch
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
@@ -83,7 +83,7 @@ class Intake:
         """
         started = datetime.now(UTC)
         extraction = await self._pipeline.extract(text)
-        batch = Batch()
+        batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
         facts = {
@@ -160,6 +160,9 @@ class Intake:
             )
 
         verdict = await asyncio.to_thread(self._writer.commit_built, build)
+        if extraction is not None and batch.linked:
+            entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
+            extraction = replace(extraction, entities=entities)
         return Outcome(identifier, verdict, batch.supports, extraction)
 
     def _support_names(self, batch: Batch, extraction: Extraction) -> None:
@@ -229,6 +232,15 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
             )
             for problem in candidate.problems
         )
+
+
+def _resolved(entity: Entity, linked: Mapping[NamedNode, LabelEntry]) -> Entity:
+    """An entity as what it turned out to be."""
+    known = linked.get(entity.iri)
+    if known is None:
+        return entity
+    classes = tuple(sorted(known.classes, key=lambda node: node.value))
+    return replace(entity, iri=known.iri, label=known.label, classes=classes, new=False)
 
 
 def _entity(entity: Entity) -> dict[str, Any]:

@@ -13,6 +13,10 @@ from server.sample.mapping import MappingError
 from shapes.errors import (
     DocumentRemoved,
     DocumentUnknown,
+    EntityUnknown,
+    MergeRefused,
+    MergeSettled,
+    MergeUnknown,
     ReasonNeeded,
     ReviewItemDecided,
     ReviewItemUnknown,
@@ -60,6 +64,10 @@ def all_problems() -> ProblemMap:
     add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
     add(ReasonNeeded, 422, "Reason needed")
     add(DocumentUnknown, 404, "No such document")
+    add(EntityUnknown, 404, "No such entity")
+    add(MergeRefused, 409, "Not one entity")
+    add(MergeUnknown, 404, "No such merge")
+    add(MergeSettled, 409, "Merge cannot be split")
     add(
         DocumentRemoved,
         410,

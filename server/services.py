@@ -30,6 +30,7 @@ from server.watching import Draining
 from server.workplace import Kind, Workplace
 from shapes.decisions import Decisions
 from shapes.documents import Documents
+from shapes.merging import Merging
 from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
@@ -65,6 +66,7 @@ class Services:
     review: ReviewQueue
     decisions: Decisions
     documents: Documents
+    merging: Merging
     model: ChatModel
     readers: ReaderPool
     rewriter: Rewriter
@@ -248,6 +250,12 @@ def build(
             shapes_version=lambda: workplace.current.gate.version,
         ),
         documents=Documents(store, writer, review),
+        merging=Merging(
+            store,
+            writer,
+            review,
+            obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
+        ),
         model=chat,
         readers=readers,
         rewriter=rewriter,

@@ -69,6 +69,21 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
+    link_threshold: float = Field(
+        0.9,
+        ge=0,
+        description="Least likeness at which something new in a text is taken for a known entity of the same "
+        "words (up to spelling and order) and a fitting class: 0.9 for the words, more where both lie near "
+        "each other; above 1: never.",
+    )
+    duplicate_threshold: float = Field(
+        0.75,
+        ge=0,
+        description="Least likeness at which something new is queued as a possible duplicate.",
+    )
+    resolution_distance_m: float = Field(
+        1000, ge=0, description="How far apart, in metres, two places may lie and still be taken for one."
+    )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
         description="What becomes of a text's statement about where something is that the geometries "

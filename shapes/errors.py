@@ -7,7 +7,11 @@ ShapesError
 ├── ReviewItemDecided    a decision on an item that is not open for it
 ├── ReasonNeeded         a rejection without a word why
 ├── DocumentUnknown
-└── DocumentRemoved      a document that was taken back
+├── DocumentRemoved      a document that was taken back
+├── EntityUnknown
+├── MergeRefused         two entities that cannot be one
+├── MergeUnknown
+└── MergeSettled         a merge that was split already, or that another was built on
 """
 
 from pathlib import Path
@@ -76,3 +80,33 @@ class DocumentRemoved(ShapesError):
         super().__init__(
             f"Document {document} was removed by {by} at {removed_at}. Post its text again to have it back."
         )
+
+
+class EntityUnknown(ShapesError):
+    """An IRI of which the graph says nothing."""
+
+    def __init__(self, iri: str) -> None:
+        super().__init__(f"The graph says nothing of <{iri}>. Look the entity up by its label first.")
+
+
+class MergeRefused(ShapesError):
+    """Two entities that cannot be one."""
+
+    def __init__(self, keep: str, other: str, reason: str) -> None:
+        super().__init__(
+            f"<{keep}> and <{other}> are not merged: {reason}. Mend the graph first if that is wrong."
+        )
+
+
+class MergeUnknown(ShapesError):
+    """A merge that never was."""
+
+    def __init__(self, merge: str) -> None:
+        super().__init__(f"There is no merge {merge}. List them with GET /entities/merges.")
+
+
+class MergeSettled(ShapesError):
+    """A merge that cannot be split now."""
+
+    def __init__(self, merge: str, reason: str) -> None:
+        super().__init__(f"Merge {merge} cannot be split: {reason}.")

@@ -58,3 +58,25 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
     assert asked.stdout.split() == ["o", "Thing", "Hall"]
     reopened = urbankg("review", "reopen", by_subject[THING + "2"], "--data", str(data))
     assert reopened.stdout.split() == [by_subject[THING + "2"], "open"]
+
+
+@pytest.mark.slow
+def test_entities_are_merged_and_split_from_the_command_line(tmp_path: Path):
+    data, turtle = tmp_path / "data", tmp_path / "halls.ttl"
+    turtle.write_text(
+        f"""<https://example.org/a> a <{MUSEUM}> ; <{LABEL}> "A Hall" .
+        <https://example.org/b> a <{MUSEUM}> ; <{LABEL}> "B Hall" ."""
+    )
+    assert urbankg("load", str(turtle), "--data", str(data)).returncode == 0
+    pair = ("https://example.org/a", "https://example.org/b")
+    merged = urbankg("entity", "merge", *pair, "--by", "Ada", "--data", str(data))
+    assert merged.returncode == 0, merged.stderr
+    asks = f"SELECT (COUNT(*) AS ?n) WHERE {{ ?s a <{MUSEUM}> }}"
+    assert urbankg("query", asks, "--data", str(data), "--format", "csv").stdout.split() == ["n", "1"]
+    with RunningServer(data):
+        (merge,) = json.loads(urbankg("entity", "merges", "--data", str(data)).stdout)["merges"]
+        split = urbankg("entity", "split", merge["id"], "--data", str(data))
+        assert split.returncode == 0, split.stderr
+        again = urbankg("entity", "split", merge["id"], "--data", str(data))
+        assert again.returncode == 2
+    assert urbankg("query", asks, "--data", str(data), "--format", "csv").stdout.split() == ["n", "2"]
