@@ -1,16 +1,27 @@
-"""`urbankg check`: what an ontology engineer runs before an edit is put in force, and what CI runs."""
+"""`urbankg check` and `impact`: what an ontology engineer runs before an edit is put in force, and CI too."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ontology.errors import OntologyError
 from ontology.findings import Level
+from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.reporting import ReportFormat
 from server.checking import Folders, Reasoner, check
-from server.invocation import finish, settings_of
+from server.errors import SettingsError
+from server.invocation import finish, on_store, settings_of
+from server.remote import RunningServer
+from server.rule_effects import impact_json, impact_text, measure
+from server.rule_history import RuleHistory
+from server.rulebook import Rulebook, read_rulebook
 from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.settings import Settings
+from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+from shapes.review import ReviewQueue
+from sparql.store import EmbeddedStore
 
 OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
 ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
@@ -20,6 +31,7 @@ Config = Annotated[Path | None, typer.Option("--config", help="TOML file with se
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("check")(check_files)
+    app.command("impact")(impact)
 
 
 def folders_of(settings: Settings) -> Folders:
@@ -50,3 +62,71 @@ def check_files(
     else:
         output.write_text(text + "\n", encoding="utf-8")
     finish(1 if report.fails(fail_on) else 0)
+
+
+def impact(
+    context: typer.Context,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    config: Config = None,
+    format_: Annotated[
+        ReportFormat, typer.Option("--format", help="text, json or markdown.")
+    ] = ReportFormat.TEXT,
+) -> None:
+    """Say what these folders would change against the rules in force: what fails, passes and follows.
+
+    Exit code 1 when something in the graph would newly fail.
+    """
+    if format_ is ReportFormat.SARIF:
+        raise SettingsError("SARIF is for `urbankg check`; here choose text, json or markdown.")
+    settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
+    folders = folders_of(settings)
+
+    def tell(found: dict[str, Any]) -> int:
+        if format_ is ReportFormat.JSON:
+            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        else:
+            typer.echo(impact_text(found, markdown=format_ is ReportFormat.MARKDOWN))
+        return 1 if found["failing"] else 0
+
+    def local(store: EmbeddedStore) -> int:
+        review = ReviewQueue(store)
+        return tell(
+            impact_json(measure(store, review, _kept(settings.data, folders), read_rulebook(folders)))
+        )
+
+    on_store(settings, lambda server: tell(_asked(server, folders)), local)
+
+
+def _kept(data: Path, folders: Folders) -> Rulebook:
+    """The rules that were in force last in a data folder."""
+    history = RuleHistory(data)
+    schema, shapes = history.last_good_ontology(), history.last_good_shapes()
+    if schema is None or shapes is None:
+        raise SettingsError(f"No rules were ever in force in {data}. Serve it once, then compare.")
+    return Rulebook(schema, shapes[0], folders.shapes, shapes[1])
+
+
+def _asked(server: RunningServer, folders: Folders) -> dict[str, Any]:
+    """The same from the server that holds the folder: it is sent the files as they are here."""
+    in_force = server.get("/rules")["files"]
+    message: dict[str, dict[str, str | None]] = {}
+    for kind, folder, suffixes in (
+        ("ontology", folders.ontology, (*ONTOLOGY_SUFFIXES, ".xml")),
+        ("shapes", folders.shapes, SHAPES_SUFFIXES),
+    ):
+        files: dict[str, str | None] = {file["name"]: None for file in in_force[kind] if file["direct"]}
+        for path in sorted(folder.iterdir()):
+            if path.suffix in suffixes:
+                files[path.name] = _text(path)
+        message[kind] = files
+    found: dict[str, Any] = server.post("/impact", message)["impact"]
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OntologyError(f"The file cannot be read: {error}.", "Write it as UTF-8.", file=path) from error

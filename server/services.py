@@ -22,6 +22,7 @@ from server.keys import KeyStore
 from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
 from server.queueing import QueueingWriter
+from server.rule_effects import RuleEffects
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook
 from server.settings import Settings
@@ -274,6 +275,7 @@ def build(
         opening=opening,
     )
     workplace.put_in_force = services.use
+    workplace.effects = RuleEffects(store, writer, review, services.decisions)
     return services
 
 

@@ -30,7 +30,9 @@ from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 
 if TYPE_CHECKING:
+    from server.rule_effects import RuleEffects
     from shapes.gate import ShapesGate
+    from shapes.impact import Impact
 
 _log = logging.getLogger("urbankg.rules")
 Signature = tuple[tuple[str, int, int], ...]
@@ -73,13 +75,16 @@ class Switched:
     rules: Rulebook
     report: CheckReport
     changed: bool
+    impact: Impact | None = None
+    """What it changed in the graph; None where nothing was changed."""
 
 
 class Workplace:
     """The rules in force, and the way to change them. Its methods block; call them on a thread.
 
     `editable` is False where the folders are those of the installed program, which are not written to.
-    `put_in_force` is called with new rules and returns when they judge; `after_switch` are called then.
+    `put_in_force` is called with new rules and returns when they judge; `effects` measures and carries out
+    what that changes in the graph.
     """
 
     def __init__(
@@ -93,7 +98,7 @@ class Workplace:
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
         self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
-        self.after_switch: list[Callable[[Switched], None]] = []
+        self.effects: RuleEffects | None = None
         self._editable = editable
         self._lock = threading.Lock()
         self._seen = self._settled = self._signature()
@@ -225,21 +230,24 @@ class Workplace:
 
     def _switch(self, candidate: Candidate) -> Switched:
         before, rules = self.current, candidate.rules
-        changed = before.versions != rules.versions
-        if changed:
-            self.history.keep(rules)
-            self.put_in_force(rules)
-            self.since = datetime.now(UTC)
         self.problem, self.report = None, candidate.report
-        switched = Switched(before, rules, candidate.report, changed)
-        if changed:
-            _log.info(
-                "New rules in force: ontology %s, shapes %s (before: %s, %s)",
-                rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
-            )  # fmt: skip
-            for follow_up in self.after_switch:
-                follow_up(switched)
-        return switched
+        if before.versions == rules.versions:
+            return Switched(before, rules, candidate.report, changed=False)
+        impact = self.impact(rules)
+        self.history.keep(rules)
+        self.put_in_force(rules)
+        self.since = datetime.now(UTC)
+        _log.info(
+            "New rules in force: ontology %s, shapes %s (before: %s, %s)",
+            rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
+        )  # fmt: skip
+        if self.effects is not None and impact is not None:
+            self.effects.carry_out(rules, impact)
+        return Switched(before, rules, candidate.report, changed=True, impact=impact)
+
+    def impact(self, rules: Rulebook) -> Impact | None:
+        """What other rules would change in the graph; None where there is no graph to ask."""
+        return None if self.effects is None else self.effects.measure(self.current, rules)
 
     def _check_names(self, edit: Edit) -> None:
         for names, suffixes, more in (

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.affected import AffectedPairs
+from shapes.affected import AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
 from shapes.compiled import CompiledEngine
 from shapes.engine import Engine, PyshaclEngine, in_order
@@ -40,10 +40,8 @@ class ShapesGate:
         self.pairs = AffectedPairs(shapes)
         nodes = {shape.name: shape.node for shape in shapes}
         reference = PyshaclEngine(files.graph, nodes)
-        self._engines: Mapping[EngineName, Engine] = {
-            "pyshacl": reference,
-            "compiled": CompiledEngine(files.graph, nodes, reference),
-        }
+        self._compiled = CompiledEngine(files.graph, nodes, reference)
+        self._engines: Mapping[EngineName, Engine] = {"pyshacl": reference, "compiled": self._compiled}
         self._engine = self._engines[engine]
         self._derives_from = derives_from
 
@@ -118,6 +116,14 @@ class ShapesGate:
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds (used by `validate`, after bulk loads)."""
         return in_order(self._engine.check(source, self.pairs.everything(source)).values())
+
+    def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]:
+        """What these pairs violate, whatever was there before."""
+        return in_order(self._engine.check(source, pairs).values())
+
+    def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
+        """The pairs that may violate something, found fast; the others surely conform."""
+        return self._compiled.doubtful(source, pairs)
 
     def _charge_all(
         self,

@@ -1,4 +1,4 @@
-"""The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE`, `/check`."""
+"""The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE` ..."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,7 @@ from server.bodies import body_schema, read_body, read_json
 from server.checking import Reasoner, check, reasoned
 from server.errors import MalformedBody
 from server.keys import Scope
+from server.rule_effects import impact_json
 from server.rulebook import Rulebook
 from server.services import Services
 from server.workplace import Edit, Kind, Switched, Workplace
@@ -68,6 +69,12 @@ def router(services: Services) -> APIRouter:
         message = await read_json(request, EditMessage, limit)
         return await run_in_threadpool(_checked, workplace, message.edit(), reason)
 
+    @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
+    async def post_impact(request: Request) -> dict[str, Any]:
+        """What these edits would change: what would fail, what would pass, what would follow."""
+        message = await read_json(request, EditMessage, limit)
+        return await run_in_threadpool(_would, workplace, message.edit())
+
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path)
     return routes
@@ -104,9 +111,7 @@ async def _edit(
 ) -> Response:
     edit = Edit.of(kind, name, content)
     if _flag(request, "dry-run"):
-        candidate = await run_in_threadpool(workplace.candidate, edit)
-        told = {"switched": False, "rules": _versions(candidate.rules), "check": candidate.report.as_json()}
-        return JSONResponse(told)
+        return JSONResponse(await run_in_threadpool(_would, workplace, edit))
     tag = request.headers.get("if-match")
     expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
     is_new = workplace.digest(kind, name) is None and name != CATALOG
@@ -128,6 +133,20 @@ def switched_json(switched: Switched) -> dict[str, Any]:
         "rules": _versions(switched.rules),
         "before": _versions(switched.before),
         "check": switched.report.as_json(),
+        "impact": None if switched.impact is None else impact_json(switched.impact),
+    }
+
+
+def _would(workplace: Workplace, edit: Edit) -> dict[str, Any]:
+    """The same of an edit that is not carried out."""
+    candidate = workplace.candidate(edit)
+    impact = workplace.impact(candidate.rules)
+    return {
+        "switched": False,
+        "rules": _versions(candidate.rules),
+        "before": _versions(workplace.current),
+        "check": candidate.report.as_json(),
+        "impact": None if impact is None else impact_json(impact),
     }
 
 
@@ -146,7 +165,10 @@ def _told(workplace: Workplace) -> dict[str, Any]:
         "since": workplace.since.isoformat(),
         "problem": workplace.problem,
         "files": {
-            kind.value: [{"name": n, "sha256": digest} for n, (_, digest) in workplace.files(kind).items()]
+            kind.value: [
+                {"name": name, "sha256": digest, "direct": path.parent == workplace.folder(kind)}
+                for name, (path, digest) in workplace.files(kind).items()
+            ]
             for kind in Kind
         },
         "check": None if report is None else report.as_json(),

@@ -14,6 +14,7 @@ from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES, Services, build
 from server.settings import Settings
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
+from tests.server.workshop import folders, settings_in
 
 COLUMBIA = (
     "Columbia University is a private Ivy League research university in New York City. Established in 1754 "
@@ -96,3 +97,18 @@ async def select(client: httpx.AsyncClient, query: str) -> list[dict[str, str]]:
     return [
         {name: term["value"] for name, term in row.items()} for row in response.json()["results"]["bindings"]
     ]
+
+
+@pytest.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Services]:
+    """A server over a small ontology and shapes in folders that a test may edit."""
+    folders(tmp_path)
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        yield services
+
+
+@pytest.fixture
+async def shop_client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_app(shop), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        yield client

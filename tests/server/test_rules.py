@@ -1,7 +1,6 @@
 """Ontology and shapes are edited while the server serves: checked first, then in force at once."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -10,37 +9,16 @@ from pyoxigraph import NamedNode
 
 from server.app import create_app
 from server.services import Services, build
-from server.settings import Settings
 from tests.server.conftest import RecordedModel, select
-from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders
+from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 
-UPDATE = {"content-type": "application/sparql-update"}
 TURTLE = {"content-type": "text/turtle"}
 NAMED = "PREFIX ukg: <https://w3id.org/urbankg/system#>\n"
 
 
-def settings_in(root: Path) -> Settings:
-    return Settings(
-        data=root / "data", readers=1, ontology=root / "ontology", shapes=root / "shapes", language=""
-    )
-
-
 @pytest.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Services]:
-    folders(tmp_path)
-    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
-        yield services
-
-
-@pytest.fixture
-async def client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(shop), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-        yield client
-
-
-async def update(client: httpx.AsyncClient, text: str) -> httpx.Response:
-    return await client.post("/sparql", content=PREFIX + text, headers=UPDATE)
+def client(shop_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shop_client
 
 
 async def test_a_shapes_file_that_is_put_judges_the_next_write(client: httpx.AsyncClient) -> None:
@@ -181,21 +159,10 @@ async def test_every_version_that_was_in_force_is_kept_as_files(
 
 
 async def test_provenance_names_the_versions_that_judged(client: httpx.AsyncClient, shop: Services) -> None:
-    async def submit(name: str) -> None:
-        city = "http://example.org/city#"
-        statement = {"subject": city + name, "predicate": city + "name"}
-        kind = {"subject": city + name, "predicate": "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"}
-        message = [
-            {**statement, "object": {"type": "literal", "value": name}},
-            {**kind, "object": {"type": "uri", "value": city + "Park"}},
-        ]
-        answer = await client.post("/candidates", json={"statements": message})
-        assert len(answer.json()["accepted"]) == 2, answer.text
-
     first = shop.gate.version
-    await submit("Hill")
+    await submit(client, ("Hill", "name", "'Hill'"), ("Hill", "a", "Park"))
     await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
-    await submit("Dale")
+    await submit(client, ("Dale", "name", "'Dale'"), ("Dale", "a", "Park"))
     rows = await select(
         client,
         NAMED

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import httpx
+
+from server.settings import Settings
+
 CITY = """@prefix : <http://example.org/city#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -35,3 +39,35 @@ def folders(root: Path, *, ontology: str = CITY, shapes: str = RULES) -> tuple[P
         (root / name).mkdir(exist_ok=True)
         (root / name / file).write_text(text, encoding="utf-8")
     return root / "ontology", root / "shapes"
+
+
+def settings_in(root: Path) -> Settings:
+    """Settings of a server over these folders."""
+    return Settings(
+        data=root / "data", readers=1, ontology=root / "ontology", shapes=root / "shapes", language=""
+    )
+
+
+async def update(client: httpx.AsyncClient, text: str) -> httpx.Response:
+    """Send an update in the terms of the city."""
+    headers = {"content-type": "application/sparql-update"}
+    return await client.post("/sparql", content=PREFIX + text, headers=headers)
+
+
+async def submit(client: httpx.AsyncClient, *rows: tuple[str, str, str]) -> dict[str, list[object]]:
+    """Submit candidates: `a` is rdf:type, a value in quotes is a text, other words are terms of the city."""
+    city, rdf_type = "http://example.org/city#", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    message = [
+        {
+            "subject": city + subject,
+            "predicate": rdf_type if predicate == "a" else city + predicate,
+            "object": {"type": "literal", "value": value.strip("'")}
+            if value.startswith("'")
+            else {"type": "uri", "value": city + value},
+        }
+        for subject, predicate, value in rows
+    ]
+    answer = await client.post("/candidates", json={"statements": message})
+    assert answer.is_success, answer.text
+    found: dict[str, list[object]] = answer.json()
+    return found
