@@ -127,7 +127,8 @@ def impact_json(impact: Impact) -> dict[str, Any]:
         "mended": sum(len(shape.mended) for shape in impact.shapes),
         "passing": len(impact.passing),
         "waiting": impact.waiting,
-        "exact": all(shape.is_exact for shape in impact.shapes),
+        "exact": not impact.notes and all(shape.is_exact for shape in impact.shapes),
+        "notes": list(impact.notes),
         "shapes": [
             {
                 "shape": shape.name,
@@ -163,6 +164,7 @@ def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
         f"{head}{impact['failing']} statements in the graph would newly fail, {impact['mended']} would no "
         f"longer{exact}; {impact['passing']} of {impact['waiting']} waiting ones would pass."
     ]
+    lines += impact["notes"]
     for shape in impact["shapes"]:
         counts = f"{shape['failing']} newly failing, {shape['mended']} no longer"
         lines.append(f"{head}{shape['shape']} ({shape['change']}): {counts}; {shape['targets']} targets")

@@ -6,7 +6,7 @@ of the others only the focus nodes whose verdict the changed axioms can touch. N
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from pyoxigraph import NamedNode, Triple
 
@@ -16,15 +16,20 @@ from shapes.digests import shape_digest
 from shapes.gate import ShapesGate
 from shapes.known_terms import unknown_terms
 from shapes.loading import ShapesFiles
+from shapes.paths import Repeat, Step, walk
+from shapes.prefetch import Prefetched
 from shapes.review_item import ReviewItem
 from sparql.change import Delta, Statement, Violation
 from sparql.source import Overlay, Term, TripleSource
-from sparql.vocabulary import OWL, RDF, SH, UKG
+from sparql.vocabulary import OWL, RDF, RDFS, SH, UKG
 
 __all__ = ["Impact", "Inference", "RuleSet", "ShapeImpact", "measure_impact"]
 
 MOST_JUDGED = 2_000
 """Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
+MOST_TOUCHED = 5_000
+"""An axiom about classes that so many things are instances of is not followed to each of them."""
+_MANY = 500
 _BATCH = 100
 
 
@@ -77,6 +82,8 @@ class Impact:
     passing: tuple[ReviewItem, ...]
     waiting: int
     inferences: tuple[Inference, ...]
+    notes: tuple[str, ...] = ()
+    """What was not looked at, and how to."""
 
     @property
     def failing(self) -> tuple[Violation, ...]:
@@ -93,8 +100,10 @@ def measure_impact(
     future = Overlay(source, added, gone)
     either = Overlay(source, added)
     changes = _changes(before, after)
-    touched = after.gate.pairs.of(added, gone, either, future) if added or gone else {}
-    back = before.gate.pairs.of(gone, added, either, source) if added or gone else {}
+    notes, heavy = _heavy(either, (*added, *gone))
+    light_added, light_gone = added - heavy, gone - heavy
+    touched = after.gate.pairs.of(light_added, light_gone, either, future) if added or gone else {}
+    back = before.gate.pairs.of(light_gone, light_added, either, source) if added or gone else {}
     impacts = []
     for name in sorted({*changes, *touched, *back}):
         impact = _of_shape(name, changes.get(name), source, future, before, after, touched, back)
@@ -106,7 +115,25 @@ def measure_impact(
         _passing(source, future, before, after, waiting, set(changes), bool(added or gone)),
         len(waiting),
         tuple(_inferences(source, before.schema, after.schema)),
+        notes,
     )
+
+
+def _heavy(source: TripleSource, axioms: Iterable[Triple]) -> tuple[tuple[str, ...], frozenset[Triple]]:
+    """Class axioms that concern too many things to follow, and a note on each."""
+    notes, heavy = [], set()
+    for axiom in axioms:
+        if axiom.predicate != RDFS.subClassOf:
+            continue
+        below = walk(source, axiom.subject, Repeat(Step(RDFS.subClassOf, forward=False)))
+        instances = chain.from_iterable(source.match(None, RDF.type, class_) for class_ in below)
+        if sum(1 for _ in islice(instances, MOST_TOUCHED + 1)) > MOST_TOUCHED:
+            heavy.add(axiom)
+            notes.append(
+                f"More than {MOST_TOUCHED} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
+                f"{axiom.object}; shapes that stay were not run on them. `urbankg validate` judges all."
+            )
+    return tuple(sorted(notes)), frozenset(heavy)
 
 
 def _changes(before: RuleSet, after: RuleSet) -> dict[str, str]:
@@ -137,9 +164,9 @@ def _of_shape(
     else:
         old_nodes = old_pairs.targets(old_pairs.shapes[name], source) if name in old_pairs.shapes else set()
         new_nodes = new_pairs.targets(new_pairs.shapes[name], future) if name in new_pairs.shapes else set()
-    suspects = after.gate.suspects(future, {name: new_nodes}).get(name, set()) if new_nodes else set()
-    formerly = before.gate.suspects(source, {name: old_nodes}).get(name, set()) if old_nodes else set()
-    concerned = sorted(set(suspects) | set(formerly), key=str)
+    suspects = _suspects(after.gate, future, name, new_nodes)
+    formerly = _suspects(before.gate, source, name, old_nodes)
+    concerned = sorted(suspects | formerly, key=str)
     judged = set(concerned[:MOST_JUDGED])
     now = _judged(after.gate, future, name, judged & new_nodes)
     then = _judged(before.gate, source, name, judged & old_nodes)
@@ -150,6 +177,15 @@ def _of_shape(
     return ShapeImpact(
         name, change or "same, other axioms", len(new_nodes), len(concerned), len(judged), failing, mended
     )
+
+
+def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term]) -> set[Term]:
+    """The nodes that may fail a shape. For many nodes all that it reads is read at once."""
+    if not nodes:
+        return set()
+    if len(nodes) > _MANY:
+        source = Prefetched(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
+    return set(gate.suspects(source, {name: nodes}).get(name, ()))
 
 
 def _judged(

@@ -34,7 +34,11 @@ async def parks(shop_client: httpx.AsyncClient) -> httpx.AsyncClient:
     return shop_client
 
 
-async def test_statements_that_would_newly_fail_are_counted_with_examples(parks: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("many", [0, 500])
+async def test_statements_that_would_newly_fail_are_counted_with_examples(
+    parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr("shapes.impact._MANY", many)
     impact = (await put(parks, "/shapes/rules.ttl", RULES + SHORT, **{"dry-run": "true"}))["impact"]
     assert (impact["failing"], impact["mended"], impact["exact"]) == (1, 0, True)
     [shape] = impact["shapes"]
@@ -67,6 +71,19 @@ async def test_a_new_subclass_makes_its_instances_fail_by_a_shape_that_stays(
     assert shape["failing_examples"][0]["focus"]["value"] == "http://example.org/city#c"
     conclusions = {one["conclusion"]: one["statements"] for one in impact["inferences"]}
     assert conclusions["every Square is a Park"] == 1
+
+
+async def test_an_axiom_about_very_many_things_is_not_followed_to_each_and_the_answer_says_so(
+    parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shapes.impact.MOST_TOUCHED", 1)
+    monkeypatch.setattr("shapes.impact._MANY", 0)
+    edited = CITY.replace("owl:disjointWith :Park", "rdfs:subClassOf :Park")
+    await update(parks, "INSERT DATA { :c a :Road . :d a :Road }")
+    impact = (await put(parks, "/ontologies/city.ttl", edited, **{"dry-run": "true"}))["impact"]
+    assert impact["shapes"] == []
+    assert impact["exact"] is False
+    assert "urbankg validate" in impact["notes"][0]
 
 
 async def test_what_fails_after_a_switch_is_put_before_people_and_settled_when_it_is_mended(
