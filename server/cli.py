@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 
 from server import commands_workplace, operations, storage_cli
-from server import demo as demonstration
 from server.commands_entities import entity_app
 from server.commands_keys import key_app
 from server.commands_relate import relate
@@ -148,6 +147,8 @@ def demo(
     context: typer.Context, data: Data = None, config: Config = None, model_url: ModelUrl = None
 ) -> None:
     """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
+    from server import demo as demonstration
+
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     finish(on_folder(demonstration.empty(settings), demonstration.run))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
@@ -52,7 +53,8 @@ class Engines:
 
         self.asker = _asker(schema, self.labels, parts)
         if self.labels.use_aliases(alias_properties(schema)):
-            self.labels.rebuild(parts.store.match_quads(None, None, None, DEFAULT))
+            named = [parts.store.match_quads(None, one, None, DEFAULT) for one in self.labels.predicates]
+            self.labels.rebuild(chain.from_iterable(named))
 
     def obstacle(self, one: NamedNode, other: NamedNode, parts: EngineParts) -> str | None:
         """Why two entities cannot be one, in words; None when nothing speaks against it."""

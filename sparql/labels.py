@@ -174,6 +174,7 @@ class LabelIndex:
         self._lock = RLock()
         self._properties = MAIN_LABELS | ALIASES | frozenset(aliases)
         self._state = _State(self._properties)
+        self._missed: list[tuple[Iterable[Quad], Iterable[Quad]]] | None = None
 
     def __len__(self) -> int:
         """Return the number of entities that have a name."""
@@ -186,6 +187,16 @@ class LabelIndex:
         self._properties = properties
         return changed
 
+    @property
+    def predicates(self) -> frozenset[NamedNode]:
+        """Names and kinds."""
+        return self._properties | {_TYPE}
+
+    def expect_rebuild(self) -> None:
+        """Note what is applied until the end of the next rebuild: that works on an older state."""
+        with self._lock:
+            self._missed = []
+
     def rebuild(self, quads: Iterable[Quad]) -> None:
         """Replace everything by what these quads of the default graph say."""
         state = _State(self._properties)
@@ -194,17 +205,18 @@ class LabelIndex:
         for iri in list(state.facts):
             state.index(iri)
         with self._lock:
+            missed, self._missed = self._missed or [], None
+            for iri in {iri: None for change in missed for iri in _note(state, *change)}:
+                state.index(iri)
             self._state = state
 
     def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
         """Take in one commit; the work grows with the commit only."""
+        additions, removals = tuple(additions), tuple(removals)
         with self._lock:
-            touched: dict[NamedNode, None] = {}
-            for quads, added in ((removals, False), (additions, True)):
-                for quad in quads:
-                    subject = self._state.note(quad, added=added)
-                    if subject is not None:
-                        touched[subject] = None
+            if self._missed is not None:
+                self._missed.append((additions, removals))
+            touched = _note(self._state, additions, removals)
         for part in _slices(touched, _SLICE):
             with self._lock:
                 for iri in part:
@@ -295,6 +307,17 @@ class LabelIndex:
     def _is_term(self, key: str) -> bool:
         terms = self._state.terms
         return bool(terms.get(key) or (key.endswith("s") and terms.get(key[:-1])))
+
+
+def _note(state: _State, additions: Iterable[Quad], removals: Iterable[Quad]) -> dict[NamedNode, None]:
+    """Take in the quads of a commit; the subjects to index anew, in order."""
+    touched: dict[NamedNode, None] = {}
+    for quads, added in ((removals, False), (additions, True)):
+        for quad in quads:
+            subject = state.note(quad, added=added)
+            if subject is not None:
+                touched[subject] = None
+    return touched
 
 
 def _separates(gap: str, before: Word, label: str) -> bool:

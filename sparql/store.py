@@ -41,9 +41,16 @@ class Checkpoint:
 class Observer(Protocol):
     """Something kept in step with the default graph: the label index, for one.
 
-    `rebuild` is called once at start with the whole default graph, `apply` after each commit, under
+    `rebuild` is called at the start with quads of the default graph, `apply` after each commit, under
     the writer's lock.
     """
+
+    @property
+    def predicates(self) -> Collection[NamedNode]:
+        """What it reads: it is rebuilt from the quads with these alone."""
+
+    def expect_rebuild(self) -> None:
+        """A rebuild follows, and what is applied until its end comes on top of what it is given."""
 
     def rebuild(self, quads: Iterable[Quad]) -> None: ...
 

@@ -7,6 +7,7 @@ indexes -> new revision. What is judged is what is committed.
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import TypeVar
 
@@ -44,6 +45,7 @@ class Writer:
         self._lock = threading.Lock()
         self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Delta] | None = None
         self._closed = False
+        self._held = False
         self.on_verdict: Callable[[Verdict, float], None] = lambda verdict, seconds: None
         """Told of each verdict and the seconds from the lock to the acknowledgement."""
 
@@ -55,19 +57,34 @@ class Writer:
     def hold(self) -> None:
         """Let every change wait until `release`, from whichever thread: what judges it is being opened."""
         self._lock.acquire()
+        self._held = True
 
     def release(
         self, *, gate: Gate | None = None, deriver: Deriver | None = None, observers: Sequence[Observer] = ()
     ) -> None:
-        """After `hold`: take what judges, derives and follows, build its indexes, let changes through."""
-        self.gate, self._deriver, self._observers = gate, deriver, tuple(observers)
+        """After `hold`: take what judges, derives and follows, and let changes through.
+
+        The deriver is built before, since changes need it. The observers are built after, by this thread,
+        from the graph as it was then; what is committed meanwhile comes on top.
+        """
+        self.gate, self._deriver = gate, deriver
         self._build_indexes()
+        self._observers = tuple(observers)
+        readings = []
+        for observer in self._observers:
+            observer.expect_rebuild()
+            readings.append(self._read_for(observer))
+        self._held = False
         self._lock.release()
+        for observer, quads in zip(self._observers, readings, strict=True):
+            observer.rebuild(quads)
 
     def abandon(self) -> None:
         """After `hold`, when something could not be opened: changes raise `StoreClosing` from now on."""
         self._closed = True
-        self._lock.release()
+        if self._held:
+            self._held = False
+            self._lock.release()
 
     def _build_indexes(self) -> None:
         if self._store.bulk_pending:
@@ -75,8 +92,7 @@ class Writer:
             return
         if self._deriver is not None:
             self._deriver.rebuild(self._store)
-        for observer in self._observers:
-            observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+        self._rebuild_observers()
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change and write what conforms, atomically.
@@ -141,8 +157,7 @@ class Writer:
             for portion in removals:
                 self._store.commit((), self._underived_quads(portion), origin="derived")
             revision = self._store.end_bulk()
-            for observer in self._observers:
-                observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+            self._rebuild_observers()
         self._store.settle(revision)
         return revision
 
@@ -162,9 +177,17 @@ class Writer:
             self._store.bulk_add(quad for t in derived.additions for quad in self._derived_quads(t))
             gone = self._underived_quads(derived.removals)
         revision = self._store.end_bulk(gone)
-        for observer in self._observers:
-            observer.rebuild(self._store.match_quads(None, None, None, DEFAULT))
+        self._rebuild_observers()
         return revision
+
+    def _rebuild_observers(self) -> None:
+        for observer in self._observers:
+            observer.rebuild(self._read_for(observer))
+
+    def _read_for(self, observer: Observer) -> Iterator[Quad]:
+        """What an observer is rebuilt from, as it is now, however much later it is read; in one thread."""
+        found = [self._store.match_quads(None, one, None, DEFAULT) for one in observer.predicates]
+        return chain.from_iterable(found)
 
     def exclusively(self, work: Callable[[], Result]) -> Result:
         """Run something while nobody writes: a backup of the graph and of what is beside it."""

@@ -1,6 +1,8 @@
 """Queries are answered at once; what needs the gate and the indexes waits for them, and is never let past."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -85,6 +87,26 @@ async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_
     (tmp_path / "none").mkdir()
     async with build(settings, model=RecordedModel()) as services:
         assert services.is_open
+
+
+def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_need():
+    heavy = {
+        "numpy",
+        "shapely",
+        "pyproj",
+        "rdflib",
+        "pyshacl",
+        "httpx",
+        "extractors.pipeline",
+        "sparql.ask.service",
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", "import server.cli, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not heavy & set(told.stdout.split())
 
 
 def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):

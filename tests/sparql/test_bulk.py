@@ -93,6 +93,11 @@ def test_indexes_see_what_was_loaded():
     seen: list[Quad] = []
 
     class Index:
+        predicates = (GEO.hasGeometry, GEO.hasDefaultGeometry)
+
+        def expect_rebuild(self):
+            raise AssertionError("nothing else is written meanwhile")
+
         def rebuild(self, quads):
             seen[:] = quads
 

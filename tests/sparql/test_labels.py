@@ -179,6 +179,21 @@ def test_readers_may_read_while_a_commit_is_taken_in() -> None:
     assert failures == []
 
 
+def test_what_is_committed_during_a_rebuild_comes_on_top_of_it() -> None:
+    index = LabelIndex()
+    mill, hall = list(named("mill", "Old Mill")), list(named("hall", "Town Hall"))
+
+    def read_slowly() -> Iterator[Quad]:
+        yield from mill
+        index.apply(hall, mill)
+
+    index.expect_rebuild()
+    index.rebuild(read_slowly())
+    assert [entry.label for entry in index.exact("town hall")] == ["Town Hall"]
+    assert index.exact("old mill") == []
+    assert len(index) == 1
+
+
 NAMES = st.sampled_from(["Mill", "Old Mill", "The Mill", "Town Hall", "Hall", "É"])
 EDITS = st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), NAMES, st.booleans()), max_size=25)
 
