@@ -1,0 +1,114 @@
+"""Clients that are slow, stop reading, leave in the middle, or close one half of the connection."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+from benchmarks.fuzzing.ledger import HANG_S, Answer, Ledger
+from benchmarks.fuzzing.wire import Exchange, dribbled, exchange, request
+
+_EVERY = "/sparql?timeout=60&query=SELECT%20*%7B%3Fa%20%3Fb%20%3Fc%20.%20%3Fd%20%3Fe%20%3Ff%7D"
+_QUERY_BODY = {"Content-Type": "application/sparql-query"}
+
+
+def slow_exchanges(patience_s: float) -> Iterator[Exchange]:
+    """Heads and bodies that come slower than the server waits for them, and just quickly enough."""
+    get = request("GET", "/sparql?query=ASK%7B%7D")
+    post = request("POST", "/sparql", _QUERY_BODY, b"ASK { }")
+    store = request(
+        "PUT", "/store?graph=http://example.org/slow", {"Content-Type": "text/turtle"}, b"<a:a> <a:b> 1 ."
+    )
+    slower, quicker = patience_s * 1.5, patience_s / 10
+    yield dribbled("a head byte by byte", (get[n : n + 1] for n in range(len(get))), quicker)
+    yield dribbled("a head in two pieces, late", (get[:20], get[20:]), slower)
+    yield dribbled("a body in two pieces, late", (post[:-4], post[-4:]), slower, "POST")
+    yield dribbled(
+        "a body byte by byte",
+        (post[:-7], *(post[n : n + 1] for n in range(-7, -1)), post[-1:]),
+        quicker,
+        "POST",
+    )
+    yield dribbled("a graph in two pieces, late", (store[:-4], store[-4:]), slower, "PUT")
+    yield Exchange("no byte at all", ())
+    yield Exchange("a head that stops", ((0.0, get[:-3]),))
+    yield Exchange("a body that stops", ((0.0, post[:-3]),), "POST")
+    for name, data, method in (("a query", get, "GET"), ("a post", post, "POST"), ("a graph", store, "PUT")):
+        yield Exchange(f"{name}, then half closed", ((0.0, data),), method, half_close=True)
+        yield Exchange(f"half of {name}, then half closed", ((0.0, data[:-3]),), method, half_close=True)
+    yield Exchange("nothing, then half closed", (), half_close=True)
+
+
+def stalled(url: str, ledger: Ledger, patience_s: float) -> None:
+    """Clients that ask for much and read nothing: the server must let go of them by itself."""
+    host = urlsplit(url)
+
+    def stop_reading() -> None:
+        started = time.monotonic()
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((host.hostname, host.port))
+            client.sendall(request("GET", _EVERY, {"Connection": "keep-alive"}))
+            status = int(client.recv(64).split()[1])
+            time.sleep(patience_s * 4)
+            client.settimeout(HANG_S)
+            received = 0
+            hung = False
+            try:
+                # What was under way when the server let go still arrives; it must be little and end.
+                while piece := client.recv(65536):
+                    received += len(piece)
+                    if time.monotonic() - started > HANG_S:
+                        hung = True
+                        break
+            except TimeoutError:
+                hung = True
+            except OSError:
+                pass
+        ledger.add("stalled readers", f"{received} bytes", Answer(status, time.monotonic() - started, hung))
+
+    _together([stop_reading] * 6)
+
+
+def leaving(url: str, ledger: Ledger, times: int) -> None:
+    """Clients that leave at every point of an exchange: within the head, the body, the wait and the answer."""
+    host = urlsplit(url)
+    headers = {"Content-Type": "text/turtle"}
+    body = request("POST", "/store?graph=http://example.org/left", headers, b"<a:a> <a:b> 1 ." * 99)
+    runaway = f"{_EVERY[:-3]}%20.%20%3Fg%20%3Fh%20%3Fi%20FILTER(%3Fg%20%3C%200)%7D"
+    requests = (request("GET", _EVERY), request("GET", runaway), body, body[:-50], request("GET", "/dump"))
+
+    def leave(number: int) -> None:
+        data = requests[number % len(requests)]
+        started = time.monotonic()
+        with socket.create_connection((host.hostname or "", host.port or 80), timeout=HANG_S) as client:
+            if number % 2:
+                # A reset instead of a quiet end.
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+            client.sendall(data[: max(1, len(data) * (number % 7 + 1) // 7)])
+            time.sleep(0.01 * (number % 5))
+        ledger.add("clients that leave", f"at {number % 7 + 1}/7", Answer(None, time.monotonic() - started))
+
+    for start in range(0, times, 10):
+        _together([lambda number=number: leave(number) for number in range(start, min(start + 10, times))])
+
+
+def run_together(url: str, ledger: Ledger, group: str, exchanges: list[Exchange]) -> None:
+    """All of these at the same time, since each mostly waits."""
+
+    def run(one: Exchange) -> None:
+        for answer in exchange(url, one):
+            ledger.add(group, one.name, answer)
+
+    _together([lambda one=one: run(one) for one in exchanges])
+
+
+def _together(work: list[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=one) for one in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
