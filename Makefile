@@ -8,7 +8,7 @@ BENCHMARKS ?= benchmarks/spatial.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow check bench crash runaway conformance compliance clean
+.PHONY: setup demo serve test test-slow check bench crash fuzz runaway conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -41,6 +41,9 @@ bench: setup
 
 crash: setup
 	$(BIN)/python benchmarks/crash.py
+
+fuzz: setup
+	$(BIN)/python -m benchmarks.fuzz
 
 runaway: setup
 	$(BIN)/python -m benchmarks.runaway

@@ -118,7 +118,7 @@ def some(exchanges: Iterable[Exchange], share: float, seed: int) -> list[Exchang
 
 
 def protocol(target: Target, *, share: float = 1.0, seed: int = 7) -> None:
-    """All that is written here by hand, or a share of it; nothing that has to wait for the server's patience."""
+    """All that is written here by hand, or a share of it; nothing that waits for the server's patience."""
     description = httpx.get(target.url + "/openapi.json", timeout=60, trust_env=False).json()
     routes = routes_of(description)
     groups: tuple[tuple[str, Callable[[], Iterable[Exchange]], bool], ...] = (

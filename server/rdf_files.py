@@ -3,6 +3,7 @@
 import glob
 import gzip
 import io
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
 from server.errors import ServerError
+from sparql.errors import PayloadProblem
+from sparql.shallow import ShallowFile
 
 FORMATS = {
     ".ttl": RdfFormat.TURTLE,
@@ -50,15 +53,17 @@ class RdfFile:
             with _Counted(self.path, on_bytes) as raw:
                 stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
                 yield from pyoxigraph.parse(
-                    cast("IO[bytes]", stream),
+                    cast("IO[bytes]", ShallowFile(cast("IO[bytes]", stream), self.format)),
                     format=self.format,
                     base_iri=self.path.resolve().as_uri(),
                     rename_blank_nodes=True,
                 )
+        except PayloadProblem as error:
+            raise LoadError(f"{self.path}: {error} Nothing was loaded.") from error
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
             raise LoadError(f"{self.path}{line}: {error.msg}. Mend it there; nothing was loaded.") from error
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error
 
 

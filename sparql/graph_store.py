@@ -29,7 +29,7 @@ from sparql.errors import (
     UnsupportedMediaType,
 )
 from sparql.formats import GRAPH_FORMATS, Format
-from sparql.nesting import ShallowFile
+from sparql.shallow import ShallowFile
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
 
@@ -94,7 +94,7 @@ def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Tripl
     assert isinstance(format_.engine, RdfFormat)
     try:
         quads = pyoxigraph.parse(
-            cast("IO[bytes]", ShallowFile(body)),
+            cast("IO[bytes]", ShallowFile(body, format_.engine)),
             format=format_.engine,
             base_iri=base,
             without_named_graphs=True,

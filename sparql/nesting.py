@@ -12,11 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
 
 from pyoxigraph import RdfFormat
 
-from sparql.errors import PayloadProblem
 from sparql.tokens import Token, TokenKind, read_tokens
 
 _OPENING = frozenset({"(", "{", "[", "<<", "<<(", "{|"})
@@ -25,11 +23,6 @@ _OPERATORS = frozenset({"!", "||", "&&", "|", "/", "^", "*", "+", "-", "=", "!="
 _OPERATOR_WORDS = frozenset({"UNION", "OPTIONAL", "MINUS", "BIND", "FILTER", "AS", "EXISTS", "LATERAL"})
 _COUNTED = re.compile(r"[!|/^*+\-=<>&]|union|optional|minus|bind|filter|as|exists|lateral", re.IGNORECASE)
 _SHORT = 2000
-DEEPEST_TERM = 100
-"""How many triple terms may stand one in another."""
-_LONGEST_LINE = 65_536
-_HIDING = re.compile(rb"""<[^<>"{}|^`\x00-\x20]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
-_TERM = re.compile(rb"<<\(|\)>>")
 _PATTERN = re.compile("where", re.IGNORECASE)
 # Strings, IRIs and comments hide brackets; the order of the alternatives is that of Turtle's terminals.
 _TURTLE = re.compile(
@@ -93,57 +86,6 @@ def rdf_depth(data: bytes, format_: RdfFormat) -> int:
     if format_ == RdfFormat.RDF_XML:
         return _depth(_XML, data)
     return _depth(_TURTLE, data)
-
-
-class ShallowFile:
-    """A file of RDF, for a parser to read, that raises PayloadProblem before terms nest too deep in it.
-
-    Only triple terms are counted (RDF 1.2 Turtle, 2.10), whose nesting can end a process; for a body of any
-    length. Between two that open, nothing but names and comments can stand, so no string hides one.
-    """
-
-    def __init__(self, file: IO[bytes], limit: int = DEEPEST_TERM) -> None:
-        self._file = file
-        self._limit = limit
-        self._line = b""
-        self._open = 0
-        self._doubtful = 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """As of a file. Raises PayloadProblem."""
-        data = self._file.read(size)
-        seen = self._line + data
-        if not self._open and not self._doubtful and b"<<(" not in seen:
-            self._line = seen[seen.rfind(b"\n") + 1 :][-_LONGEST_LINE:]
-            return data
-        *lines, self._line = seen.split(b"\n")
-        for line in lines:
-            self._pass(line)
-        if len(self._line) > _LONGEST_LINE:
-            self._pass(self._line[:-2])
-            self._line = self._line[-2:]
-        self._check(self._open + self._doubtful + self._line.count(b"<<("))
-        return data
-
-    def _pass(self, line: bytes) -> None:
-        """Count what a line opens and closes; what only a comment closes stays open.
-
-        An opening that seems to stand in a string is doubtful until a statement ends: no parser goes on
-        behind a full stop with terms still open.
-        """
-        if not self._doubtful and b"<<(" not in line and b")>>" not in line:
-            return
-        told = _HIDING.sub(b" ", line).partition(b"#")[0]
-        for found in _TERM.finditer(told):
-            self._open = self._open + 1 if found[0] == b"<<(" else max(0, self._open - 1)
-            self._check(self._open + self._doubtful)
-        self._doubtful += line.count(b"<<(") - told.count(b"<<(")
-        if not self._open and told.rstrip().endswith(b"."):
-            self._doubtful = 0
-
-    def _check(self, depth: int) -> None:
-        if depth > self._limit:
-            raise PayloadProblem(f"Triple terms nest deeper than {self._limit} levels; write them flatter.")
 
 
 def _depth(pattern: re.Pattern[bytes], data: bytes) -> int:

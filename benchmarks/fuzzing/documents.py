@@ -61,10 +61,10 @@ def rdf(depth: int) -> Iterator[tuple[str, str, bytes]]:
         xml,
         root + b"<e:a " + b" ".join(b'e:a%d="1"' % n for n in range(depth)) + b"/></rdf:RDF>",
     )
-    entities = b"".join(b"<!ENTITY e%d '&e%d;&e%d;'>" % (n + 1, n, n) for n in range(min(depth, 60)))
-    laughs = b"<!DOCTYPE a [<!ENTITY e0 'ha'>" + entities + b"]>" + root + b"<e:a e:b='&e%d;'/></rdf:RDF>"
+    entities = b"".join(b'<!ENTITY e%d "&e%d;&e%d;">' % (n + 1, n, n) for n in range(min(depth, 60)))
+    laughs = b'<!DOCTYPE a [<!ENTITY e0 "ha">' + entities + b"]>" + root + b"<e:a e:b='&e%d;'/></rdf:RDF>"
     yield "entities", xml, laughs % min(depth, 60)
-    outside = b"<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]>" + root + b"<e:a e:b='&e;'/></rdf:RDF>"
+    outside = b'<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>' + root + b"<e:a e:b='&e;'/></rdf:RDF>"
     yield "an outside entity", xml, outside
 
 

@@ -74,7 +74,7 @@ def stalled(url: str, ledger: Ledger, patience_s: float) -> None:
 
 
 def leaving(url: str, ledger: Ledger, times: int) -> None:
-    """Clients that leave at every point of an exchange: within the head, the body, the wait and the answer."""
+    """Clients that leave at any point of an exchange: within the head, the body, the wait, the answer."""
     host = urlsplit(url)
     headers = {"Content-Type": "text/turtle"}
     body = request("POST", "/store?graph=http://example.org/left", headers, b"<a:a> <a:b> 1 ." * 99)

@@ -17,9 +17,11 @@ from starlette.responses import PlainTextResponse
 from server.errors import NestedTooDeep, TextTooComplex, TooLong
 from server.limits import RateLimit, TextLimits
 from server.patience import limited_protocol
+from server.rdf_files import LoadError, rdf_file
 from server.settings import Settings
 from sparql.errors import PayloadProblem
-from sparql.nesting import ShallowFile, rdf_depth, size_of
+from sparql.nesting import rdf_depth, size_of
+from sparql.shallow import ShallowFile
 from sparql.syntax import Kind
 from sparql.tokens import read_tokens
 from tests.server.running_server import RunningServer
@@ -130,13 +132,55 @@ def test_a_body_of_any_length_is_read_without_terms_that_nest_deep(between: byte
     levels = 30_000
     body = b"<a:a> <a:b> " + (b"<<(_:a<a:b#>" + between) * levels + b"1" + b")>>" * levels + b" ."
     with pytest.raises(PayloadProblem, match="100"):
-        list(parse(ShallowFile(io.BytesIO(body)), format=RdfFormat.TURTLE))
+        list(parse(ShallowFile(io.BytesIO(body), RdfFormat.TURTLE), format=RdfFormat.TURTLE))
 
 
 def test_many_terms_beside_each_other_are_not_deep():
     row = b"<a:a#x> <a:b> <<( <a:a> <a:b> 'no comment # )>> and no <<(' )>> .\n"
     body = row * 2000 + b"<a:a> <a:b> 'x' .\n" * 2000
-    assert len(list(parse(ShallowFile(io.BytesIO(body)), format=RdfFormat.TURTLE))) == 4000
+    assert len(list(parse(ShallowFile(io.BytesIO(body), RdfFormat.TURTLE), format=RdfFormat.TURTLE))) == 4000
+
+
+DEEP_JSON = b'{"a:b": [' * 60 + b"1" + b"]}" * 60
+DEEP_XML = b'<a xmlns="http://e/">' * 120 + b"</a>" * 120
+QUOTED = b'{"a:b": ["[[[[", "\\"{{{{", "\\\\", {"a:c": "]]"}]}' + b" " * 50
+BRACKETED = b"""<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="a:">
+<r:Description r:about="a:a"><!-- <a><a> --><e:b><![CDATA[<a><a>]]></e:b></r:Description></r:RDF>"""
+
+
+class Piecewise(io.BytesIO):
+    """A file that gives a few bytes at a time."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        super().__init__(data)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 65_536])
+@pytest.mark.parametrize(
+    ("format_", "deep", "flat", "statements"),
+    [(RdfFormat.JSON_LD, DEEP_JSON, QUOTED, 5), (RdfFormat.RDF_XML, DEEP_XML, BRACKETED, 1)],
+)
+def test_documents_are_read_without_objects_and_elements_that_nest_deep(
+    format_: RdfFormat, deep: bytes, flat: bytes, statements: int, size: int
+):
+    with pytest.raises(PayloadProblem, match="100"):
+        list(parse(ShallowFile(Piecewise(deep, size), format_), format=format_))
+    shallow = ShallowFile(Piecewise(flat, size), format_, limit=3)
+    assert len(list(parse(shallow, format=format_))) == statements
+
+
+def test_a_file_that_nests_too_deep_is_not_loaded(tmp_path: Path):
+    path = tmp_path / "deep.jsonld"
+    path.write_bytes(DEEP_JSON)
+    with pytest.raises(LoadError, match="deeper than 100 levels"):
+        list(rdf_file(path).quads())
+    path.with_suffix(".rdf").write_bytes(DEEP_XML)
+    with pytest.raises(LoadError, match="deeper than 100 levels"):
+        list(rdf_file(path.with_suffix(".rdf")).quads())
 
 
 class Clock:
