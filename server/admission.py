@@ -1,8 +1,10 @@
 """What a SPARQL request passes before it runs: the guard, the limits, the fetches from other hosts."""
 
 import asyncio
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import IO, cast
 
 import pyoxigraph
 from pyoxigraph import DefaultGraph, RdfFormat, Triple
@@ -14,10 +16,11 @@ from server.keys import Scope
 from server.limits import TextLimits
 from server.remote_access import RemoteAccess, hosts_of
 from server.settings import Settings
-from sparql.errors import FetchFailed, FetchRefused
+from sparql.errors import FetchFailed, FetchRefused, PayloadProblem
 from sparql.federation import localise
 from sparql.formats import GRAPH_FORMATS
 from sparql.requests import DIRECT_UPDATE, ProtocolRequest
+from sparql.shallow import ShallowFile
 from sparql.syntax import Kind, facts_of
 
 _RESULTS = "application/sparql-results+json"
@@ -91,7 +94,10 @@ def _by_name(url: str) -> RdfFormat | None:
 
 def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
     try:
-        quads = list(pyoxigraph.parse(content, format=format_, base_iri=url, rename_blank_nodes=True))
+        guarded = cast("IO[bytes]", ShallowFile(io.BytesIO(content), format_))
+        quads = list(pyoxigraph.parse(guarded, format=format_, base_iri=url, rename_blank_nodes=True))
+    except PayloadProblem as error:
+        raise FetchFailed(url, f"its RDF cannot be taken ({error})") from error
     except (SyntaxError, ValueError) as error:
         raise FetchFailed(url, f"its RDF cannot be read ({error})") from error
     if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):

@@ -13,6 +13,7 @@ from server.direct import Direct
 from server.following import following
 from server.limits import RateLimit
 from server.methods import Methods
+from server.openapi import complete
 from server.problem_map import all_problems
 from server.routes import (
     ask,
@@ -63,6 +64,7 @@ def create_app(services: Services) -> ASGIApp:
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     problems = all_problems()
     problems.install(app)
+    complete(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     rate = services.settings.requests_per_second
     # CORS around all that answers, so that errors carry its headers too.

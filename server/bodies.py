@@ -68,7 +68,6 @@ def media_type(request: Request) -> str:
 
 
 def body_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """What `/docs` shows of a body that the route reads itself."""
+    """What `/docs` shows of a body that the route reads itself; `server.openapi` gathers its definitions."""
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    schema.pop("$defs", None)
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

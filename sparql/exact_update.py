@@ -1,78 +1,90 @@
 """One SPARQL update that removes and adds exactly the given quads, stored blank nodes included."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from sparql.source import Term
 
-_BLANK_NODE = NamedNode("urn:x-urbankg:blank-node")
+_TERM = NamedNode("urn:x-urbankg:term")
+_SUBJECT = "<urn:s> <urn:p> "
 
 
-def _blank_node(identifier: Term) -> BlankNode:
-    return BlankNode(identifier.value if isinstance(identifier, Literal) else "b")
+def _term(written: Term) -> Term | None:
+    """The term that a literal of our own datatype stands for; any other term is itself."""
+    if not isinstance(written, Literal) or written.datatype != _TERM:
+        return written
+    if written.value.startswith("_:"):
+        return BlankNode(written.value[2:])
+    quads = list(parse(f"{_SUBJECT}{written.value} .", format=RdfFormat.N_TRIPLES))
+    return quads[0].object if len(quads) == 1 else None
 
 
-FUNCTIONS: Final[dict[NamedNode, Callable[..., Term | None]]] = {_BLANK_NODE: _blank_node}
+FUNCTIONS: Final[dict[NamedNode, Callable[..., Term | None]]] = {_TERM: _term}
 """What the update's text calls."""
 
 
 def update_text(additions: Iterable[Quad], removals: Iterable[Quad]) -> str:
-    """One SPARQL update that removes and adds exactly these quads.
+    """One SPARQL update that removes and adds exactly these quads: run the text with `FUNCTIONS`.
 
-    SPARQL cannot name a stored blank node, so quads with blank nodes go through variables bound by
-    a custom function that returns the node of that identifier: run the text with `FUNCTIONS`.
+    SPARQL cannot name a stored blank node. Quads with blank nodes are rows of VALUES, where each such term is
+    written as a literal that a custom function reads: the engine takes thousands of rows easily, and
+    overflows its stack at thousands of anything else.
     """
-    variables: dict[str, str] = {}
-    plain: dict[bool, list[str]] = {True: [], False: []}
-    bound: dict[bool, list[str]] = {True: [], False: []}
-    for adding, quads in ((False, removals), (True, additions)):
-        for quad in quads:
-            has_blank = _has_blank(quad)
-            target = bound if has_blank else plain
-            target[adding].append(_pattern(quad, variables) if has_blank else _pattern(quad, {}))
     parts = []
-    if plain[False]:
-        parts.append("DELETE DATA {\n" + "\n".join(plain[False]) + "\n}")
-    if bound[False] or bound[True]:
-        binds = "\n".join(
-            f'BIND({_BLANK_NODE}("{identifier}") AS {name})' for identifier, name in variables.items()
-        )
-        parts.append(
-            "DELETE {\n" + "\n".join(bound[False]) + "\n}\nINSERT {\n" + "\n".join(bound[True]) + "\n}\n"
-            "WHERE {\n" + binds + "\n}"
-        )
-    if plain[True]:
-        parts.append("INSERT DATA {\n" + "\n".join(plain[True]) + "\n}")
+    for verb, quads in (("DELETE", removals), ("INSERT", additions)):
+        plain: list[Quad] = []
+        default: list[Quad] = []
+        named: list[Quad] = []
+        for quad in quads:
+            if not _has_blank(quad):
+                plain.append(quad)
+            elif isinstance(quad.graph_name, DefaultGraph):
+                default.append(quad)
+            else:
+                named.append(quad)
+        if plain:
+            parts.append(f"{verb} DATA {{\n" + "\n".join(_data(quad) for quad in plain) + "\n}")
+        if default:
+            parts.append(_through_rows(verb, "?s ?p ?o", ("s", "p", "o"), default))
+        if named:
+            parts.append(_through_rows(verb, "GRAPH ?g { ?s ?p ?o }", ("s", "p", "o", "g"), named))
     return " ;\n".join(parts)
 
 
+def _through_rows(verb: str, template: str, names: Sequence[str], quads: Iterable[Quad]) -> str:
+    head = " ".join(f"?_{name}" for name in names)
+    binds = " ".join(f"BIND({_TERM}(?_{name}) AS ?{name})" for name in names)
+    rows = "\n".join(
+        "(" + " ".join(_written(term) for term in tuple(quad)[: len(names)]) + ")" for quad in quads
+    )
+    return f"{verb} {{ {template} }} WHERE {{ VALUES ({head}) {{\n{rows}\n}} {binds} }}"
+
+
 def _has_blank(quad: Quad) -> bool:
-    return any(
-        isinstance(term, BlankNode) or (isinstance(term, Triple) and _has_blank_term(term))
-        for term in (quad.subject, quad.object, quad.graph_name)
-    )
+    return any(_is_blank(term) for term in (quad.subject, quad.object, quad.graph_name))
 
 
-def _has_blank_term(triple: Triple) -> bool:
-    return any(
-        isinstance(term, BlankNode) or (isinstance(term, Triple) and _has_blank_term(term))
-        for term in (triple.subject, triple.object)
-    )
+def _is_blank(term: object) -> bool:
+    if isinstance(term, Triple):
+        return _is_blank(term.subject) or _is_blank(term.object)
+    return isinstance(term, BlankNode)
 
 
-def _pattern(quad: Quad, variables: dict[str, str]) -> str:
-    triple = " ".join(_text(term, variables) for term in (quad.subject, quad.predicate, quad.object))
+def _written(term: Term | DefaultGraph) -> str:
+    return str(Literal(_syntax(term), datatype=_TERM)) if _is_blank(term) else _syntax(term)
+
+
+def _syntax(term: Term | DefaultGraph) -> str:
+    """A term as N-Triples writes it (RDF 1.2)."""
+    if isinstance(term, Triple):
+        return f"<<( {' '.join(_syntax(part) for part in term)} )>>"
+    return str(term)
+
+
+def _data(quad: Quad) -> str:
+    triple = " ".join(_syntax(term) for term in quad.triple)
     if isinstance(quad.graph_name, DefaultGraph):
         return f"{triple} ."
-    return f"GRAPH {_text(quad.graph_name, variables)} {{ {triple} }}"
-
-
-def _text(term: Term, variables: dict[str, str]) -> str:
-    if isinstance(term, BlankNode):
-        return variables.setdefault(term.value, f"?b{len(variables)}")
-    if isinstance(term, Triple):
-        inner = " ".join(_text(part, variables) for part in (term.subject, term.predicate, term.object))
-        return f"<<( {inner} )>>"
-    return str(term)
+    return f"GRAPH {quad.graph_name} {{ {triple} }}"

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from benchmarks.fuzzing.wire import Exchange, once, request
 
-DEPTHS = (99, 5_000, 100_000)
+DEPTHS = (99, 3_000, 30_000)
 
 
 def rdf(depth: int) -> Iterator[tuple[str, str, bytes]]:

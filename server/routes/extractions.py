@@ -1,6 +1,7 @@
 """`POST /extractions` (text in) and `POST /candidates` (a client's own statements in)."""
 
-from typing import Any
+import io
+from typing import IO, Any, cast
 
 import pyoxigraph
 from fastapi import APIRouter, Depends
@@ -16,6 +17,7 @@ from server.services import Services
 from server.statements import StatementJson, statement_of
 from sparql.change import Statement
 from sparql.provenance import Support
+from sparql.shallow import ShallowFile
 
 _RDF = {
     "text/turtle": RdfFormat.TURTLE,
@@ -81,9 +83,13 @@ def router(services: Services) -> APIRouter:
     return routes
 
 
+def _guarded(body: bytes, format_: RdfFormat) -> IO[bytes]:
+    return cast("IO[bytes]", ShallowFile(io.BytesIO(body), format_))
+
+
 def _from_rdf(body: bytes, format_: RdfFormat) -> list[tuple[Statement, Support]]:
     try:
-        quads = list(pyoxigraph.parse(body, format=format_, rename_blank_nodes=True))
+        quads = list(pyoxigraph.parse(_guarded(body, format_), format=format_, rename_blank_nodes=True))
     except SyntaxError as error:
         place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
         raise MalformedBody(f"The body is not {format_.name}{place}: {error.msg}.") from error

@@ -297,7 +297,11 @@ def _described(path: str, method: str) -> dict[str, Any]:
         found.append(
             parameter("graph", "query", {"type": "string", "format": "iri"}, "IRI of a named graph.")
         )
-        found.append(parameter("default", "query", text, "The default graph; takes no value."))
+        found.append(
+            parameter(
+                "default", "query", {"type": "string", "maxLength": 0}, "The default graph; takes no value."
+            )
+        )
     else:
         found.append(parameter("path", "path", text, "The address itself is the graph's IRI."))
     if method == "GET":

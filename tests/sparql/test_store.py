@@ -39,6 +39,16 @@ def test_stored_blank_nodes_and_triple_terms_can_be_removed():
     assert contents(store) == {kept, added}
 
 
+def test_thousands_of_blank_nodes_are_removed_and_added_in_one_commit():
+    store = EmbeddedStore()
+    chain = [Quad(BlankNode(f"b{n}"), EX.p, BlankNode(f"b{n + 1}"), EX.g) for n in range(6000)]
+    store.commit(chain, graphs_created=[EX.g])
+    assert contents(store) == set(chain)
+    other = [Quad(BlankNode(f"c{n}"), EX.p, Literal(n)) for n in range(6000)]
+    store.commit(other, chain)
+    assert contents(store) == set(other)
+
+
 def test_a_quad_both_added_and_removed_stays():
     store = EmbeddedStore()
     quad = Quad(EX.a, EX.p, EX.b)
