@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
-from shapes.review import ReviewFilter, ReviewQueue
+from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State, Whence
 from sparql.change import Change, Delta, Origin, Rejection, Statement
 from sparql.evidence import Evidence, EvidenceReader
@@ -96,16 +96,16 @@ class Withdrawals:
         return Whence(run, self._evidence.document_of(run), self._evidence.source_of(run))
 
     def _fallen(self, removed: Collection[Triple]) -> list[tuple[Rejection, tuple[Evidence, ...]]]:
-        """The statements of other texts that conform no longer, ring by ring around what goes."""
-        if self._writer.gate is None:
-            return []
+        """The statements of other texts that conform no longer, and then those that stood on them.
+
+        The work follows what comes to violate a shape, not what happens to be linked to what goes.
+        """
         out = set(removed)
         fallen: list[tuple[Rejection, tuple[Evidence, ...]]] = []
-        edge = set(removed)
-        while edge:
+        while out:
             nearby = {
                 triple
-                for node in _nodes(edge)
+                for node in self._newly_wrong(out)
                 for triple in self._extracted_about(node)
                 if triple not in out and self._rests_on_texts(triple)
             }
@@ -118,22 +118,33 @@ class Withdrawals:
                 _, standing, _ = self._judge(statements, nearby, frozenset())
                 wrong = {rejection.statement.triple for rejection in standing}
                 rejected = tuple(one for one in rejected if one.statement.triple not in wrong)
-            edge = {rejection.statement.triple for rejection in rejected}
-            out |= edge
+            if not rejected:
+                break
+            out |= {rejection.statement.triple for rejection in rejected}
             for rejection in rejected:
                 found = (self._evidence.read(one) for one in self._evidence.about(rejection.statement.triple))
                 fallen.append((rejection, tuple(one for one in found if one is not None)))
         return fallen
 
+    def _newly_wrong(self, out: Collection[Triple]) -> set[NamedNode | BlankNode]:
+        """The nodes that break a shape without these triples, and the values that do so."""
+        gate = self._writer.gate
+        if gate is None:
+            return set()
+        gone = frozenset(out)
+        _, rejected, _ = gate.select(self._store, (), gone, self._writer.derive, partial=False)
+        violations = (violation for rejection in rejected for violation in rejection.violations)
+        nodes = {node for violation in violations for node in (violation.focus, violation.value)}
+        return {node for node in nodes if isinstance(node, NamedNode | BlankNode)}
+
     def _revived(self, removed: Collection[Triple], ignoring: frozenset[NamedNode]) -> list[ReviewItem]:
         """What was refused by a shape and conforms without what goes; earlier texts first."""
         if self._writer.gate is None:
             return []
-        nodes = _nodes(removed)
-        around = {item for node in nodes for item in self._review.about(node)} - ignoring
-        waiting = [item for item in self._review.find(ReviewFilter()) if item in around] if around else []
-        items = [self._review.get(iri) for iri in reversed(waiting)]
+        around = {item for node in _nodes(removed) for item in self._review.blaming(node)} - ignoring
+        items = [self._review.get(iri) for iri in around if self._review.state(iri) is State.OPEN]
         items = [item for item in items if not item.accepted and _is_of_shapes(item)]
+        items.sort(key=lambda item: (item.created, item.iri.value))
         batches: dict[NamedNode | str | None, list[ReviewItem]] = {}
         for item in items:
             batches.setdefault(item.document or item.source, []).append(item)

@@ -21,7 +21,7 @@ from shapes.decisions import Reviewer
 from shapes.review import named_item
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
-_MOST_AT_ONCE = 10_000
+_MOST_AT_ONCE = 1000
 
 
 class DecisionRequest(BaseModel):
@@ -99,10 +99,11 @@ def router(services: Services) -> APIRouter:
         def decide() -> dict[str, Any]:
             items: Sequence[NamedNode]
             if message.filter is not None:
-                items = desk.find(filter_of(**message.filter.model_dump()))[:_MOST_AT_ONCE]
+                items = desk.find(filter_of(**message.filter.model_dump()))
             else:
                 items = [named_item(item) for item in message.items or ()]
-            return desk.decide(message.decision, items, by, message.reason).json()
+            told = desk.decide(message.decision, items[:_MOST_AT_ONCE], by, message.reason)
+            return {**told.json(), "left": max(0, len(items) - _MOST_AT_ONCE)}
 
         return await run_in_threadpool(decide)
 
