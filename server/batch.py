@@ -1,7 +1,8 @@
 """Statements on their way to the gate, and what looks at them before it does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
@@ -24,7 +25,8 @@ class Batch:
     """Statements with their support, and what was wrong with them before any shape was asked.
 
     `refused` stay out; `doubts` are warnings, told of those that come in. `minted` are new entities that
-    extraction named; `linked` tells which of them turned out to be an entity of the graph.
+    extraction named; `linked` tells which of them turned out to be an entity of the graph. `similar` holds
+    known names like the new ones, with their similarity.
     """
 
     statements: dict[Triple, Statement] = field(default_factory=dict)
@@ -33,6 +35,7 @@ class Batch:
     doubts: dict[Triple, tuple[Violation, ...]] = field(default_factory=dict)
     minted: frozenset[NamedNode] = frozenset()
     linked: dict[NamedNode, LabelEntry] = field(default_factory=dict)
+    similar: dict[str, Sequence[tuple[LabelEntry, float]]] = field(default_factory=dict)
 
     def refuse(self, triple: Triple, violation: Violation) -> None:
         """Keep a statement out, or only doubt it where the violation is but a warning."""
@@ -54,8 +57,16 @@ class Batch:
         return tuple(Rejection(self.statements[triple], reasons) for triple, reasons in found.items())
 
 
-Assess = Callable[[Batch, Schema], None]
-"""Looks at a batch under the writer's lock, with the ontology in force, and notes in it what it finds."""
+class Assessor(Protocol):
+    """Looks at a batch before the gate does, and notes in it what it finds."""
+
+    def prepare(self, batch: Batch, schema: Schema) -> None:
+        """What takes long and needs no lock: done while others write."""
+        ...
+
+    def assess(self, batch: Batch, schema: Schema) -> None:
+        """Called under the writer's lock, with the ontology in force."""
+        ...
 
 
 class GeometryAssessor:
@@ -74,7 +85,10 @@ class GeometryAssessor:
         self._review = review
         self._checks: tuple[Schema, StatedGeometry] | None = None
 
-    def __call__(self, batch: Batch, schema: Schema) -> None:
+    def prepare(self, batch: Batch, schema: Schema) -> None:
+        """Nothing: the geometries are read as they are when the batch is judged."""
+
+    def assess(self, batch: Batch, schema: Schema) -> None:
         """Note agreement in the supports, contradiction among the refused or the doubts."""
         check = self._check_by(schema)
         added = TripleIndex(batch.statements)

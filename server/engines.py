@@ -69,7 +69,7 @@ class Engines:
             return self.relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
 
         near_m = parts.settings.resolution_distance_m
-        resolver = Resolver(self.labels, store, places, near_m=near_m)
+        resolver = Resolver(store, places, near_m=near_m)
         return resolver.obstacle(one, other, classes, parts.workplace.schema)
 
 

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
-from server.batch import Assess, Batch
+from server.batch import Assessor, Batch
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
@@ -68,7 +68,7 @@ class Intake:
         *,
         rules: Callable[[], Rulebook],
         pipeline: Pipeline,
-        assessors: Sequence[Assess] = (),
+        assessors: Sequence[Assessor] = (),
     ) -> None:
         self._assessors = tuple(assessors)
         self._writer = writer
@@ -144,8 +144,8 @@ class Intake:
                     batch.refused.setdefault(triple, unknown)
             if extraction is not None:
                 self._support_names(batch, extraction)
-            for assess in self._assessors:
-                assess(batch, rules.schema)
+            for assessor in self._assessors:
+                assessor.assess(batch, rules.schema)
             refused = self._decided(batch, Whence.of(run))
             record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
             return Change(
@@ -159,7 +159,12 @@ class Intake:
                 retract=record.retract,
             )
 
-        verdict = await asyncio.to_thread(self._writer.commit_built, build)
+        def judge() -> Verdict:
+            for assessor in self._assessors:
+                assessor.prepare(batch, self._rules().schema)
+            return self._writer.commit_built(build)
+
+        verdict = await asyncio.to_thread(judge)
         if extraction is not None and batch.linked:
             entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
             extraction = replace(extraction, entities=entities)

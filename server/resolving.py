@@ -14,16 +14,20 @@ from sparql.change import Violation
 from sparql.labels import ALIASES, MAIN_LABELS, LabelIndex, alias_properties
 from sparql.relations import SpatialRelations
 from sparql.resolution import Likeness, Resolver, representative
-from sparql.source import Overlay, TripleIndex
+from sparql.source import Overlay, Term, TripleIndex
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import RDF, RDFS, SH, SKOS, UKG
+
+_SEARCHED = 20
+_MOST_NAMES = 500
 
 
 class ResolutionAssessor:
     """Resolves the new entities of a batch by the thresholds of the settings.
 
     What extraction named itself is linked when it is surely a known entity; its name becomes an alias. Names
-    that are only alike are queued, as are those of entities that clients named themselves.
+    that are only alike are queued, as are those of entities that clients named themselves. Of a batch with
+    more than some hundred new names the others are let be new: whole data sets are loaded, not extracted.
     """
 
     def __init__(
@@ -35,14 +39,26 @@ class ResolutionAssessor:
         self._store = store
         self._read: tuple[Schema, frozenset[NamedNode], StatedPlaces] | None = None
 
-    def __call__(self, batch: Batch, schema: Schema) -> None:
+    def prepare(self, batch: Batch, schema: Schema) -> None:
+        """Search the names that are like the new ones, which takes long in a large graph."""
+        naming, _ = self._read_by(schema)
+        for triple in batch.statements:
+            if len(batch.similar) >= _MOST_NAMES:
+                return
+            if triple.predicate not in naming or not isinstance(triple.object, Literal):
+                continue
+            name = triple.object.value
+            if name not in batch.similar and not self._is_known(triple.subject):
+                batch.similar[name] = self._labels.similar(name, _SEARCHED)
+
+    def assess(self, batch: Batch, schema: Schema) -> None:
         """Rewrite the batch where something is linked, and doubt the names of what may be known."""
         naming, stated = self._read_by(schema)
         for iri in dict.fromkeys(t.subject for t in batch.statements if t.predicate in naming):
             if not isinstance(iri, NamedNode) or self._is_known(iri):
                 continue
             added = TripleIndex(batch.statements)
-            found = self._alike(iri, added, naming, stated, schema)
+            found = self._alike(iri, batch, added, naming, stated, schema)
             sure = [one for one in found if one.sure and one.score >= self._settings.link_threshold]
             if iri in batch.minted and len({representative(self._store, one.entry.iri) for one in sure}) == 1:
                 self._link(batch, iri, sure[0].entry)
@@ -52,6 +68,7 @@ class ResolutionAssessor:
     def _alike(
         self,
         iri: NamedNode,
+        batch: Batch,
         added: TripleIndex,
         naming: frozenset[NamedNode],
         stated: StatedPlaces,
@@ -75,8 +92,13 @@ class ResolutionAssessor:
         ]
         # What the batch itself says counts too: that it is different from something, for one.
         known = Overlay(self._store, added.triples)
-        resolver = Resolver(self._labels, known, places, near_m=self._settings.resolution_distance_m)
-        return resolver.alike(iri, names, classes, own or around, schema, exact=bool(own))
+        similar = {
+            name: [one for one in batch.similar[name] if self._is_known(one[0].iri)]
+            for name in names
+            if name in batch.similar
+        }
+        resolver = Resolver(known, places, near_m=self._settings.resolution_distance_m)
+        return resolver.alike(iri, similar, classes, own or around, schema, exact=bool(own))
 
     def _link(self, batch: Batch, iri: NamedNode, entry: LabelEntry) -> None:
         """Speak of the known entity instead; a name that it does not bear yet becomes an alias."""
@@ -106,7 +128,7 @@ class ResolutionAssessor:
         )
         batch.refuse(name, violation)
 
-    def _is_known(self, iri: NamedNode) -> bool:
+    def _is_known(self, iri: Term) -> bool:
         return any(True for _ in self._store.match(iri, None, None))
 
     def _read_by(self, schema: Schema) -> tuple[frozenset[NamedNode], StatedPlaces]:

@@ -6,20 +6,19 @@ the ontology's classes, a distance or owl:differentFrom tells apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from extractors.likeness import same_words, told_apart
-from extractors.linking import LabelEntry, Labels
+from extractors.linking import LabelEntry
 from geo import distance_m
 from ontology.schema import Schema
 from sparql.source import TripleSource
 from sparql.vocabulary import OWL
 
-_SEARCHED = 20
 _SAME_WORDS = 0.9
 Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
 
@@ -47,8 +46,7 @@ class Resolver:
     owl:sameAs and owl:differentFrom.
     """
 
-    def __init__(self, labels: Labels, source: TripleSource, places: Places, *, near_m: float) -> None:
-        self._labels = labels
+    def __init__(self, source: TripleSource, places: Places, *, near_m: float) -> None:
         self._source = source
         self._places = places
         self._near_m = near_m
@@ -56,7 +54,7 @@ class Resolver:
     def alike(
         self,
         iri: NamedNode,
-        names: Collection[str],
+        names: Mapping[str, Sequence[tuple[LabelEntry, float]]],
         classes: Collection[NamedNode],
         where: Sequence[BaseGeometry],
         schema: Schema,
@@ -65,11 +63,12 @@ class Resolver:
     ) -> list[Likeness]:
         """The entities that something of these names, classes and places may be, the likeliest first.
 
+        `names` are its names, each with the known ones that are similar (`Labels.similar`).
         Without `exact`, `where` are regions that it lies in somewhere: they can only tell it apart.
         """
         found: dict[NamedNode, Likeness] = {}
-        for name in names:
-            for entry, similarity in self._labels.similar(name, _SEARCHED):
+        for name, similar in names.items():
+            for entry, similarity in similar:
                 if entry.iri == iri or told_apart(name, entry.label):
                     continue
                 one = self._compare(iri, name, entry, similarity, classes, where, schema)
