@@ -221,7 +221,7 @@ def build(
             express=True,
         ),
     )
-    rewriter = Rewriter(store)
+    rewriter = Rewriter(store, lambda: services.labels)
     store.before_commit = rewriter.geometries.note
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)

@@ -180,6 +180,11 @@ class LabelIndex:
         """Return the number of entities that have a name."""
         return len(self._state.keys_of)
 
+    @property
+    def label_properties(self) -> frozenset[NamedNode]:
+        """The properties whose values it has read as labels."""
+        return self._state.label_properties
+
     def use_aliases(self, aliases: Collection[NamedNode]) -> bool:
         """Count the values of these as aliases from the next rebuild on; whether that changes anything."""
         properties = MAIN_LABELS | ALIASES | frozenset(aliases)

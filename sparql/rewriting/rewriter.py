@@ -18,22 +18,30 @@ from pyoxigraph import BlankNode, Variable
 
 from sparql.errors import MalformedRequest
 from sparql.rewriting import nodes as n
+from sparql.rewriting.derived import hide_derived
 from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
-from sparql.rewriting.options import Options
+from sparql.rewriting.inference import infer
+from sparql.rewriting.options import Inference, Options
 from sparql.rewriting.parser import NotUnderstood, ParsedQuery, parse_query
+from sparql.rewriting.patterns import with_template
 from sparql.rewriting.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
+from sparql.rewriting.text_match import Labels, match_labels
+from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
 
 Ask = Callable[[Probe], Awaitable[list[Row]]]
 
 _INTERESTING = re.compile(r"opengis\.net|urbankg/system#", re.IGNORECASE)
+_MATCH = "textMatch"
+_NEVER_KEPT = ("rcc8dc", "rcc5dc", "rcc5ec", "rcc5po", "rcc5eq", "rcc5in", "rcc5ini")
 _FUNCTIONS = "opengis.net/def/function"
 
 
 class Rewriter:
     """Rewrites queries over one store. `close` it when no query comes any more."""
 
-    def __init__(self, source: QuadSource) -> None:
+    def __init__(self, source: QuadSource, labels: Callable[[], Labels] | None = None) -> None:
+        self._labels = labels
         self.geometries = GeometryIndex(source)
         self._source = source
         self._thread = ThreadPoolExecutor(1, "rewriting")
@@ -84,10 +92,42 @@ class Rewriter:
             from sparql.rewriting.unreadable import warn_of_unreadable
 
             warn_of_unreadable(text, parsed.prologue, report)
+        text = yield from self._meant(parsed, preparation)
+        if text != parsed.text:
+            parsed = parse_query(text, preparation.base)
         if not options.optimize:
             report.leave("optimize", text, "the request says optimize=false")
             return text
         return (yield from self._accelerated(parsed, revision, report))
+
+    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
+        """The query with what its options and properties of our own mean written out."""
+        options, report, base = preparation.options, preparation.report, preparation.base
+        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
+        if parsed.query.short_construct and (options.changes_answers or _MATCH in parsed.text):
+            parsed = parse_query(with_template(parsed), base)
+        if _MATCH in parsed.text and self._labels is not None:
+            parsed = parse_query(match_labels(parsed, self._labels, report), base)
+        if options.rewrite:
+            if own_dataset or not options.derived:
+                raise MalformedRequest(
+                    "rewrite=true answers from the derived relations of the default graph; "
+                    "leave derived=false, FROM and default-graph-uri out."
+                )
+            parsed = parse_query(answer_topology(parsed, report), base)
+        elif (topology := asked_in_vain(parsed)) is not None:
+            why = "without rewrite=true it is just looked up"
+            report.leave("topology", str(topology), why)
+            if topology not in DERIVED_PROPERTIES and topology.value.endswith(_NEVER_KEPT):
+                report.warn(f"{topology} is kept of nothing: {why}.")
+        if options.inference is Inference.RDFS:
+            parsed = parse_query((yield from infer(parsed, report)), base)
+        if not options.derived:
+            if own_dataset:
+                report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
+            else:
+                parsed = parse_query(hide_derived(parsed, DERIVED_PROPERTIES, report), base)
+        return parsed.text
 
     def _accelerated(self, parsed: ParsedQuery, revision: int, report: Report) -> Steps[str]:
         if _FUNCTIONS not in parsed.text:

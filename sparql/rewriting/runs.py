@@ -55,12 +55,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Binding:
-    """A triple pattern that gives a variable its geometry literal; `steps` are the path before it."""
+    """A triple pattern that gives a variable its geometry literal, at the end of a path or by itself."""
 
     run: Run
     triple: n.TriplePattern
     variable: str
-    predicate: NamedNode
     through_path: bool
 
 
@@ -97,12 +96,19 @@ def binding_in(run: Run, variable: str) -> Binding | None:
         last = triple.verb
         while isinstance(last, n.PathOperator) and last.operator == "/":
             last = last.parts[-1]
-        if isinstance(last, n.Link) and last.iri in SERIALIZATIONS:
-            binding = Binding(run, triple, variable, last.iri, through_path=last is not triple.verb)
+        if _gives_literals(last):
+            plain = isinstance(triple.verb, n.Link)
+            binding = Binding(run, triple, variable, through_path=not plain)
             if not binding.through_path:
                 return binding
             found = found or binding
     return found
+
+
+def _gives_literals(path: n.Path) -> bool:
+    if isinstance(path, n.Link):
+        return path.iri in SERIALIZATIONS
+    return path.operator == "|" and all(_gives_literals(part) for part in path.parts)
 
 
 def part_of(run: Run, variable_nodes: Iterable[str]) -> list[n.TriplePattern]:
@@ -169,4 +175,4 @@ def split_path(binding: Binding, fresh: str) -> tuple[Edit, str] | None:
         return None
     before = path_text(steps[0] if len(steps) == 1 else n.PathOperator("/", tuple(steps)))
     edit = Edit(triple.verb_start, triple.object_end, f"{before} ?{fresh}")
-    return edit, f"?{fresh} {binding.predicate} ?{binding.variable}"
+    return edit, f"?{fresh} {last.iri} ?{binding.variable}"

@@ -77,3 +77,31 @@ async def test_a_parameter_that_means_nothing_is_refused(client: httpx.AsyncClie
     response = await client.get("/sparql", params={"query": "ASK {}", parameter: "perhaps"})
     assert response.status_code == 400
     assert parameter in response.json()["detail"]
+
+
+async def test_parameters_change_the_answer_and_its_tag(city: Services, client: httpx.AsyncClient) -> None:
+    query = PREFIXES + "SELECT * { ?a geo:sfIntersects ex:f1 }"
+    tags, sizes = set(), []
+    for options in ({}, {"rewrite": "true"}, {"inference": "rdfs"}, {"derived": "false"}):
+        response = await client.get("/sparql", params={"query": query, **options})
+        assert response.status_code == 200, response.text
+        tags.add(response.headers["etag"])
+        sizes.append(len(response.json()["results"]["bindings"]))
+    assert len(tags) == 4
+    assert sizes[0] == sizes[2] == sizes[3] == 0
+    assert sizes[1] > 0
+
+
+async def test_disconnected_from_anything_is_refused(city: Services, client: httpx.AsyncClient) -> None:
+    query = PREFIXES + "SELECT * { ?a geo:rcc8dc ?b }"
+    response = await client.get("/sparql", params={"query": query, "rewrite": "true"})
+    assert response.status_code == 400
+    assert "Give one side" in response.json()["detail"]
+    assert (await client.get("/sparql", params={"query": query})).headers["warning"]
+
+
+async def test_labels_are_matched_over_http(city: Services, client: httpx.AsyncClient) -> None:
+    words = "PREFIX u: <https://w3id.org/urbankg/system#> SELECT ?p { ?p u:textMatch 'name 3' }"
+    assert len(await select(client, words)) == 10
+    response = await client.get("/sparql", params={"query": words})
+    assert len(response.json()["results"]["bindings"]) == 10

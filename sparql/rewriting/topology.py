@@ -1,0 +1,225 @@
+"""The query rewriting extension of GeoSPARQL 1.1 (requirements 28 to 30) over the stored relations.
+
+Between two features every topological property is answered from the RCC8 relations that the graph keeps:
+sfWithin is EQ, TPP or NTPP. Where RCC8 is coarser than the property (crosses and overlaps are both PO) the
+function decides between the geometries. Disjoint and DC are what is not related at all, so one side must be
+known. Geometry nodes take part beside features where one side of the pattern is an IRI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import NamedNode, Variable
+
+from sparql.errors import MalformedRequest
+from sparql.rewriting import nodes as n
+from sparql.rewriting.parser import ParsedQuery
+from sparql.rewriting.patterns import Place, distinct, ends_of, links_of, replace_patterns, with_links
+from sparql.rewriting.report import Report
+from sparql.rewriting.writing import term_text, triple_text
+from sparql.vocabulary import GEO, UKG
+
+TOPOLOGY: Final = "topology"
+DERIVED_PROPERTIES: Final = frozenset(
+    GEO.term(f"rcc8{name}") for name in ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
+)
+"""The properties that the relations of features are stated with."""
+_GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
+_ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
+
+
+@dataclass(frozen=True)
+class Property:
+    """A topological property: the RCC8 relations it comes to (none: it is disjoint), whether the function
+    must tell among them, and whether everything has it to itself.
+    """
+
+    relations: tuple[str, ...]
+    check: bool = False
+    reflexive: bool = False
+
+
+PROPERTIES: Final[dict[NamedNode, Property]] = {
+    GEO.sfEquals: Property(("eq",), reflexive=True),
+    GEO.sfDisjoint: Property(()),
+    GEO.sfIntersects: Property(_ALL, reflexive=True),
+    GEO.sfTouches: Property(("ec",)),
+    GEO.sfCrosses: Property(("po",), check=True),
+    GEO.sfWithin: Property(("eq", "tpp", "ntpp"), reflexive=True),
+    GEO.sfContains: Property(("eq", "tppi", "ntppi"), reflexive=True),
+    GEO.sfOverlaps: Property(("po",), check=True),
+    GEO.ehEquals: Property(("eq",), reflexive=True),
+    GEO.ehDisjoint: Property(()),
+    GEO.ehMeet: Property(("ec",)),
+    GEO.ehOverlap: Property(("po",), check=True),
+    GEO.ehCovers: Property(("tppi",), check=True),
+    GEO.ehCoveredBy: Property(("tpp",), check=True),
+    GEO.ehInside: Property(("ntpp",), check=True),
+    GEO.ehContains: Property(("ntppi",), check=True),
+    GEO.rcc8eq: Property(("eq",), reflexive=True),
+    GEO.rcc8dc: Property(()),
+    **{GEO.term(f"rcc8{name}"): Property((name,)) for name in _ALL if name != "eq"},
+    # UrbanKGent's five classes, and the inverse of its IN.
+    UKG.rcc5dc: Property(()),
+    UKG.rcc5ec: Property(("ec",)),
+    UKG.rcc5po: Property(("po",)),
+    UKG.rcc5eq: Property(("eq",)),
+    UKG.rcc5in: Property(("tpp", "ntpp")),
+    UKG.rcc5ini: Property(("tppi", "ntppi")),
+}
+
+_STORED: Final = "|".join(str(GEO.term(f"rcc8{name}")) for name in _ALL)
+_DEFAULT: Final = f"{GEO.hasDefaultGeometry}|{GEO.defaultGeometry}"
+_GEOMETRY: Final = f"{_DEFAULT}|{GEO.hasGeometry}"
+_LITERAL: Final = f"{GEO.asWKT}|{GEO.asGeoJSON}|{GEO.asGML}|{GEO.asKML}"
+
+
+def answer_topology(parsed: ParsedQuery, report: Report) -> str:
+    """The query with its topological properties answered. Raises MalformedRequest for what cannot be."""
+    return replace_patterns(parsed, _Topology(parsed, report).replace)
+
+
+def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
+    """A property that the graph states of nothing, asked for where nothing answers it."""
+    if parsed.query.where is not None:
+        for group in n.groups_of(parsed.query.where):
+            for element in group.elements:
+                for triple in element.triples if isinstance(element, n.Statement) else ():
+                    if triple.predicate in PROPERTIES and triple.predicate not in DERIVED_PROPERTIES:
+                        return triple.predicate
+    return None
+
+
+class _Topology:
+    def __init__(self, parsed: ParsedQuery, report: Report) -> None:
+        self._report = report
+        self._text = parsed.text
+        self._count = 0
+
+    def replace(self, triple: n.TriplePattern, place: Place) -> str | None:
+        """The elements that stand for one triple pattern."""
+        if isinstance(triple.verb, Variable):
+            return None
+        if not any(link.iri in PROPERTIES for link in links_of(triple.verb)):
+            return None
+        written = triple_text(triple)
+        if place.in_graph:
+            self._report.leave(TOPOLOGY, written, "relations are kept in the default graph, not in GRAPH")
+            return None
+        property_ = triple.predicate
+        if property_ is None:
+            return self._path(triple, triple.verb)
+        wanted = PROPERTIES[property_]
+        ends = ends_of(triple, str(property_))
+        fixed = [term for term in ends if isinstance(term, NamedNode)]
+        if not wanted.relations:
+            apart = self._disconnected(triple, place, ends)
+            if not fixed or property_ not in _DISJOINT:
+                return apart
+            # Of geometry nodes nothing is kept, so the function must look at each.
+            return distinct(ends, f"{{ {apart} }} UNION {self._by_function(ends, property_)}")
+        branches = [f"{{ {written} }}", self._between_features(ends, property_, wanted)]
+        if wanted.reflexive and (len(fixed) < 2 or len(set(ends)) == 1):
+            branches.append(self._itself(ends))
+        if fixed and property_ not in _FIVE:
+            branches.append(self._by_function(ends, property_))
+        else:
+            self._report.leave(TOPOLOGY, written, "geometry nodes take part where one side is an IRI")
+        self._report.did(TOPOLOGY, written, f"from the kept relations {', '.join(wanted.relations)}")
+        return distinct(ends, " UNION ".join(branches))
+
+    def _path(self, triple: n.TriplePattern, path: n.Path) -> str:
+        def kept(link: n.Link) -> n.Path:
+            wanted = PROPERTIES.get(link.iri)
+            if wanted is None:
+                return link
+            if wanted.check or not wanted.relations:
+                raise MalformedRequest(
+                    f"{link.iri} is not answered within a path, since it takes more than the kept relations. "
+                    "Write it as a triple pattern of its own."
+                )
+            relations = dict.fromkeys([link.iri, *(GEO.term(f"rcc8{name}") for name in wanted.relations)])
+            links = tuple(n.Link(iri) for iri in relations)
+            return links[0] if len(links) == 1 else n.PathOperator("|", links)
+
+        written = triple_text(triple)
+        verb = with_links(path, kept)
+        self._report.did(
+            TOPOLOGY, written, "its steps take the kept relations, without what is equal to itself"
+        )
+        return triple_text(n.TriplePattern(triple.subject, verb, triple.object, 0, 0, 0))
+
+    def _disconnected(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> str:
+        """DC: both have a geometry, they differ, and no relation is kept between them."""
+        known = [isinstance(end, NamedNode) or place.binds(_name(end), triple) for end in ends]
+        if not any(known):
+            raise MalformedRequest(
+                f"Almost all places are disconnected, so {triple_text(triple)} would list nearly every pair. "
+                "Give one side: an IRI, or another pattern that says which places are meant."
+            )
+        left, right = (term_text(end) for end in ends)
+        parts = []
+        for end, written in zip(ends, (left, right), strict=True):
+            has = f"{written} ({_GEOMETRY})/({_LITERAL}) {self._fresh()}"
+            parts.append(distinct((end,), has) if isinstance(end, Variable) else f"FILTER EXISTS {{ {has} }}")
+        parts.append(f"FILTER({left} != {right}) FILTER NOT EXISTS {{ {left} {_STORED} {right} }}")
+        self._report.did(TOPOLOGY, triple_text(triple), "places that no kept relation joins")
+        return " ".join(parts)
+
+    def _between_features(self, ends: tuple[n.Term, n.Term], property_: NamedNode, wanted: Property) -> str:
+        left, right = (term_text(end) for end in ends)
+        path = "|".join(str(GEO.term(f"rcc8{name}")) for name in wanted.relations)
+        if not wanted.check:
+            return f"{{ {left} {path} {right} }}"
+        first, second = self._fresh(), self._fresh()
+        function = f"<{_GEOF}{property_.value.rpartition('#')[2]}>"
+        return (
+            f"{{ {left} {path} {right} FILTER EXISTS {{ {self._shape(left, first)} "
+            f"{self._shape(right, second)} FILTER({function}({first}, {second})) }} }}"
+        )
+
+    def _itself(self, ends: tuple[n.Term, n.Term]) -> str:
+        """What has a geometry, and is in itself, equals itself and so on."""
+        one, other = ends if isinstance(ends[1], Variable) else (ends[1], ends[0])
+        has = f"{term_text(one)} ({_GEOMETRY})/({_LITERAL}) {self._fresh()}"
+        return f"{{ {has} }}" if one == other else f"{{ {has} BIND({term_text(one)} AS {term_text(other)}) }}"
+
+    def _by_function(self, ends: tuple[n.Term, n.Term], property_: NamedNode) -> str:
+        """Where a geometry node is on one side or on both: each by its literal, features by theirs."""
+        left, right = (term_text(end) for end in ends)
+        function = f"<{_GEOF}{property_.value.rpartition('#')[2]}>"
+        first, second = self._fresh(), self._fresh()
+        node, other_node = (
+            f"{end} {_LITERAL} {literal} ." for end, literal in ((left, first), (right, second))
+        )
+        feature, other_feature = self._shape(left, first), self._shape(right, second)
+        pairs = ((node, other_node), (node, other_feature), (feature, other_node))
+        return " UNION ".join(
+            f"{{ {one} {other} FILTER({function}({first}, {second})) }}" for one, other in pairs
+        )
+
+    def _shape(self, feature: str, literal: str) -> str:
+        """The patterns of a feature's geometries that count: its default ones, else each."""
+        node = self._fresh()
+        return (
+            f"{feature} {_GEOMETRY} {node} . {node} {_LITERAL} {literal} . "
+            f"FILTER(EXISTS {{ {feature} {_DEFAULT} {node} }} || "
+            f"NOT EXISTS {{ {feature} {_DEFAULT} {self._fresh()} }}) "
+        )
+
+    def _fresh(self) -> str:
+        while True:
+            self._count += 1
+            name = f"?related{self._count}"
+            if name not in self._text:
+                return name
+
+
+_DISJOINT: Final = frozenset({GEO.sfDisjoint, GEO.ehDisjoint})
+_FIVE: Final = frozenset(iri for iri in PROPERTIES if iri.value.startswith(UKG.iri))
+
+
+def _name(term: n.Term) -> str:
+    return term.value if isinstance(term, Variable) else ""
