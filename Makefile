@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data/demo
 PORT ?= 8000
-BENCHMARKS ?= benchmarks/spatial.py benchmarks/gate.py
+BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
 GEOSPARQL ?= ../shared/data/geosparql
 
