@@ -50,7 +50,7 @@ class QueueingWriter:
         if change.record is not None:
             return change
         record = _Record(change.partial, self.review, self.versions, self.source)
-        return replace(change, record=record, retract=record.retract)
+        return replace(change, record=record, retract=record.retract, source=self.source)
 
 
 class _Record:

@@ -4,6 +4,7 @@ It judges the change, never the store: affected pairs of shape and focus node, r
 store and change. What was wrong before is not charged to the newcomer.
 """
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -15,11 +16,13 @@ from shapes.compiled import CompiledEngine
 from shapes.engine import Engine, PyshaclEngine, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import targeted_shapes
+from shapes.policies import severities_by_source
 from shapes.trial import Trial
-from sparql.change import Derive, Rejection, Statement, Violation
+from sparql.change import Delta, Derive, Rejection, Statement, Violation
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import RDF
 
+_LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
 
 Selection = tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]
@@ -44,6 +47,7 @@ class ShapesGate:
         self._engines: Mapping[EngineName, Engine] = {"pyshacl": reference, "compiled": self._compiled}
         self._engine = self._engines[engine]
         self._derives_from = derives_from
+        self._policies = severities_by_source(files.graph)
 
     def use(self, engine: EngineName) -> None:
         """Judge by this engine from now on."""
@@ -57,20 +61,31 @@ class ShapesGate:
         derive: Derive,
         *,
         partial: bool,
+        source: str = "",
     ) -> Selection:
         """Accepted, rejected and warned statements.
 
         With `partial` the maximal conforming part is accepted: what a violation is charged to is taken
         out until nothing violates, then what was taken out is tried again, component by component and
         one by one (but for an incomplete entity, which is held together). Without, one violation rejects the
-        whole. Deterministic.
+        whole. `source` is the way by which the change came, for shapes that judge ways differently.
+        Deterministic.
         """
         standing = {statement.triple: statement for statement in additions}
         trial = Trial(
-            self.pairs, self._engine, before, standing, removals, derive, derives_from=self._derives_from
+            self.pairs,
+            self._engine,
+            before,
+            standing,
+            removals,
+            derive,
+            derives_from=self._derives_from,
+            severities=self._policies.get(source),
         )
         if not trial.violations:
-            return additions, (), self._charge_all(trial.warnings(), standing, before, removals)
+            warnings = self._charge_all(trial.warnings(), standing, before, removals)
+            _log(trial)
+            return additions, (), warnings
         if not partial:
             return (), self._charge_all(trial.violations, standing, before, removals), ()
         charges = self._take_out_to_blame(trial, before)
@@ -85,7 +100,9 @@ class ShapesGate:
         rejected = tuple(
             Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in trial.standing
         )
-        return accepted, rejected, self._charge_all(trial.warnings(), trial.standing, before, removals)
+        warnings = self._charge_all(trial.warnings(), trial.standing, before, removals)
+        _log(trial)
+        return accepted, rejected, warnings
 
     def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
         """Take out what violations are charged to, until nothing violates; the charges."""
@@ -100,6 +117,16 @@ class ShapesGate:
                 taken |= blamed
             trial.take_out(taken)
         return charges
+
+    def judge(
+        self, before: TripleSource, additions: Iterable[Triple], removals: frozenset[Triple] = frozenset()
+    ) -> list[Violation]:
+        """What a change would newly break or be warned of, in stable order; nothing is derived from it."""
+        standing = {triple: Statement(triple) for triple in additions}
+        trial = Trial(
+            self.pairs, self._engine, before, standing, removals, _nothing, derives_from=lambda triple: False
+        )
+        return [*trial.violations, *trial.warnings()]
 
     def _all_held(
         self,
@@ -144,6 +171,16 @@ class ShapesGate:
             Rejection(standing.get(triple) or Statement(triple), _distinct(found))
             for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
         )
+
+
+def _log(trial: Trial) -> None:
+    """Results of severity sh:Info go to the log and nowhere else."""
+    for remark in trial.remarks:
+        _LOGGER.info("%s: %s (%s)", remark.focus, remark.message, remark.shape)
+
+
+def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Delta:
+    return Delta()
 
 
 def _put_back(trial: Trial, taken_out: Mapping[Triple, Statement], groups: Iterable[list[Triple]]) -> None:

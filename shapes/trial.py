@@ -5,8 +5,9 @@ node that these statements affect are judged again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from shapes.affected import AffectedPairs, Pairs
 from shapes.engine import Engine, Pair, in_order
@@ -18,7 +19,8 @@ from sparql.vocabulary import SH
 class Trial:
     """A change as far as it stands, over a graph that does not change meanwhile.
 
-    `derives_from` tells of a triple whether something may be derived from it.
+    `derives_from` tells of a triple whether something may be derived from it; `severities` gives the severity
+    of all results of a shape, by its name, where it is another than the shape's own.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class Trial:
         removals: frozenset[Triple],
         derive: Derive,
         derives_from: Callable[[Triple], bool],
+        severities: Mapping[str, NamedNode] | None = None,
     ) -> None:
         self._pairs = pairs
         self._engine = engine
@@ -37,6 +40,7 @@ class Trial:
         self._removals = removals
         self._derive = derive
         self._derives_from = derives_from
+        self._severities = severities or {}
         self.standing = dict(standing)
         self._earlier: dict[Pair, frozenset[tuple[object, ...]]] = {}
         self._derived = derive(self.standing, removals)
@@ -66,7 +70,12 @@ class Trial:
         if self._changed and left:
             self._found = {}
             self._judge(left)
-        return [v for v in self._all() if not v.blocking]
+        return [v for v in self._all() if not v.blocking and v.severity != SH.Info]
+
+    @property
+    def remarks(self) -> list[Violation]:
+        """What is only to be told, in stable order."""
+        return [v for v in self._all() if v.severity == SH.Info]
 
     def take_out(self, triples: Collection[Triple]) -> None:
         """Go on without these statements."""
@@ -98,7 +107,9 @@ class Trial:
     def _blocks(self, affected: Pairs) -> bool:
         if not affected:
             return False
-        breaks = self._engine.breaks(self._after, self._before, affected)
+        breaks = None
+        if not self._severities:
+            breaks = self._engine.breaks(self._after, self._before, affected)
         return bool(self._new(affected, blocking=True)) if breaks is None else breaks
 
     def _change(self, added: Iterable[Triple], removed: Iterable[Triple]) -> tuple[set[Triple], set[Triple]]:
@@ -139,7 +150,7 @@ class Trial:
     def _new(self, pairs: Pairs, *, blocking: bool = False) -> dict[Pair, tuple[Violation, ...]]:
         """Violations of these pairs that were not there before the change."""
         found = {
-            pair: [v for v in violations if v.severity != SH.Info and (v.blocking or not blocking)]
+            pair: [v for v in map(self._weighed, violations) if v.blocking or not blocking]
             for pair, violations in self._engine.check(self._after, pairs).items()
         }
         unknown: Pairs = {}
@@ -157,6 +168,13 @@ class Trial:
             if violations
         }
         return {pair: violations for pair, violations in new.items() if violations}
+
+    def _weighed(self, violation: Violation) -> Violation:
+        """The violation with the severity that it has here."""
+        if not self._severities or violation.shape is None:
+            return violation
+        severity = self._severities.get(violation.shape.value)
+        return violation if severity is None else replace(violation, severity=severity)
 
     def _all(self) -> list[Violation]:
         return in_order(self._found.values())

@@ -102,6 +102,8 @@ class Change:
     graphs_created: frozenset[NamedNode] = frozenset()
     graphs_dropped: frozenset[NamedNode] = frozenset()
     origin: Origin = Origin.ASSERTED
+    source: str = ""
+    """By which way it came ("update", "load" ...), for shapes that tell ways apart; if empty, its origin."""
     partial: bool = False
     dry_run: bool = False
     judged: bool = False
@@ -126,6 +128,7 @@ class Gate(Protocol):
         derive: Derive,
         *,
         partial: bool,
+        source: str = "",
     ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
         """Accepted, rejected and warned statements. Without `partial`, one violation rejects all."""
         ...

@@ -266,7 +266,10 @@ class Writer:
         if self.gate is None or change.judged or not (additions or removals):
             return additions, (), ()
 
-        return self.gate.select(self._store, additions, removals, self.derive, partial=change.partial)
+        source = change.source or str(change.origin)
+        return self.gate.select(
+            self._store, additions, removals, self.derive, partial=change.partial, source=source
+        )
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
         """What is derived from this change; asked again for the same change, the plan stands.
