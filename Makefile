@@ -6,9 +6,10 @@ DATA ?= data/demo
 PORT ?= 8000
 BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
+SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow check bench crash fuzz runaway conformance compliance clean
+.PHONY: setup demo serve test test-slow check bench crash fuzz runaway conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -55,6 +56,10 @@ conformance: setup
 # The GeoSPARQL compliance benchmark; GEOSPARQL is the folder of its archives.
 compliance: setup
 	$(BIN)/python benchmarks/compliance.py --data $(GEOSPARQL) --write docs/compliance.md
+
+# The W3C SHACL tests through the gate, beside pySHACL over the whole.
+shacl-conformance: setup
+	$(BIN)/python benchmarks/shacl_conformance.py --suite $(SHACL_SUITE) --write docs/shacl-conformance.md
 
 clean:
 	rm -rf $(VENV) data/demo build *.egg-info

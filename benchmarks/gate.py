@@ -1,36 +1,51 @@
-"""The gate's cost per batch against validating everything: python benchmarks/gate.py [--sizes ...].
+"""What the gate costs, and that it does not grow with the store.
 
-For each size a store of that many triples is filled with made-up museums; then batches of 50 statements
-(ten new museums, one of them impossible) are judged, blame included, and the same is done by pySHACL over the
-whole, as one would without a gate that knows deltas. Prints milliseconds and the ratio of the two in one run.
-The whole-store peer is left out above `--peer-limit` triples: at 20,000 it takes minutes.
+    python benchmarks/gate.py [--sizes 10000,100000,1000000] [--large] [--whole 2000] [--candidates 100000]
+
+For each size a store of that many triples is filled with made-up museums. Then batches of 50 statements (ten
+new museums, one of them impossible) and one of 5,000 are judged by both engines, blame included, and the
+impossible is taken out. The same is done by pySHACL over a whole store of `--whole` triples, as one would
+without a gate that knows changes. Last, `--candidates` statements go in batches of 50 from 8 clients through
+a served gate (terms, shapes, relations, provenance, commit), and as plain INSERT DATA into the same server
+without ontology and shapes. Prints milliseconds (medians; in brackets those of the process alone, which other
+work on the machine does not change) and ratios of one run.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import statistics
+import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 import rdflib
-from pyoxigraph import Literal, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyshacl import validate
+from w3c.server_process import running_server
 
 from ontology import Schema
 from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.data_graph import DataGraph
-from shapes.gate import ShapesGate
-from shapes.loading import load_shapes
+from shapes.gate import EngineName, ShapesGate
+from shapes.loading import ShapesFiles, load_shapes
 from sparql.change import Delta, Statement
 from sparql.source import CountingSource, Overlay
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import RDF, RDFS, XSD, Namespace
+from sparql.vocabulary import GEO, RDF, RDFS, XSD, Namespace
 
 EX = Namespace("http://example.org/")
+SF = Namespace("http://www.opengis.net/ont/sf#")
 URBAN = Namespace("https://w3id.org/urbankg/urban#")
 PER_MUSEUM = 5
-BATCHES = 7
+BATCHES = 15
+ENGINES: tuple[EngineName, ...] = ("compiled", "pyshacl")
+CLIENTS = 8
 
 
 def museum(number: int) -> list[Triple]:
@@ -46,66 +61,192 @@ def museum(number: int) -> list[Triple]:
     ]
 
 
+def city() -> list[Triple]:
+    """The city that every museum lies in."""
+    border = "POLYGON((-75 40,-73 40,-73 42,-75 42,-75 40))"
+    return [
+        Triple(EX.city, RDF.type, URBAN.City),
+        Triple(EX.city, RDFS.label, Literal("City", language="en")),
+        Triple(EX.city, GEO.hasDefaultGeometry, EX.border),
+        Triple(EX.border, RDF.type, SF.Polygon),
+        Triple(EX.border, GEO.asWKT, Literal(border, datatype=GEO.wktLiteral)),
+    ]
+
+
 def filled(schema: Schema, size: int) -> EmbeddedStore:
     """A store of about `size` triples beside the ontology."""
 
     def quads() -> Iterator[Quad]:
-        city = [
-            Triple(EX.city, RDF.type, URBAN.City),
-            Triple(EX.city, RDFS.label, Literal("City", language="en")),
-        ]
-        for triple in (*schema.triples, *city):
-            yield Quad(triple.subject, triple.predicate, triple.object)
+        for triple in (*schema.triples, *city()):
+            yield Quad(*triple)
         for number in range(size // PER_MUSEUM):
             for triple in museum(number * 10 + 1):
-                yield Quad(triple.subject, triple.predicate, triple.object)
+                yield Quad(*triple)
 
     store = EmbeddedStore()
     store.graph.bulk_extend(quads())
     return store
 
 
-def gate_seconds(gate: ShapesGate, store: EmbeddedStore, size: int) -> tuple[float, int, int]:
-    """Median seconds per batch of 50, triples read for one, statements refused in one."""
-    times = []
-    for batch in range(BATCHES + 1):
-        start = 10_000_000 + batch * 10
-        statements = tuple(Statement(t) for number in range(start, start + 10) for t in museum(number))
-        source = CountingSource(store)
-        began = time.perf_counter()
-        _, rejected, _ = gate.select(source, statements, frozenset(), lambda a, r: Delta(), partial=True)
-        times.append(time.perf_counter() - began)
-    return statistics.median(times[1:]), source.read, len(rejected)
+def judged(gate: ShapesGate, source: CountingSource, first: int, museums: int) -> tuple[float, float, int]:
+    """Milliseconds, those of this process alone, and statements refused, for one batch."""
+    numbers = range(first, first + museums)
+    statements = tuple(Statement(triple) for number in numbers for triple in museum(number))
+    began, own = time.perf_counter(), time.process_time()
+    _, rejected, _ = gate.select(source, statements, frozenset(), lambda a, r: Delta(), partial=True)
+    return (time.perf_counter() - began) * 1000, (time.process_time() - own) * 1000, len(rejected)
 
 
-def whole_seconds(files: rdflib.Graph, store: EmbeddedStore) -> float:
-    """Seconds for pySHACL over everything, with one batch added."""
-    after = Overlay(store, [t for number in range(20_000_000, 20_000_010) for t in museum(number)])
+def print_sizes(files: ShapesFiles, schema: Schema, sizes: list[int]) -> dict[tuple[str, int], float]:
+    """A row per size and engine; the median milliseconds of a batch of 50, of this process."""
+    gates = {name: ShapesGate(files, name, derives_from=lambda triple: False) for name in ENGINES}
+    medians: dict[tuple[str, int], float] = {}
+    names = f"{'triples':>9} {'engine':>9} {'50 ms':>16} {'read':>6} {'refused':>8}"
+    print(f"{names} {'5,000 ms':>18} {'refused':>8}")
+    for size in sizes:
+        store = filled(schema, size)
+        for name, gate in gates.items():
+            source = CountingSource(store)
+            judged(gate, source, 10_000_000, 10)
+            source.read = 0
+            runs = [judged(gate, source, 10_000_010 + 10 * batch, 10) for batch in range(BATCHES)]
+            wall, own = (statistics.median(run[column] for run in runs) for column in (0, 1))
+            medians[name, size] = own
+            large = judged(gate, source, 20_000_000, 1000)
+            print(
+                f"{size:>9} {name:>9} {wall:>8.1f} ({own:>5.1f}) {source.read // (BATCHES + 100):>6} "
+                f"{runs[0][2]:>8} {large[0]:>9.0f} ({large[1]:>6.0f}) {large[2]:>8}",
+                flush=True,
+            )
+    for name in ENGINES:
+        growth = medians[name, sizes[-1]] / medians[name, sizes[0]]
+        print(f"{name}: {growth:.2f} times as long at {sizes[-1]} triples as at {sizes[0]}")
+    return medians
+
+
+def print_whole(files: ShapesFiles, schema: Schema, size: int) -> None:
+    """The ratio to pySHACL over everything, with one batch added."""
+    store = filled(schema, size)
+    added = [triple for number in range(20_000_000, 20_000_010) for triple in museum(number)]
     copy = rdflib.Graph()
-    for triple in DataGraph(after).triples((None, None, None)):
+    for triple in DataGraph(Overlay(store, added)).triples((None, None, None)):
         copy.add(triple)
+    own = time.process_time()
+    validate(copy, shacl_graph=files.graph, inplace=True)
+    whole = (time.process_time() - own) * 1000
+    for name in ENGINES:
+        gate = ShapesGate(files, name, derives_from=lambda triple: False)
+        runs = [judged(gate, CountingSource(store), 10_000_000 + 10 * b, 10)[1] for b in range(BATCHES)]
+        mine = statistics.median(runs)
+        told = f"{whole / mine:.0f} times {name}'s {mine:.1f}"
+        print(f"{size} triples, pySHACL over the whole: {whole:.0f} ms, {told}")
+
+
+def candidate_batches(statements: int) -> list[list[Triple]]:
+    """Batches of 50: six museums with geometry, one with a name only."""
+    batches = []
+    for number in range(statements // 50):
+        batch: list[Triple] = []
+        for place in range(6):
+            key = number * 10 + place
+            iri, point = EX.term(f"museum-{key}"), EX.term(f"point-{key}")
+            wkt = f"POINT({-74.9 + key % 1800 / 1000:.4f} {40.1 + key // 1800 / 1000:.4f})"
+            batch += museum(key)
+            batch += [
+                Triple(iri, GEO.hasDefaultGeometry, point),
+                Triple(point, RDF.type, SF.Point),
+                Triple(point, GEO.asWKT, Literal(wkt, datatype=GEO.wktLiteral)),
+            ]
+        batch += museum(number * 10 + 6)[:2]
+        batches.append(batch)
+    return batches
+
+
+def as_json(triple: Triple) -> dict[str, object]:
+    """A statement as `POST /candidates` takes it."""
+    value = triple.object
+    if isinstance(value, NamedNode):
+        told = {"type": "uri", "value": value.value}
+    else:
+        assert isinstance(value, Literal)
+        told = {"type": "literal", "value": value.value}
+        told |= {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
+    subject = triple.subject
+    assert isinstance(subject, NamedNode)
+    return {"subject": subject.value, "predicate": triple.predicate.value, "object": told, "confidence": 0.9}
+
+
+def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, int]:
+    """Seconds that 8 clients take to post these bodies, and how many statements were refused."""
+    left, lock, refused = iter(bodies), threading.Lock(), [0] * CLIENTS
+
+    def client(number: int) -> None:
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
+        while True:
+            with lock:
+                body = next(left, None)
+            if body is None:
+                return
+            connection.request("POST", path, body, {"Content-Type": kind})
+            answer = connection.getresponse()
+            told = json.loads(answer.read() or b"{}")
+            if answer.status >= 300:
+                raise RuntimeError(f"{path} answered {answer.status}: {told}")
+            refused[number] += len(told.get("rejected", ()))
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
     began = time.perf_counter()
-    validate(copy, shacl_graph=files, inplace=True)
-    return time.perf_counter() - began
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - began, sum(refused)
+
+
+def print_candidates(statements: int) -> None:
+    """Statements a second through everything, beside plain INSERT DATA of the same."""
+    batches = candidate_batches(statements)
+    candidates = [json.dumps({"statements": [as_json(t) for t in batch]}).encode() for batch in batches]
+    inserts = [("INSERT DATA {" + " .\n".join(map(str, batch)) + "}").encode() for batch in batches]
+    start = ("INSERT DATA {" + " .\n".join(map(str, city())) + "}").encode()
+    rates = {}
+    for gated in (False, True):
+        with (
+            TemporaryDirectory(prefix="gate-") as folder,
+            running_server(Path(folder), gated=gated) as server,
+        ):
+            update = "application/sparql-update"
+            posted(server.url, "/update", update, [start])
+            if gated:
+                seconds, refused = posted(server.url, "/candidates", "application/json", candidates)
+            else:
+                seconds, refused = posted(server.url, "/update", update, inserts)
+            rates[gated] = 50 * len(batches) / seconds
+            name = "gated candidates" if gated else "INSERT DATA, no gate"
+            print(f"{name:>22}: {rates[gated]:>8.0f} statements/s, {refused} refused", flush=True)
+    print(f"ratio: {rates[True] / rates[False]:.2f}")
 
 
 def main() -> None:
-    """Print one row per size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="2000,20000,200000")
-    parser.add_argument("--peer-limit", type=int, default=2_000)
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--sizes", default="10000,100000,1000000")
+    parser.add_argument("--large", action="store_true", help="10,000,000 triples too")
+    parser.add_argument(
+        "--whole", type=int, default=2_000, help="triples for pySHACL over everything; 0: none"
+    )
+    parser.add_argument("--candidates", type=int, default=100_000, help="statements to post; 0: none")
     arguments = parser.parse_args()
-    files = load_shapes(SHIPPED_SHAPES)
-    gate, schema = ShapesGate(files), Schema.load(SHIPPED_ONTOLOGY)
-    print(f"{'triples':>9} {'gate ms':>9} {'read':>7} {'refused':>8} {'whole ms':>10} {'ratio':>8}")
-    for size in (int(part) for part in arguments.sizes.split(",")):
-        store = filled(schema, size)
-        seconds, read, refused = gate_seconds(gate, store, size)
-        row = f"{size:>9} {seconds * 1000:>9.0f} {read:>7} {refused:>8}"
-        if size <= arguments.peer_limit:
-            whole = whole_seconds(files.graph, store)
-            row += f" {whole * 1000:>10.0f} {whole / seconds:>8.1f}"
-        print(row, flush=True)
+    files, schema = load_shapes(SHIPPED_SHAPES), Schema.load(SHIPPED_ONTOLOGY)
+    sizes = [int(part) for part in arguments.sizes.split(",") if part]
+    if arguments.large:
+        sizes.append(10_000_000)
+    if sizes:
+        print_sizes(files, schema, sizes)
+    if arguments.whole:
+        print_whole(files, schema, arguments.whole)
+    if arguments.candidates:
+        print_candidates(arguments.candidates)
 
 
 if __name__ == "__main__":

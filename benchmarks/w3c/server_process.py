@@ -67,12 +67,13 @@ class Server:
 
 
 @contextmanager
-def running_server(folder: Path) -> Iterator[Server]:
-    """A server with no ontology and no shapes, its data in a new folder under ``folder``."""
+def running_server(folder: Path, *, gated: bool = False) -> Iterator[Server]:
+    """A server with its data in a new folder under ``folder``; no ontology and no shapes unless ``gated``."""
     nothing, data = folder / "no-schema", folder / "served"
     nothing.mkdir()
     command = [sys.executable, "-m", "server", "serve", "--data", str(data), "--port", "0"]
-    command += ["--ontology", str(nothing), "--shapes", str(nothing)]
+    if not gated:
+        command += ["--ontology", str(nothing), "--shapes", str(nothing)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
     log = folder / "server.log"
     with log.open("w") as output:
