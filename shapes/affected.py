@@ -6,19 +6,20 @@ graph before and after together, so that removed triples still lead to those the
 indexed by the predicates and classes they speak of: what none speaks of costs one lookup in a dictionary.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.model import TargetedShape
-from shapes.paths import Dependency, Path, Repeat, Step, invert, walk
+from shapes.paths import Dependency, Path, Repeat, Step, TooMany, at_most, invert, walk
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import RDF, RDFS
 
 Pairs = dict[str, set[Term]]
 """Focus nodes by the shape's name."""
 
+FAN_IN = 10_000
 _TYPE = RDF.type
 _SUBCLASS = RDFS.subClassOf
 _UP = Repeat(Step(_SUBCLASS))
@@ -34,13 +35,27 @@ class _Way:
     shapes: tuple[TargetedShape, ...]
 
 
+@dataclass(frozen=True)
+class Beyond:
+    """A triple on which more focus nodes of a shape depend than are judged with a change."""
+
+    shape: TargetedShape
+    triple: Triple
+    anywhere: bool
+    """Whether the shape's query looks at such triples anywhere, so that they concern all its targets."""
+
+
 _Ways = dict[NamedNode | None, tuple[_Way, ...]]
 
 
 class AffectedPairs:
-    """The index of a shapes graph by predicate and class, asked once per change."""
+    """The index of a shapes graph by predicate and class, asked once per change.
 
-    def __init__(self, shapes: Sequence[TargetedShape]) -> None:
+    `fan_in` is how many focus nodes one triple may affect by one path: of more none is judged.
+    """
+
+    def __init__(self, shapes: Sequence[TargetedShape], fan_in: int = FAN_IN) -> None:
+        self._fan_in = fan_in
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
         self._added = _ways(shapes, lambda dependency: dependency.effect.added)
         self._removed = _ways(shapes, lambda dependency: dependency.effect.removed)
@@ -71,38 +86,49 @@ class AffectedPairs:
         removals: Collection[Triple],
         either: TripleSource,
         after: TripleSource,
+        beyond: list[Beyond] | None = None,
     ) -> Pairs:
-        """Pairs affected by these triples. `either` is before and after together, `after` what will be."""
+        """Pairs affected by these triples. `either` is before and after together, `after` what will be.
+
+        `beyond` is given what is left out, for the sake of those who wait.
+        """
         found: Pairs = {}
         targets = _Membership(after)
         for triple in additions:
             self._new_targets(triple, after, targets, found)
-        walked: dict[tuple[int, Term], Collection[Term]] = {}
+        walked: dict[tuple[int, Term], set[Term]] = {}
         for triples, ways in ((additions, self._added), (removals, self._removed)):
             anywhere = ways.get(None, ())
             for triple in triples:
                 for way in (*ways.get(triple.predicate, ()), *anywhere):
-                    start = triple.subject if way.forward else triple.object
-                    self._walk_back(way, start, either, after, targets, walked, found)
+                    try:
+                        self._walk_back(way, triple, either, after, targets, walked, found)
+                    except TooMany:
+                        if beyond is not None:
+                            beyond += [Beyond(shape, triple, way.path is None) for shape in way.shapes]
         return found
 
     def _walk_back(
         self,
         way: _Way,
-        start: Term,
+        triple: Triple,
         either: TripleSource,
         after: TripleSource,
         targets: "_Membership",
-        walked: dict[tuple[int, Term], Collection[Term]],
+        walked: dict[tuple[int, Term], set[Term]],
         found: Pairs,
     ) -> None:
+        start = triple.subject if way.forward else triple.object
         if (id(way), start) in walked:
             return
-        nodes: Collection[Term] = () if way.path is None else walk(either, start, way.path)
-        walked[id(way), start] = nodes
+        walked[id(way), start] = nodes = set()
+        if way.path is not None:
+            nodes |= walk(either, start, way.path, self._fan_in)
         for shape in way.shapes:
             judged = found.get(shape.name, ())
-            for node in self.targets(shape, after) if way.path is None else nodes:
+            if way.path is None:
+                nodes = at_most(self._each_target(shape, after), self._fan_in)
+            for node in nodes:
                 if node not in judged and targets(shape, node):
                     judged = found.setdefault(shape.name, set())
                     judged.add(node)
@@ -140,15 +166,17 @@ class AffectedPairs:
 
     def targets(self, shape: TargetedShape, source: TripleSource) -> set[Term]:
         """All target nodes of a shape: a run over everything."""
-        nodes: set[Term] = set(shape.nodes)
+        return set(self._each_target(shape, source))
+
+    def _each_target(self, shape: TargetedShape, source: TripleSource) -> Iterator[Term]:
+        yield from shape.nodes
         for class_ in shape.classes:
             for subclass in walk(source, class_, _DOWN):
-                nodes.update(t.subject for t in source.match(None, _TYPE, subclass))
+                yield from (t.subject for t in source.match(None, _TYPE, subclass))
         for predicate in shape.subjects_of:
-            nodes.update(t.subject for t in source.match(None, predicate, None))
+            yield from (t.subject for t in source.match(None, predicate, None))
         for predicate in shape.objects_of:
-            nodes.update(t.object for t in source.match(None, predicate, None))
-        return nodes
+            yield from (t.object for t in source.match(None, predicate, None))
 
     def is_target(self, source: TripleSource, name: str, node: Term) -> bool:
         """Whether a node is a target of the shape of that name."""

@@ -5,22 +5,23 @@ store and change. What was wrong before is not charged to the newcomer.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.affected import AffectedPairs, Pairs
+from shapes.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
 from shapes.compiled import CompiledEngine
 from shapes.engine import Engine, PyshaclEngine, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import targeted_shapes
 from shapes.policies import severities_by_source
+from shapes.terms import to_oxigraph
 from shapes.trial import Trial
 from sparql.change import Delta, Derive, Rejection, Statement, Violation
 from sparql.source import Term, TripleSource
-from sparql.vocabulary import RDF
+from sparql.vocabulary import RDF, SH, UKG
 
 _LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
@@ -37,10 +38,11 @@ class ShapesGate:
         engine: EngineName = "compiled",
         *,
         derives_from: Callable[[Triple], bool] = lambda triple: True,
+        fan_in: int = FAN_IN,
     ) -> None:
         shapes = targeted_shapes(files.graph)
         self.version = files.version
-        self.pairs = AffectedPairs(shapes)
+        self.pairs = AffectedPairs(shapes, fan_in)
         nodes = {shape.name: shape.node for shape in shapes}
         reference = PyshaclEngine(files.graph, nodes)
         self._compiled = CompiledEngine(files.graph, nodes, reference)
@@ -85,7 +87,7 @@ class ShapesGate:
         if not trial.violations:
             warnings = self._charge_all(trial.warnings(), standing, before, removals)
             _log(trial)
-            return additions, (), warnings
+            return additions, (), (*warnings, *_not_judged(trial, removals))
         if not partial:
             return (), self._charge_all(trial.violations, standing, before, removals), ()
         charges = self._take_out_to_blame(trial, before)
@@ -102,7 +104,7 @@ class ShapesGate:
         )
         warnings = self._charge_all(trial.warnings(), trial.standing, before, removals)
         _log(trial)
-        return accepted, rejected, warnings
+        return accepted, rejected, (*warnings, *_not_judged(trial, removals))
 
     def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
         """Take out what violations are charged to, until nothing violates; the charges."""
@@ -177,6 +179,28 @@ def _log(trial: Trial) -> None:
     """Results of severity sh:Info go to the log and nowhere else."""
     for remark in trial.remarks:
         _LOGGER.info("%s: %s (%s)", remark.focus, remark.message, remark.shape)
+
+
+def _not_judged(trial: Trial, removals: frozenset[Triple]) -> Iterator[Rejection]:
+    """A warning for every triple on which more focus nodes depend than are judged with a change."""
+    found: dict[Triple, dict[Violation, None]] = {}
+    for beyond in trial.beyond:
+        triple, name = beyond.triple, beyond.shape.name
+        if triple not in trial.standing and triple not in removals:
+            continue
+        why = "its query looks at such statements anywhere" if beyond.anywhere else "it is a hub"
+        violation = Violation(
+            focus=triple.object if beyond.triple.predicate != RDF.type else triple.subject,
+            message=f"The shape {name} was not judged on all that depends on this statement, since {why}. "
+            "Validate the graph (urbankg validate) to judge the rest.",
+            component=UKG.NotJudged,
+            shape=to_oxigraph(beyond.shape.node),  # type: ignore[arg-type]
+            path=triple.predicate.value,
+            severity=SH.Warning,
+        )
+        found.setdefault(triple, {})[violation] = None
+    for triple in sorted(found, key=str):
+        yield Rejection(trial.standing.get(triple) or Statement(triple), tuple(found[triple]))
 
 
 def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Delta:

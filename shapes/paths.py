@@ -1,7 +1,8 @@
 """SHACL property paths (SHACL 2.3.1): walking them, inverting them, and finding what they use."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import rdflib
 from pyoxigraph import Literal, NamedNode
@@ -99,37 +100,62 @@ def invert(path: Path) -> Path:
             return Repeat(invert(path.part), path.at_least_one, path.at_most_one)
 
 
-def walk(source: TripleSource, start: Term, path: Path) -> set[Term]:
-    """The nodes at the end of the path."""
+class TooMany(Exception):
+    """A path led to more nodes than it was to be followed to."""
+
+
+def walk(source: TripleSource, start: Term, path: Path, most: int | None = None) -> set[Term]:
+    """The nodes at the end of the path. Raises `TooMany` where the way there leads over more than `most`."""
     match path:
         case Step():
-            if path.forward:
-                return set() if isinstance(start, Literal) else _ends(source, start, path)
-            return _ends(source, start, path)
+            if path.forward and isinstance(start, Literal):
+                return set()
+            return _ends(source, start, path, most)
         case Sequence():
             reached = {start}
             for part in path.parts:
-                reached = {end for node in reached for end in walk(source, node, part)}
+                reached = _from_each(source, reached, part, most)
             return reached
         case Alternative():
-            return {end for part in path.parts for end in walk(source, start, part)}
+            return {end for part in path.parts for end in walk(source, start, part, most)}
         case Repeat():
-            return _repeat(source, start, path)
+            return _repeat(source, start, path, most)
 
 
-def _ends(source: TripleSource, start: Term, step: Step) -> set[Term]:
+def _from_each(source: TripleSource, nodes: Iterable[Term], path: Path, most: int | None) -> set[Term]:
+    reached: set[Term] = set()
+    for node in nodes:
+        reached |= walk(source, node, path, most)
+        if most is not None and len(reached) > most:
+            raise TooMany
+    return reached
+
+
+def _ends(source: TripleSource, start: Term, step: Step, most: int | None) -> set[Term]:
     if step.forward:
-        return {triple.object for triple in source.match(start, step.predicate, None)}
-    return {triple.subject for triple in source.match(None, step.predicate, start)}
+        found = (triple.object for triple in source.match(start, step.predicate, None))
+    else:
+        found = (triple.subject for triple in source.match(None, step.predicate, start))
+    return set(found) if most is None else at_most(found, most)
 
 
-def _repeat(source: TripleSource, start: Term, path: Repeat) -> set[Term]:
+def at_most(nodes: Iterable[Term], most: int) -> set[Term]:
+    """The nodes as a set. Raises `TooMany`, having read one more than `most`."""
+    found = set(islice(nodes, most + 1))
+    if len(found) > most:
+        raise TooMany
+    return found
+
+
+def _repeat(source: TripleSource, start: Term, path: Repeat, most: int | None) -> set[Term]:
     reached: set[Term] = set() if path.at_least_one else {start}
     frontier = {start}
     while frontier:
-        following = {end for node in frontier for end in walk(source, node, path.part)}
+        following = _from_each(source, frontier, path.part, most)
         frontier = set() if path.at_most_one else following - reached
         reached |= following
+        if most is not None and len(reached) > most:
+            raise TooMany
     return reached
 
 

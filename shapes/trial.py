@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.affected import AffectedPairs, Pairs
+from shapes.affected import AffectedPairs, Beyond, Pairs
 from shapes.engine import Engine, Pair, in_order
 from sparql.change import Derive, Statement, Violation
 from sparql.source import KnownAbsent, Overlay, TripleIndex, TripleSource
@@ -47,13 +47,15 @@ class Trial:
         self._touched: Pairs = {}
         self._changed = False
         self._found: dict[Pair, tuple[Violation, ...]] = {}
+        self.beyond: list[Beyond] = []
+        """On what more focus nodes depend than were judged."""
         additions = {*self.standing, *self._derived.additions}
         gone = removals | self._derived.removals
         self._concerned = pairs.concerns(additions, gone)
         if self._concerned:
             self._added = TripleIndex(additions)
             self._look()
-            self._judge(pairs.of(additions, gone, self._either, self._after))
+            self._judge(pairs.of(additions, gone, self._either, self._after, self.beyond))
             self._touched = {name: {n for s, n in self._found if s == name} for name, _ in self._found}
 
     @property
@@ -83,7 +85,7 @@ class Trial:
         for triple in triples:
             del self.standing[triple]
         came, went = self._change((), triples)
-        affected = self._pairs.of(came, went, before_that, self._after)
+        affected = self._pairs.of(came, went, before_that, self._after, self.beyond)
         found, self._found = self._found, {}
         for name, node in found:
             if self._pairs.is_target(self._after, name, node):
@@ -95,7 +97,7 @@ class Trial:
         """Go on with these statements too, if nothing blocks then; whether it is so."""
         self.standing.update(statements)
         came, went = self._change(statements, ())
-        affected = self._pairs.of(came, went, self._either, self._after)
+        affected = self._pairs.of(came, went, self._either, self._after, self.beyond)
         if not self._blocks(affected):
             self._touch(affected)
             return True
