@@ -79,15 +79,11 @@ class CheckReport:
         }
 
     def _summary(self) -> list[str]:
-        lines = [
-            f"OWL 2 {one.name.upper()}: "
-            + (
-                "yes"
-                if one.holds
-                else "no, " + ", ".join(f"{k} ({n})" for k, n in sorted(one.outside.items()))
-            )
-            for one in self.profiles
-        ]
+        lines = []
+        for one in self.profiles:
+            outside = ", ".join(f"{kind} ({count})" for kind, count in sorted(one.outside.items()))
+            verdict = "yes" if one.holds else f"no, {outside}" if outside else "no, since it is not in DL"
+            lines.append(f"OWL 2 {one.name.upper()}: {verdict}")
         counts = [f"{self.count(level)} {level.value}" for level in Level]
         return [*lines, *self.notes, ", ".join(counts)]
 

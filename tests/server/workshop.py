@@ -11,6 +11,7 @@ CITY = """@prefix : <http://example.org/city#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 <http://example.org/city> a owl:Ontology ; owl:versionIRI <http://example.org/city/1.0> .
+skos:definition a owl:AnnotationProperty .
 
 :Place a owl:Class ; rdfs:label "place"@en ; skos:definition "Somewhere." .
 :Park a owl:Class ; rdfs:subClassOf :Place ; rdfs:label "park"@en ; skos:definition "Green." .
