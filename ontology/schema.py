@@ -98,6 +98,11 @@ class Schema:
             for other in self.superclasses(b)
         )
 
+    def disjoint_with(self, iri: NamedNode) -> tuple[NamedNode, ...]:
+        """The classes that the axioms set apart from this one by name, in order."""
+        found = {other for pair in self._disjoint if iri in pair for other in pair - {iri}}
+        return tuple(sorted(found, key=lambda one: one.value))
+
     @property
     def disjointness_stated(self) -> bool:
         """Whether any two classes are stated to share nothing."""

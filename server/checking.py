@@ -34,6 +34,8 @@ class Folders:
     shapes: Path
     ontology_edits: Edits | None = None
     shapes_edits: Edits | None = None
+    generate: bool = False
+    """Whether shapes are made from the ontology too."""
 
 
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
@@ -41,7 +43,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     # Imported here: the server starts without them.
     from shapes.linting import lint_shapes
     from shapes.loading import load_shapes
-    from shapes.rules import gate_of
+    from shapes.rules import gate_of, with_generated
 
     try:
         schema = Schema.load(folders.ontology, folders.ontology_edits)
@@ -55,7 +57,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     notes: list[str] = []
     try:
         files = load_shapes(folders.shapes, folders.shapes_edits)
-        gate_of(files)
+        gate_of(with_generated(files, schema) if folders.generate else files)
         findings += lint_shapes(files, schema)
     except ShapesError as error:
         findings.append(_unusable(error))

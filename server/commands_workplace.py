@@ -16,7 +16,7 @@ from server.invocation import finish, on_store, settings_of
 from server.remote import RunningServer
 from server.rule_effects import impact_json, impact_text, measure
 from server.rule_history import RuleHistory
-from server.rulebook import Rulebook, read_rulebook
+from server.rulebook import Rulebook, read_rulebook, turtle
 from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.settings import Settings
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
@@ -32,11 +32,16 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("check")(check_files)
     app.command("impact")(impact)
+    app.command("shapes")(shapes_made)
 
 
 def folders_of(settings: Settings) -> Folders:
     """The folders that the settings name, else the shipped ones."""
-    return Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
+    return Folders(
+        settings.ontology or SHIPPED_ONTOLOGY,
+        settings.shapes or SHIPPED_SHAPES,
+        generate=settings.generate_shapes,
+    )
 
 
 def check_files(
@@ -99,10 +104,23 @@ def impact(
     on_store(settings, lambda server: tell(_asked(server, folders)), local)
 
 
+def shapes_made(
+    context: typer.Context,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    config: Config = None,
+) -> None:
+    """Print, as Turtle, the shapes that the ontology's axioms make where none stands by hand."""
+    settings = settings_of(context, ontology=ontology, shapes=shapes, config=config).settings
+    rules = read_rulebook(folders_of(settings))
+    typer.echo(turtle(rules.generated(), rules))
+
+
 def _kept(data: Path, folders: Folders) -> Rulebook:
     """The rules that were in force last in a data folder."""
     history = RuleHistory(data)
-    schema, shapes = history.last_good_ontology(), history.last_good_shapes()
+    schema = history.last_good_ontology()
+    shapes = history.last_good_shapes(schema if folders.generate else None)
     if schema is None or shapes is None:
         raise SettingsError(f"No rules were ever in force in {data}. Serve it once, then compare.")
     return Rulebook(schema, shapes[0], folders.shapes, shapes[1])

@@ -61,15 +61,17 @@ class RuleHistory:
             else Schema([read_file(path) for path in self._paths("ontology", version)])
         )
 
-    def last_good_shapes(self) -> tuple[ShapesGate, ShapesFiles] | None:
-        """The shapes that were in force last, or None if none ever were."""
+    def last_good_shapes(self, schema: Schema | None = None) -> tuple[ShapesGate, ShapesFiles] | None:
+        """The shapes that were in force last, or None if none ever were; with those that a schema makes."""
         from shapes.loading import shapes_of
-        from shapes.rules import gate_of
+        from shapes.rules import gate_of, with_generated
 
         version = self._current("shapes")
         if version is None:
             return None
         files = shapes_of([(path, None) for path in self._paths("shapes", version)])
+        if schema is not None:
+            files = with_generated(files, schema)
         return gate_of(files), files
 
     def _current(self, kind: str) -> str | None:

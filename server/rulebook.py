@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, serialize
 
 from ontology import Schema
-from server.checking import Edits, Folders
+from server.checking import Folders
 from sparql.provenance import RECORD
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
@@ -38,6 +38,18 @@ class Rulebook:
         from shapes.loading import load_shapes
 
         return self.loaded or load_shapes(self.shapes_folder)
+
+    def generated(self) -> list[Triple]:
+        """The shapes that the ontology makes, whether they are in force or not."""
+        from shapes.loading import shapes_of
+        from shapes.rules import with_generated
+
+        by_hand = shapes_of([(source.path, source.content) for source in self.files.sources])
+        return list(with_generated(by_hand, self.schema).generated)
+
+    def by_hand(self) -> list[Triple]:
+        """The shapes that are in files."""
+        return list(dict.fromkeys(triple for source in self.files.sources for triple in source.triples))
 
     @property
     def versions(self) -> Mapping[NamedNode, str]:
@@ -71,17 +83,28 @@ def in_force(store: EmbeddedStore) -> Mapping[NamedNode, str]:
     return found
 
 
-def open_shapes(folder: Path, edits: Edits | None = None) -> tuple[ShapesGate, ShapesFiles]:
+def open_shapes(folders: Folders, schema: Schema) -> tuple[ShapesGate, ShapesFiles]:
     """The gate of a shapes folder and the files it was read from. Raises `ShapesError`."""
     from shapes.loading import load_shapes
-    from shapes.rules import gate_of
+    from shapes.rules import gate_of, with_generated
 
-    files = load_shapes(folder, edits)
+    files = load_shapes(folders.shapes, folders.shapes_edits)
+    if folders.generate:
+        files = with_generated(files, schema)
     return gate_of(files), files
 
 
 def read_rulebook(folders: Folders) -> Rulebook:
     """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and mend."""
     schema = Schema.load(folders.ontology, folders.ontology_edits)
-    gate, files = open_shapes(folders.shapes, folders.shapes_edits)
+    gate, files = open_shapes(folders, schema)
     return Rulebook(schema, gate, folders.shapes, files)
+
+
+def turtle(triples: list[Triple], rules: Rulebook, form: RdfFormat = RdfFormat.TURTLE) -> str:
+    """Triples with the prefixes of the files, and SHACL's."""
+    prefixes = {"sh": "http://www.w3.org/ns/shacl#", **rules.schema.prefixes}
+    for source in rules.files.sources:
+        prefixes.update(source.prefixes)
+    text = serialize(triples, format=form, prefixes=prefixes)
+    return (text or b"").decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -288,6 +288,7 @@ def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -
 def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
+    folders = replace(folders, generate=settings.generate_shapes)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
     history = RuleHistory(settings.data)
     if schema is not None:

@@ -37,6 +37,10 @@ class Settings(BaseModel):
         description="`compiled` lets through at once what surely conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
+    generate_shapes: bool = Field(
+        False,
+        description="Whether shapes are also made from the ontology's axioms, where none stands by hand.",
+    )
     watch_files_s: float = Field(
         1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
     )

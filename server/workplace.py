@@ -112,9 +112,9 @@ class Workplace:
             self.current = Rulebook(self._schema, gate, self.folders.shapes)
             return self.current
         try:
-            opened = open_shapes(self.folders.shapes)
+            opened = open_shapes(self.folders, self._schema)
         except ShapesError as error:
-            kept = self.history.last_good_shapes()
+            kept = self.history.last_good_shapes(self._schema if self.folders.generate else None)
             if kept is None:
                 raise
             opened = kept

@@ -26,6 +26,8 @@ class ShapesFiles:
     files: tuple[Path, ...] = ()
     sources: tuple[OntologyFile, ...] = ()
     """The files as they were read."""
+    generated: tuple[Triple, ...] = ()
+    """The shapes made from the ontology; they are in the graph too."""
 
 
 def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> ShapesFiles:

@@ -1,16 +1,33 @@
 """The gate of a shapes folder, with errors that name the file and line of a shape that cannot be run."""
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from pyoxigraph import NamedNode
 
+from ontology import Schema
 from ontology.places import Places
 from shapes.errors import ShapeMalformed
 from shapes.gate import ShapesGate
+from shapes.generating import generate_shapes
 from shapes.loading import ShapesFiles
+from shapes.overrides import Overrides
+from shapes.terms import to_rdflib
 from sparql.relations import SpatialRelations
 
-__all__ = ["gate_of"]
+__all__ = ["gate_of", "with_generated"]
+
+
+def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
+    """The same files and the shapes that the ontology's axioms make, where nothing by hand stands instead."""
+    triples = generate_shapes(schema, Overrides(files.graph))
+    for triple in triples:
+        nodes = tuple(to_rdflib(term) for term in triple)
+        files.graph.add(nodes)  # type: ignore[arg-type]
+    text = "\n".join(str(triple) for triple in triples)
+    version = hashlib.sha256((files.version + text).encode()).hexdigest()[:12]
+    return replace(files, version=version, generated=tuple(triples))
 
 
 def gate_of(files: ShapesFiles) -> ShapesGate:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pyoxigraph
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict
 from pyoxigraph import RdfFormat
@@ -18,7 +17,7 @@ from server.checking import Reasoner, check, reasoned
 from server.errors import MalformedBody
 from server.keys import Scope
 from server.rule_effects import impact_json
-from server.rulebook import Rulebook
+from server.rulebook import Rulebook, turtle
 from server.services import Services
 from server.workplace import Edit, Kind, Switched, Workplace
 from sparql.formats import GRAPH_FORMATS
@@ -58,9 +57,10 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/shapes", dependencies=read, response_class=Response)
     async def get_shapes(request: Request) -> Response:
-        """The shapes in force as Turtle or another RDF format."""
+        """The shapes in force; with `generated` those that the ontology makes, `=false` those of files."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-        text = await run_in_threadpool(_shapes, workplace.current, format_.engine)
+        wanted = _flag(request, "generated") if "generated" in request.query_params else None
+        text = await run_in_threadpool(_shapes, workplace.current, format_.engine, wanted)
         return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
@@ -185,11 +185,12 @@ def _told(workplace: Workplace) -> dict[str, Any]:
     }
 
 
-def _shapes(rules: Rulebook, engine: object) -> bytes | None:
-    triples = [triple for source in rules.files.sources for triple in source.triples]
-    prefixes = {name: iri for source in rules.files.sources for name, iri in source.prefixes.items()}
+def _shapes(rules: Rulebook, engine: object, generated: bool | None) -> str:
     assert isinstance(engine, RdfFormat)
-    return pyoxigraph.serialize(dict.fromkeys(triples), format=engine, prefixes=prefixes)
+    triples = rules.generated() if generated else rules.by_hand()
+    if generated is None:
+        triples += rules.files.generated
+    return turtle(triples, rules, engine)
 
 
 def _checked(workplace: Workplace, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:

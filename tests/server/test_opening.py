@@ -12,6 +12,7 @@ import pytest
 import server.workplace
 from ontology import Schema
 from server.app import create_app
+from server.checking import Folders
 from server.services import Services, build
 from server.settings import Settings
 from shapes.errors import ShapesError
@@ -28,9 +29,9 @@ async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: py
     """Services whose gate is not read before the event is set."""
     let_go = threading.Event()
 
-    def load_later(folder: Path) -> tuple[ShapesGate, ShapesFiles]:
+    def load_later(folders: Folders, schema: Schema) -> tuple[ShapesGate, ShapesFiles]:
         assert let_go.wait(60)
-        return gate, load_shapes(folder)
+        return gate, load_shapes(folders.shapes)
 
     monkeypatch.setattr(server.workplace, "open_shapes", load_later)
     services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)

@@ -213,3 +213,19 @@ async def test_no_request_is_lost_while_rules_are_switched_back_and_forth(client
     assert {code for codes in written for code in codes} == {200}
     rows = await select(client, PREFIX + "SELECT (COUNT(*) AS ?n) { ?s :name 'x' }")
     assert int(rows[0]["n"]) == sum(len(codes) for codes in written)
+
+
+async def test_shapes_made_from_the_ontology_are_shown_and_judge_where_switched_on(tmp_path: Path) -> None:
+    folders(tmp_path)
+    for switched_on, code in ((False, 200), (True, 422)):
+        settings = settings_in(tmp_path).model_copy(
+            update={"generate_shapes": switched_on, "data": tmp_path / f"data-{switched_on}"}
+        )
+        async with build(settings, model=RecordedModel()) as services:
+            transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+                made = (await client.get("/shapes", params={"generated": "true"})).text
+                assert "near-domain" in made
+                assert ("near-domain" in (await client.get("/shapes")).text) is switched_on
+                both = "INSERT DATA { :x a :Park , :Road ; :name 'x' }"
+                assert (await update(client, both)).status_code == code
