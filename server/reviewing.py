@@ -66,11 +66,11 @@ class ReviewDesk:
             "total": len(found),
             "offset": offset,
             "limit": limit,
-            "items": [self._json(item) for item in items],
+            "items": [review_json(item) for item in items],
         }
 
     def show(self, iri: NamedNode) -> dict[str, Any]:
-        """One item. Raises `ReviewItemUnknown`."""
+        """One item, with the entities that its names may mean. Raises `ReviewItemUnknown`."""
         return self._json(self._review.get(iri))
 
     def decide(
