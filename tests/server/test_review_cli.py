@@ -25,7 +25,7 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
     data = tmp_path / "data"
     body = {"statements": [nameless(THING), nameless(THING + "2")], "source": "test"}
     with RunningServer(data) as server:
-        httpx.post(server.url + "/candidates", json=body).raise_for_status()
+        httpx.post(server.url + "/candidates", json=body, timeout=300).raise_for_status()
         listed = urbankg("review", "list", "--data", str(data), "--json")
         assert listed.returncode == 0, listed.stderr
         found = json.loads(listed.stdout)["items"]
