@@ -84,10 +84,17 @@ def query(
     format_: Annotated[
         str | None, typer.Option("--format", help="json, xml, csv, tsv, turtle, ntriples ...")
     ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how it would run instead.")] = False,
 ) -> None:
     """Run a SPARQL query and print its answer."""
     settings = settings_of(context, data=data, config=config).settings
     query_text = operations.text_or_file(text)
+    if explain:
+        on_either(
+            settings,
+            lambda server: operations.explain_remote(server, query_text),
+            lambda services: operations.explain(services, query_text),
+        )
     on_either(
         settings,
         lambda server: operations.query_remote(server, query_text, format_),

@@ -29,6 +29,8 @@ _PASSED_ON = frozenset(
     b"authorization x-api-key origin if-none-match content-length transfer-encoding expect upgrade "
     b"x-request-id".split()
 )
+# A property that nothing states: the rewriter answers it.
+_REWRITTEN = "textMatch"
 _SMALLEST_COMPRESSED = 1000
 
 
@@ -65,7 +67,7 @@ class LookupLane:
                 zipped = True
         format_ = _format_for(accept)
         text = _text_of(given)
-        if format_ is None or text is None:
+        if format_ is None or text is None or _REWRITTEN in text:
             return None
         revision = self._store.revision()
         body = self._lookups.answer(text, format_)

@@ -16,6 +16,7 @@ from server.storage_cli import progress_bar
 from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS
 from sparql.negotiation import choose_by_name
 from sparql.readers import QueryRequest
+from sparql.rewriting.options import Options
 from sparql.syntax import facts_of
 
 _told = Console(stderr=True)
@@ -46,10 +47,26 @@ async def query(services: Services, text: str, format_: str | None) -> int:
     form = facts_of(text).form
     offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
     chosen = choose_by_name(format_, offers) if format_ else offers[0]
-    async with services.readers.query(QueryRequest(text, chosen)) as result:
+    preparation = services.rewriter.preparation(text, Options())
+    async with services.readers.query(QueryRequest(text, chosen, preparation=preparation)) as result:
         async for chunk in result:
             sys.stdout.buffer.write(chunk)
     sys.stdout.write("\n")
+    return 0
+
+
+async def explain(services: Services, text: str) -> int:
+    """Print as JSON how a query would run."""
+    preparation = services.rewriter.preparation(text, Options(explain=True))
+    assert preparation is not None
+    told = await services.readers.prepared(QueryRequest(text, preparation=preparation))
+    print(json.dumps(preparation.explanation(*told), ensure_ascii=False, indent=2))
+    return 0
+
+
+def explain_remote(server: RunningServer, text: str) -> int:
+    """The same through the server that holds the folder."""
+    print(json.dumps(json.loads(server.query(text, "*/*", explain=True)), ensure_ascii=False, indent=2))
     return 0
 
 

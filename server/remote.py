@@ -64,10 +64,11 @@ class RunningServer:
         except httpx.HTTPError as error:
             raise RemoteFailed(f"The server at {self.url} broke off: {error}. Ask for it again.") from error
 
-    def query(self, text: str, accept: str) -> bytes:
-        """The answer to a SPARQL query in that media type. Raises `RemoteFailed`."""
+    def query(self, text: str, accept: str, *, explain: bool = False) -> bytes:
+        """The answer to a SPARQL query in that media type, or how it would run. Raises `RemoteFailed`."""
         headers = {"content-type": "application/sparql-query", "accept": accept}
-        return self._send("/sparql", content=text.encode(), headers=headers).content
+        path = "/sparql?explain=true" if explain else "/sparql"
+        return self._send(path, content=text.encode(), headers=headers).content
 
     def _send(self, path: str, *, method: str = "POST", **options: Any) -> httpx.Response:
         import httpx

@@ -37,6 +37,7 @@ from sparql.changes import ChangeLog
 from sparql.durability import Durability
 from sparql.readers import ReaderPool, ReaderSettings
 from sparql.readers.capturer import UpdateCapturer
+from sparql.rewriting.options import Options
 from sparql.rewriting.rewriter import Rewriter
 from sparql.store import EmbeddedStore
 from sparql.writer import Writer
@@ -223,6 +224,7 @@ def build(
     )
     rewriter = Rewriter(store, lambda: services.labels)
     store.before_commit = rewriter.geometries.note
+    readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
     opening = Opening(

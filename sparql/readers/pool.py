@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
@@ -26,7 +26,7 @@ from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
-from sparql.readers.result import Answer, QueryRequest, QueryResult, error_of
+from sparql.readers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
 from sparql.rewriting.probes import Probe, Row, rows_of
 from sparql.syntax import Kind, facts_of
 from sparql.vocabulary import GRAPH
@@ -78,6 +78,8 @@ class ReaderPool:
     def __init__(self, source: CheckpointSource, settings: ReaderSettings | None = None) -> None:
         self.settings = settings or ReaderSettings()
         self.statistics = ReaderStatistics()
+        self.prepare: Callable[[str], Preparation | None] = lambda text: None
+        """How `solutions` has its queries rewritten."""
         self._source = source
         self._keeper = CheckpointKeeper(source, self._drop_stale)
         self._readers: set[ReaderProcess] = set()
@@ -324,7 +326,8 @@ class ReaderPool:
         form = facts_of(text).form
         if form is not None and form.gives_graph:
             raise MalformedRequest("A SELECT or ASK is needed here; a graph has no solutions.")
-        async with self.query(QueryRequest(text, BY_NAME["json"], timeout_s=timeout_s)) as result:
+        request = QueryRequest(text, BY_NAME["json"], timeout_s=timeout_s, preparation=self.prepare(text))
+        async with self.query(request) as result:
             parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))
         return parsed
 

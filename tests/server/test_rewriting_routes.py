@@ -1,9 +1,12 @@
 """The parameters of the endpoint that decide about rewriting, over a whole server."""
 
+import json
+
 import httpx
 import pytest
 from pyoxigraph import Quad
 
+from server import operations
 from server.services import Services
 from sparql.vocabulary import DEFAULT, GEO
 from tests.server.conftest import select
@@ -105,3 +108,14 @@ async def test_labels_are_matched_over_http(city: Services, client: httpx.AsyncC
     assert len(await select(client, words)) == 10
     response = await client.get("/sparql", params={"query": words})
     assert len(response.json()["results"]["bindings"]) == 10
+
+
+async def test_the_command_line_explains_a_query_and_matches_labels(
+    city: Services, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await operations.explain(city, WITHIN) == 0
+    assert json.loads(capsys.readouterr().out)["done"][0]["rewriting"] == "spatial filter"
+    rows = await city.readers.solutions(
+        "SELECT ?p { ?p <https://w3id.org/urbankg/system#textMatch> ('name 3' 4) }"
+    )
+    assert len(rows["results"]["bindings"]) == 4
