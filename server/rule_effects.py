@@ -134,6 +134,7 @@ def impact_json(impact: Impact) -> dict[str, Any]:
                 "shape": shape.name,
                 "change": shape.change,
                 "targets": shape.targets,
+                "tested": shape.tested,
                 "suspects": shape.suspects,
                 "judged": shape.judged,
                 "failing": len(shape.failing),
@@ -168,6 +169,8 @@ def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
     for shape in impact["shapes"]:
         counts = f"{shape['failing']} newly failing, {shape['mended']} no longer"
         lines.append(f"{head}{shape['shape']} ({shape['change']}): {counts}; {shape['targets']} targets")
+        if shape["tested"] < shape["targets"]:
+            lines.append(f"{mark}tested {shape['tested']} of {shape['targets']} targets")
         if shape["judged"] < shape["suspects"]:
             lines.append(f"{mark}judged {shape['judged']} of {shape['suspects']} that may fail")
         for sign, name in (("fails", "failing_examples"), ("passes", "mended_examples")):

@@ -25,6 +25,8 @@ from sparql.vocabulary import OWL, RDF, RDFS, SH, UKG
 
 __all__ = ["Impact", "Inference", "RuleSet", "ShapeImpact", "measure_impact"]
 
+MOST_TESTED = 40_000
+"""Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
 MOST_JUDGED = 2_000
 """Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
 MOST_TOUCHED = 5_000
@@ -46,13 +48,15 @@ class RuleSet:
 class ShapeImpact:
     """One shape: how it changed, and whom that concerns.
 
-    `failing` are violations that are new, `mended` those that go. `judged` of `suspects` nodes were run in
-    full; where that is not all, the numbers are of those judged, and the graph holds more.
+    `failing` are violations that are new, `mended` those that go. Of the `targets`, `tested` were tested;
+    `suspects` of them may fail, and `judged` of these were run in full. Where that is not all, the numbers
+    are of those judged, and the graph holds more.
     """
 
     name: str
     change: str
     targets: int
+    tested: int
     suspects: int
     judged: int
     failing: tuple[Violation, ...]
@@ -60,8 +64,8 @@ class ShapeImpact:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all nodes that may fail were run in full."""
-        return self.judged == self.suspects
+        """Whether all targets were tested, and all that may fail were run in full."""
+        return self.tested == self.targets and self.judged == self.suspects
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,9 @@ def _of_shape(
     else:
         old_nodes = old_pairs.targets(old_pairs.shapes[name], source) if name in old_pairs.shapes else set()
         new_nodes = new_pairs.targets(new_pairs.shapes[name], future) if name in new_pairs.shapes else set()
+    targets = old_nodes | new_nodes
+    tested = _part(targets)
+    new_nodes, old_nodes = new_nodes & tested, old_nodes & tested
     suspects = _suspects(after.gate, future, name, new_nodes)
     formerly = _suspects(before.gate, source, name, old_nodes)
     concerned = sorted(suspects | formerly, key=str)
@@ -175,8 +182,20 @@ def _of_shape(
     if change is None and not failing and not mended:
         return None
     return ShapeImpact(
-        name, change or "same, other axioms", len(new_nodes), len(concerned), len(judged), failing, mended
+        name=name,
+        change=change or "same, other axioms",
+        targets=len(targets),
+        tested=len(tested),
+        suspects=len(concerned),
+        judged=len(judged),
+        failing=failing,
+        mended=mended,
     )
+
+
+def _part(nodes: set[Term]) -> set[Term]:
+    """All of the nodes, or the first by name of too many."""
+    return nodes if len(nodes) <= MOST_TESTED else set(sorted(nodes, key=str)[:MOST_TESTED])
 
 
 def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term]) -> set[Term]:

@@ -144,6 +144,9 @@ async def test_of_very_many_suspects_a_part_is_judged_and_the_answer_says_so(
     [shape] = impact["shapes"]
     assert impact["exact"] is False
     assert (shape["judged"], shape["suspects"], shape["failing"]) == (1, 2, 1)
+    monkeypatch.setattr("shapes.impact.MOST_TESTED", 1)
+    impact = (await put(parks, "/shapes/rules.ttl", text, **{"dry-run": "true"}))["impact"]
+    assert (impact["shapes"][0]["tested"], impact["shapes"][0]["targets"], impact["exact"]) == (1, 2, False)
 
 
 async def test_the_command_compares_folders_with_the_rules_in_force(tmp_path: Path) -> None:
