@@ -348,8 +348,10 @@ class Writer:
             for triple in (statement.triple for statement in known):
                 if not self._only_asserted(triple):
                     additions.append(_quad(triple, ASSERTED))
+        # What is stated in the very change that derives it was stated all the same.
+        stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
         for triple in derived.additions:
-            if self._only_asserted(triple):
+            if triple in stated or self._only_asserted(triple):
                 additions.append(_quad(triple, ASSERTED))
             additions += [_quad(triple, DERIVED), _quad(triple, DEFAULT)]
         gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]

@@ -136,3 +136,14 @@ def test_a_relation_that_a_client_also_asserted_outlives_its_geometry():
     write(writer, [], both)
     assert derived(store) == set()
     assert store.contains(Quad(said.subject, said.predicate, said.object))
+
+
+def test_a_relation_that_is_stated_with_the_geometry_that_implies_it_stays_when_the_geometry_goes() -> None:
+    store, writer, _ = open_writer()
+    geometries = [*feature("a", square(0, 0, 2)), *feature("b", square(2, 0, 2))]
+    stated = Triple(EX.a, GEO.rcc8ec, EX.b)
+    write(writer, [*geometries, stated])
+    assert stated in derived(store)
+    write(writer, [], geometries[2:])
+    assert derived(store) == set()
+    assert set(store.match(None, GEO.rcc8ec, None)) == {stated}
