@@ -3,7 +3,7 @@
 import numpy
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely.geometry.base import BaseGeometry
 
@@ -47,6 +47,7 @@ def turned(pairs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return sorted((a, b, c) if a < b else (b, a, int(INVERSE_CODES[c])) for a, b, c in pairs)
 
 
+@settings(deadline=None)
 @given(drawn_features(), st.integers(1, 6), st.sampled_from([0.0, 1000.0]))
 def test_strips_of_any_size_give_the_pairs_of_one_sweep(
     shapes: list[BaseGeometry], owned: int, tolerance_m: float

@@ -128,7 +128,7 @@ def quads(store: EmbeddedStore) -> set[Quad]:
     return {quad for quad in store.match_quads(None, None, None) if "system#" not in str(quad.predicate)}
 
 
-@settings(max_examples=25)
+@settings(max_examples=15, deadline=None)
 @given(drawn_geometries(), drawn_geometries(), st.sampled_from([0.0, 1000.0]), st.integers(1, 4))
 def test_relating_in_bulk_gives_the_relations_that_follow_each_change(
     tmp_path_factory: pytest.TempPathFactory,
