@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, Protocol
 
 import pyoxigraph
@@ -15,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from server.refusals import refusal
 from server.statements import rejection_json
 from sparql.change import Change, Verdict
+from sparql.insert_data import inserted
 from sparql.nesting import parses_safely
 from sparql.readers.capturer import UpdateCapturer
 from sparql.requests import ProtocolRequest
@@ -72,6 +72,9 @@ class Updates:
         self._capturer.close()
 
     def _run(self, request: ProtocolRequest, timeout_s: float, base: str | None) -> Verdict:
+        plain = inserted(request.text, base)
+        if plain is not None:
+            return self._writer.commit_built(lambda: change_of(plain, partial=request.partial))
         # A parser that overflows its stack ends the process: that may only be a reader.
         operations = read_update(request.text, base) if parses_safely(request.text) else None
 
@@ -91,4 +94,4 @@ class Updates:
 
         apart = operations is None or needs_reader(operations)
         captured = captured_apart if apart else captured_here
-        return self._writer.commit_built(lambda: replace(change_of(captured()), partial=request.partial))
+        return self._writer.commit_built(lambda: change_of(captured(), partial=request.partial))

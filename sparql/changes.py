@@ -8,9 +8,11 @@ folder), the log starts anew, so what it holds is always without gaps.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +57,34 @@ class _Segment:
     size: int
 
 
+class _End:
+    """The file that entries are appended to, held open from one entry to the next."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDWR)
+        self._torn = False
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def append(self, line: bytes, place: int, *, sync: bool) -> None:
+        """Write a line after what counts of the file; what a failed write left there goes first."""
+        if os.fstat(self._descriptor).st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, f"{self.path} was deleted", str(self.path))
+        if self._torn:
+            self.cut(place)
+        self._torn = True
+        written = 0
+        while written < len(line):
+            written += os.pwrite(self._descriptor, line[written:], place + written)
+        if sync:
+            os.fdatasync(self._descriptor)
+        self._torn = False
+
+    def cut(self, size: int) -> None:
+        """Take back what stands beyond a size."""
+        os.ftruncate(self._descriptor, size)
+
+
 class ChangeLog:
     """The log in ``folder``, brought in line with a store at ``revision``.
 
@@ -83,6 +113,7 @@ class ChangeLog:
         self._listeners: set[Callable[[], None]] = set()
         folder.mkdir(parents=True, exist_ok=True)
         self._segments = _recover(folder, revision)
+        self._end: _End | None = None
 
     @property
     def newest(self) -> int:
@@ -104,13 +135,14 @@ class ChangeLog:
         line = _line(commit, self._now(), self._entry_bytes)
         try:
             segment = self._segment_for(commit.revision)
-            _append(segment, line, sync=self._sync)
+            end = self._end_of(segment)
+            end.append(line, segment.size, sync=self._sync)
         except OSError as error:
             raise StoreUnwritable(self._folder, error.strerror or str(error)) from error
         try:
             yield
         except BaseException:
-            os.truncate(segment.path, segment.size)
+            end.cut(segment.size)
             raise
         with self._lock:
             segment.size += len(line)
@@ -158,6 +190,11 @@ class ChangeLog:
                 segment.path.touch()
                 self._segments.append(segment)
             return self._segments[-1]
+
+    def _end_of(self, segment: _Segment) -> _End:
+        if self._end is None or self._end.path != segment.path:
+            self._end = _End(segment.path)
+        return self._end
 
     def _forget_oldest(self) -> None:
         while len(self._segments) > 1 and sum(one.size for one in self._segments) > self._total_bytes:
@@ -255,17 +292,6 @@ def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
 
 def _is_system(quad: Quad) -> bool:
     return isinstance(quad.graph_name, NamedNode) and quad.graph_name.value.startswith(GRAPH.iri)
-
-
-def _append(segment: _Segment, line: bytes, *, sync: bool) -> None:
-    """Write a line after what counts of a file; what a failed write left there is overwritten."""
-    with segment.path.open("r+b") as file:
-        file.seek(segment.size)
-        file.truncate()
-        file.write(line)
-        file.flush()
-        if sync:
-            os.fdatasync(file.fileno())
 
 
 def _recover(folder: Path, revision: int) -> list[_Segment]:

@@ -127,7 +127,7 @@ def needs_reader(operations: Sequence[Operation]) -> bool:
     return any(isinstance(one, Modify) and one.where is not None for one in operations)
 
 
-def change_of(delta: QuadDelta) -> Change:
+def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
     """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
     default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
     gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
@@ -138,6 +138,7 @@ def change_of(delta: QuadDelta) -> Change:
         graph_removals=delta.removals - gone,
         graphs_created=delta.graphs_created,
         graphs_dropped=delta.graphs_dropped,
+        partial=partial,
     )
 
 
