@@ -54,7 +54,8 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
         subprocess.run(load, check=True, stderr=subprocess.DEVNULL)
     log = folder.with_suffix(".log").open("ab")
     serve = [*command, "serve", "--data", str(folder), "--port", "0", *flags]
-    process = subprocess.Popen(serve, stdout=log, stderr=log)
+    environment = {**os.environ, "URBANKG_QUERY_TIMEOUT_S": "300"}
+    process = subprocess.Popen(serve, stdout=log, stderr=log, env=environment)
     told = folder / "server.json"
 
     def announced() -> bool:
@@ -65,7 +66,8 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
     wait_until(announced)
     url = json.loads(told.read_text())["url"]
     server = Server("urbankg", process, f"{url}/sparql", f"{url}/update")
-    wait_until(server.answers)
+    # Also what it opens beside the first answers: indexes, gate.
+    wait_until(lambda: httpx.get(f"{url}/healthz", timeout=60).json()["shapes"] and server.answers())
     return server
 
 

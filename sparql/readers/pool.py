@@ -5,13 +5,15 @@ one started in its place; the same happens when a client leaves and the reader d
 
 One reader more, the express, takes queries while all others are busy, so that short ones never wait for long
 ones. Its answers must be whole within a moment; a query that takes longer is stopped there, and starts again
-on one of the others. Nothing of its answer has been handed on by then.
+on one of the others. Nothing of its answer has been handed on by then. Queries of its form (the text without
+names and values) do not take the express for the next minute.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -24,6 +26,7 @@ from pyoxigraph import NamedNode
 from sparql.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError, TooManyQueries
 from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
+from sparql.readers.forms import LongForms
 from sparql.readers.frames import FrameKind
 from sparql.readers.process import ReaderProcess
 from sparql.readers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
@@ -88,6 +91,7 @@ class ReaderPool:
         self._queue: deque[tuple[asyncio.Future[ReaderProcess], bool]] = deque()
         self._express: ReaderProcess | None = None
         self._express_begun = False
+        self._long = LongForms(time.monotonic)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -219,9 +223,12 @@ class ReaderPool:
         """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
+        text = members.get("text", "")
+        patient = text in self._long
         try:
-            return await self._ask_one(kind, members, timeout_s, deadline, request)
+            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=patient)
         except _Outstayed:
+            self._long.note(text)
             return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True)
 
     async def _ask_one(

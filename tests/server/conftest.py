@@ -78,6 +78,8 @@ async def services(
 ) -> AsyncIterator[Services]:
     settings = Settings(data=tmp_path / "data", readers=1)
     async with build(settings, model=model, schema=schema, gate=gate) as services:
+        # What opens beside the first answers commits the ontology: tests begin after that.
+        await services.opened()
         yield services
 
 

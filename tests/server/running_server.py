@@ -33,7 +33,11 @@ class RunningServer:
             assert self.process.poll() is None, self.log.read_text()
             try:
                 found = json.loads((self.data / "server.json").read_text())
-                if found["pid"] == self.process.pid and httpx.get(found["url"] + "/healthz").is_success:
+                # The shapes are named once the gate is open: by then the ontology is committed, too.
+                if (
+                    found["pid"] == self.process.pid
+                    and httpx.get(found["url"] + "/healthz", timeout=60).json()["shapes"] is not None
+                ):
                     return str(found["url"])
             except (OSError, ValueError, httpx.HTTPError):
                 pass

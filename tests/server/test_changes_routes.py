@@ -49,7 +49,8 @@ async def running(
         while not server.started:
             await asyncio.sleep(0.01)
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=120) as client:
+            await services.opened()
             yield Running(services, client)
         server.should_exit = True
         await serving

@@ -206,11 +206,18 @@ async def test_open_writes_never_reach_past_loopback(tmp_path: Path):
 @pytest.mark.slow
 async def test_a_key_made_while_the_server_runs_counts_at_once(tmp_path: Path):
     with RunningServer(tmp_path / "data") as server:
-        assert httpx.post(server.url + "/update", content=INSERT, headers=UPDATE).status_code == 200
+        assert (
+            httpx.post(server.url + "/update", content=INSERT, headers=UPDATE, timeout=120).status_code == 200
+        )
         keys = KeyStore(tmp_path / "data")
         _, token = keys.create("late", [Scope.WRITE])
-        assert httpx.post(server.url + "/update", content=INSERT, headers=UPDATE).status_code == 401
+        assert (
+            httpx.post(server.url + "/update", content=INSERT, headers=UPDATE, timeout=120).status_code == 401
+        )
         headers = {**UPDATE, **bearer(token)}
-        assert httpx.post(server.url + "/update", content=INSERT, headers=headers).status_code == 200
+        assert (
+            httpx.post(server.url + "/update", content=INSERT, headers=headers, timeout=120).status_code
+            == 200
+        )
         keys.close()
         assert token not in server.log.read_text()

@@ -300,7 +300,7 @@ async def test_a_large_body_in_one_piece_is_no_large_head(port: int):
 
 
 async def test_many_requests_on_one_connection_are_answered(port: int):
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
         for size in (0, 10, 100_000):
             assert (await client.post("/", content=b"x" * size)).text == str(size)
             await asyncio.sleep(0.1)
@@ -329,4 +329,7 @@ def test_no_text_ends_the_server(tmp_path: Path):
         )
         assert body.status_code == 400, body.text
         assert server.process.poll() is None
-        assert httpx.post(server.url + "/sparql", data={"query": "ASK {}"}).json()["boolean"] is True
+        assert (
+            httpx.post(server.url + "/sparql", data={"query": "ASK {}"}, timeout=120).json()["boolean"]
+            is True
+        )

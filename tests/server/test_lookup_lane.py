@@ -55,7 +55,7 @@ async def port(services: Services, lane: Counted) -> AsyncIterator[int]:
 
 @pytest.fixture
 async def client(port: int) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
         client.headers.pop("accept")
         yield client
 

@@ -92,7 +92,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
             problems.install(app)
             server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", lifespan="off"))
             task = asyncio.create_task(server.serve(sockets=[listening]))
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
                 while not server.started:
                     await asyncio.sleep(0.01)
                 yield Running(source, pool, client, port)

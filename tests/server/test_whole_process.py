@@ -48,7 +48,7 @@ def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_ba
     with running(StandIn(answer=REPLY)) as model:
         server = RunningServer(tmp_path / "data", model_url=model.url)
         httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
-        revision = httpx.get(server.url + "/healthz").json()["revision"]
+        revision = httpx.get(server.url + "/healthz", timeout=120).json()["revision"]
         model.seconds = 5
         other = COLUMBIA.replace("Columbia University", "Fordham University")
         posting = threading.Thread(target=_post_quietly, args=(server.url, other))
@@ -58,7 +58,7 @@ def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_ba
         posting.join()
         model.seconds = 0
         with RunningServer(tmp_path / "data", model_url=model.url) as again:
-            assert httpx.get(again.url + "/healthz").json()["revision"] == revision
+            assert httpx.get(again.url + "/healthz", timeout=120).json()["revision"] == revision
             assert len(ask_wrapper(again.url, ESTABLISHED)) == 1
             assert ask_wrapper(again.url, "SELECT * WHERE { ?s ?p 'Fordham University'@en }") == []
 
@@ -70,7 +70,7 @@ def test_a_model_server_that_is_down_is_told_and_the_server_goes_on(tmp_path: Pa
         assert answer.status_code == 503
         assert answer.headers["retry-after"]
         assert down in answer.json()["detail"]
-        assert httpx.get(server.url + "/healthz").is_success
+        assert httpx.get(server.url + "/healthz", timeout=120).is_success
 
 
 def test_empty_ontology_and_shapes_folders_know_and_demand_nothing(tmp_path: Path):

@@ -1,0 +1,40 @@
+"""Which queries are known to take long, by their form: the text without the names and values in it.
+
+Applications send the same few forms again and again. One that outstayed its time on the express reader would
+do so the next time, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+
+_VALUE = re.compile(r"""<[^<>\s]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[0-9]+""", re.DOTALL)
+_REMEMBERED = 1000
+_LONGEST_TEXT = 16_384
+
+
+class LongForms:
+    """The forms that took long in the last ``seconds``; ``clock`` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float = 60.0) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._until: OrderedDict[int, float] = OrderedDict()
+
+    def note(self, text: str) -> None:
+        """A query of this form took long."""
+        form = _form_of(text)
+        self._until[form] = self._clock() + self._seconds
+        self._until.move_to_end(form)
+        if len(self._until) > _REMEMBERED:
+            self._until.popitem(last=False)
+
+    def __contains__(self, text: str) -> bool:
+        # Without any, which is the rule, nothing needs to be read.
+        return bool(self._until) and self._until.get(_form_of(text), 0.0) > self._clock()
+
+
+def _form_of(text: str) -> int:
+    return hash(_VALUE.sub("", text[:_LONGEST_TEXT]))
