@@ -9,7 +9,7 @@ W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow check bench crash fuzz runaway conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote check bench crash fuzz runaway conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -30,6 +30,10 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+# Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
+test-remote: setup
+	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/test_remote_store.py
 
 check: setup
 	$(BIN)/ruff check .

@@ -65,12 +65,15 @@ def serve(
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     model_url: ModelUrl = None,
+    store_url: Annotated[
+        str | None, typer.Option("--store-url", help="SPARQL endpoint of a store that holds the graph.")
+    ] = None,
 ) -> None:
-    """Serve the graph of a folder over HTTP."""
+    """Serve the graph of a folder, or of another store, over HTTP."""
     run_server(
         settings_of(
             context, data=data, host=host, port=port, config=config,
-            ontology=ontology, shapes=shapes, model_url=model_url,
+            ontology=ontology, shapes=shapes, model_url=model_url, store_url=store_url,
         ).settings
     )  # fmt: skip
 

@@ -19,8 +19,8 @@ from ontology import Schema
 from server.rulebook import Rulebook, in_force
 from server.settings import Settings
 from server.workplace import Workplace
-from sparql.readers import ReaderPool
-from sparql.store import EmbeddedStore
+from sparql.readers import QueryReaders
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DEFAULT, RDF
 from sparql.writer import Writer
 
@@ -79,10 +79,10 @@ class EngineParts:
 
     settings: Settings
     workplace: Workplace
-    store: EmbeddedStore
+    store: TripleStore
     writer: Writer
     review: ReviewQueue
-    readers: ReaderPool
+    readers: QueryReaders
     model: ChatModel
     load_rules: Callable[[], Rulebook]
 
@@ -178,5 +178,5 @@ def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
     )
 
 
-def _exists(store: EmbeddedStore, iri: NamedNode) -> bool:
+def _exists(store: TripleStore, iri: NamedNode) -> bool:
     return any(True for _ in store.match(iri, None, None))

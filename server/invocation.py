@@ -40,6 +40,11 @@ def on_store(
     if server is not None:
         finish(remote(server))
         return
+    if settings.store_url is not None:
+        raise ServerError(
+            f"The graph is in the store at {settings.store_url}. Start the server (`urbankg serve`), and run "
+            "this again, or use that store's own means."
+        )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
     store = EmbeddedStore(settings.data)

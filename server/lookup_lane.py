@@ -20,6 +20,7 @@ from sparql.errors import RequestError
 from sparql.formats import RESULT_FORMATS, Format
 from sparql.lookups import Lookups
 from sparql.negotiation import choose
+from sparql.store import EmbeddedStore
 
 if TYPE_CHECKING:
     from server.services import Services
@@ -34,12 +35,18 @@ _REWRITTEN = "textMatch"
 _SMALLEST_COMPRESSED = 1000
 
 
+def lookup_lane(services: Services) -> LookupLane | None:
+    """The lane, where the graph is in this process to look into."""
+    store = services.store
+    return LookupLane(services, store) if isinstance(store, EmbeddedStore) else None
+
+
 class LookupLane:
     """Called with the target and the headers (names in lower case) of a GET, by the connection itself."""
 
-    def __init__(self, services: Services) -> None:
-        self._lookups = Lookups(lambda: services.store.graph, f"{services.settings.base_url}/sparql")
-        self._store = services.store
+    def __init__(self, services: Services, store: EmbeddedStore) -> None:
+        self._lookups = Lookups(lambda: store.graph, f"{services.settings.base_url}/sparql")
+        self._store = store
         self._guard = services.guard
         self._draining = services.draining
         self._limited = services.settings.requests_per_second > 0

@@ -173,6 +173,23 @@ def add_sparql(problems: ProblemMap) -> None:
     add(sparql.GraphMissing, 404, "No such graph")
     add(sparql.GraphExists, 409, "Graph exists")
     add(sparql.StoreError, 503, "Store unavailable")
+    add_remote(problems)
+
+
+def add_remote(problems: ProblemMap) -> None:
+    """The errors of a store at another host."""
+    add = problems.add
+    add(sparql.RemoteError, 502, "The remote store failed")
+    add(sparql.RemoteUnreachable, 503, "Remote store unreachable", headers=lambda error: {"Retry-After": "5"})
+    add(
+        sparql.RemoteRefused,
+        502,
+        "The remote store refused this",
+        members=lambda error: {"remote_status": error.status, "remote_message": error.told},
+    )
+    add(sparql.RemoteUndecided, 504, "Update may or may not have been applied")
+    add(sparql.RemoteConflict, 503, "Another server writes to the remote store")
+    add(sparql.RemoteUnsupported, 501, "Not possible on a remote store")
 
 
 def _place(error: sparql.SyntaxProblem) -> Mapping[str, Any]:

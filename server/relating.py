@@ -50,6 +50,11 @@ def relate_graph(settings: Settings, executor: Executor, workers: int, strip: in
             f"A server at {server.url} holds {settings.data} and keeps its relations itself. Stop it first "
             "to relate everything anew, or relate a GeoParquet file with --input and --output."
         )
+    if settings.store_url is not None:
+        raise ServerError(
+            f"The graph is in the store at {settings.store_url}; relate a GeoParquet file with --input and "
+            "--output, and load what comes out."
+        )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
     store = EmbeddedStore(settings.data, durability=settings.durability)

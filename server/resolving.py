@@ -15,7 +15,7 @@ from sparql.labels import ALIASES, MAIN_LABELS, LabelIndex, alias_properties
 from sparql.relations import SpatialRelations
 from sparql.resolution import Likeness, Resolver, representative
 from sparql.source import Overlay, Term, TripleIndex
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import RDF, RDFS, SH, SKOS, UKG
 
 _SEARCHED = 20
@@ -31,7 +31,7 @@ class ResolutionAssessor:
     """
 
     def __init__(
-        self, settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: EmbeddedStore
+        self, settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleStore
     ) -> None:
         self._settings = settings
         self._relations = relations

@@ -12,7 +12,7 @@ from server.rulebook import Rulebook
 from server.statements import statement_json, term_json, violation_json
 from sparql.change import Rejection, Statement, Violation
 from sparql.provenance import RECORD, Support
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import RDF, REVIEW, UKG
 from sparql.writer import Writer
 
@@ -28,7 +28,7 @@ MOST_FLAGGED = 1_000
 _log = logging.getLogger("urbankg.rules")
 
 
-def measure(store: EmbeddedStore, review: ReviewQueue, before: Rulebook, after: Rulebook) -> Impact:
+def measure(store: TripleStore, review: ReviewQueue, before: Rulebook, after: Rulebook) -> Impact:
     """What would fail, pass and follow by other rules. Nothing is changed."""
     from shapes.impact import RuleSet, measure_impact
 
@@ -43,9 +43,7 @@ def measure(store: EmbeddedStore, review: ReviewQueue, before: Rulebook, after: 
 class RuleEffects:
     """Measures the impact of rules and carries it out. Its methods block."""
 
-    def __init__(
-        self, store: EmbeddedStore, writer: Writer, review: ReviewQueue, decisions: Decisions
-    ) -> None:
+    def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue, decisions: Decisions) -> None:
         self._store = store
         self._writer = writer
         self._review = review

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, serialize
 from ontology import Schema
 from server.checking import Folders
 from sparql.provenance import RECORD
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Rulebook:
         return [Quad(iri, predicate, value, PROVENANCE) for predicate, value in facts]
 
 
-def in_force(store: EmbeddedStore) -> Mapping[NamedNode, str]:
+def in_force(store: TripleStore) -> Mapping[NamedNode, str]:
     """The versions that the graph's provenance says judge now; empty for a new graph."""
     newest = -1
     found: dict[NamedNode, str] = {}

@@ -26,6 +26,7 @@ from server.rule_effects import RuleEffects
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook
 from server.settings import Settings
+from server.stores import capturer_of, open_store, readers_of
 from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Kind, Workplace
@@ -35,11 +36,11 @@ from shapes.merging import Merging
 from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
-from sparql.readers import ReaderPool, ReaderSettings
-from sparql.readers.capturer import UpdateCapturer
+from sparql.readers import QueryReaders, ReaderPool
 from sparql.rewriting.options import Options
 from sparql.rewriting.rewriter import Rewriter
 from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.writer import Writer
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ class Services:
 
     settings: Settings
     workplace: Workplace
-    store: EmbeddedStore
+    store: TripleStore
     writer: Writer
     review: ReviewQueue
     decisions: Decisions
     documents: Documents
     merging: Merging
     model: ChatModel
-    readers: ReaderPool
+    readers: QueryReaders
     rewriter: Rewriter
     updates: Updates
     metrics: Metrics
@@ -155,7 +156,9 @@ class Services:
         except BaseException:
             self.writer.abandon()
             raise
-        self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
+        if isinstance(self.store, EmbeddedStore):
+            # Queries to another store are not rewritten: it has functions and indexes of its own.
+            self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
         self.opening.start()
 
     async def __aenter__(self) -> Self:
@@ -201,7 +204,7 @@ def build(
     schema or gate handed in is used instead of what the settings name.
     """
     workplace = _workplace(settings, schema)
-    store = EmbeddedStore(settings.data, durability=settings.durability)
+    store = open_store(settings)
     changes = store.journal = ChangeLog(
         settings.data / "changes",
         store.revision(),
@@ -212,19 +215,12 @@ def build(
     writer.replace_ontology(workplace.schema.triples)
     chat = model or _deferred(settings)
     review = ReviewQueue(store)
-    memory = settings.query_memory_mb * 2**20
-    readers = ReaderPool(
-        store,
-        ReaderSettings(
-            readers=settings.readers,
-            timeout_s=settings.query_timeout_s,
-            memory_limit_bytes=memory,
-            express=True,
-        ),
-    )
+    readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels)
-    store.before_commit = rewriter.geometries.note
-    readers.prepare = lambda text: rewriter.preparation(text, Options())
+    if isinstance(store, EmbeddedStore):
+        store.before_commit = rewriter.geometries.note
+    if isinstance(readers, ReaderPool):
+        readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
     opening = Opening(
@@ -264,7 +260,7 @@ def build(
         rewriter=rewriter,
         updates=Updates(
             QueueingWriter(writer, review, lambda: workplace.current.versions, "update"),
-            UpdateCapturer(store, memory_limit_bytes=memory),
+            capturer_of(store, settings),
             lambda: store.graph,
         ),
         metrics=_metrics(store, writer, readers),
@@ -308,10 +304,10 @@ def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
     return workplace
 
 
-def _metrics(store: EmbeddedStore, writer: Writer, readers: ReaderPool) -> Metrics:
+def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders) -> Metrics:
     metrics = Metrics()
     writer.on_verdict = metrics.judged
-    done = readers.statistics
+    done, group = readers.statistics, store.embedded.group
     graph = (store.folder or Path()) / "graph"
     metrics.watch(
         Reading("urbankg_revision", "The revision of the graph.", store.revision),
@@ -321,7 +317,7 @@ def _metrics(store: EmbeddedStore, writer: Writer, readers: ReaderPool) -> Metri
         Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
         Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
         Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
-        Reading("urbankg_syncs", "Syncs of group durability.", lambda: store.group.syncs, counter=True),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
     )
     return metrics
 

@@ -15,7 +15,7 @@ from server.errors import SettingsError
 from server.guard import refuse_open_writes
 from server.keys import has_keys
 from server.logs import set_up_logs
-from server.lookup_lane import LookupLane
+from server.lookup_lane import lookup_lane
 from server.patience import limited_protocol
 from server.services import Services, build
 from server.settings import Settings
@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
             uvicorn.Config(
                 create_app(services),
                 loop="uvloop",
-                http=limited_protocol(settings, LookupLane(services)),
+                http=limited_protocol(settings, lookup_lane(services)),
                 access_log=False,
                 log_config=None,
                 log_level="warning",

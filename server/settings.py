@@ -25,6 +25,38 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     data: Path = Field(Path("data"), description="Folder of the graph; made when it does not exist.")
+    store_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="SPARQL 1.1 endpoint (queries) of a store at another host that holds the graph; `data` "
+        "is then the folder beside it. Not set: the graph is in `data`.",
+    )
+    store_update_url: str | None = Field(
+        None, pattern=r"^https?://", description="Where that store takes updates; `store_url` when not set."
+    )
+    store_graph_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Where that store takes graphs (Graph Store HTTP Protocol); large writes go faster then.",
+    )
+    store_default_graph: str | None = Field(
+        None,
+        description="IRI of the named graph that is the default graph in that store; needed where the "
+        "store's own is the union of all graphs (Virtuoso, GraphDB).",
+    )
+    store_user: str | None = Field(None, description="User name for that store.")
+    store_password: str | None = Field(
+        None, description="Password for that store.", json_schema_extra={"secret": True}
+    )
+    store_token: str | None = Field(
+        None, description="Bearer token for that store.", json_schema_extra={"secret": True}
+    )
+    store_auth: Literal["basic", "digest"] = Field(
+        "basic", description="How the user name and password are sent: `basic`, or `digest` (Virtuoso)."
+    )
+    store_timeout_s: float = Field(
+        60, gt=0, description="Seconds that store may take for one request of the writer."
+    )
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     public_url: str | None = Field(

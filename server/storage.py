@@ -16,15 +16,21 @@ from server.sample.city import sample_city
 from server.services import Services
 from sparql.bulk import BulkLoad
 from sparql.change import Violation
+from sparql.dump import holds_graph_names
 from sparql.errors import GraphUnknown, QueryFailed
 from sparql.formats import Format
+from sparql.readers import QueryReaders
+from sparql.remote.dump import dump_dataset
+from sparql.remote.store import RemoteStore
 from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 
 if TYPE_CHECKING:
     from server.features.loading import FeatureFiles, OnFeatures
 
 _PIECE = 64 * 1024
 _EXAMPLES = 20
+_DUMP_TIMEOUT_S = 3600.0
 Say = Callable[[str], None]
 """Told what is being done now, where that takes long."""
 
@@ -109,13 +115,40 @@ class Loader:
         return Told("sample city", count, 0, 0, self._services.store.revision())
 
 
-def check_graph(store: EmbeddedStore, name: NamedNode | None) -> None:
+def check_graph(store: TripleStore, name: NamedNode | None) -> None:
     """Raises `GraphUnknown` when a graph is named that holds nothing."""
-    if name is not None and not any(True for _ in store.match_quads(None, None, None, name)):
+    if name is not None and not store.has_graph(name):
         raise GraphUnknown(name.value)
 
 
-async def stream_dump(store: EmbeddedStore, format_: Format, name: NamedNode | None) -> AsyncIterator[bytes]:
+async def stream_dump(
+    store: TripleStore, readers: QueryReaders, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
+    """A dump of the store in pieces. Raises `QueryFailed`, and RemoteError for a store at another host."""
+    if isinstance(store, EmbeddedStore):
+        pieces = _dump_of_checkpoint(store, format_, name)
+    elif isinstance(store, RemoteStore) and name is None and holds_graph_names(format_):
+        pieces = dump_dataset(store, format_)
+    else:
+        pieces = _dump_of_graph(readers, format_, name)
+    async for piece in pieces:
+        yield piece
+
+
+async def _dump_of_graph(
+    readers: QueryReaders, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
+    result = await readers.open_dump(name, format_, timeout_s=_DUMP_TIMEOUT_S)
+    try:
+        async for piece in result:
+            yield piece
+    finally:
+        readers.close_query(result)
+
+
+async def _dump_of_checkpoint(
+    store: EmbeddedStore, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
     """A dump of the store at its newest revision, in pieces, written by a process of its own.
 
     The process ends when nobody reads on. Raises `QueryFailed` when it could not write all.

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sparql.readers import QueryResult, ReaderPool
+from sparql.readers import QueryReaders, StreamedResult
 
 T = TypeVar("T")
 _UNWATCHED_S = 0.05
@@ -27,7 +27,7 @@ class ResultResponse(Response):
     a client never takes a part for the whole. The query is let go of in every case.
     """
 
-    def __init__(self, readers: ReaderPool, result: QueryResult, headers: Mapping[str, str]) -> None:
+    def __init__(self, readers: QueryReaders, result: StreamedResult, headers: Mapping[str, str]) -> None:
         super().__init__(None, 200, dict(headers))
         self._readers = readers
         self._result = result

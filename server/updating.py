@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-import pyoxigraph
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -16,8 +15,9 @@ from server.statements import rejection_json
 from sparql.change import Change, Verdict
 from sparql.insert_data import inserted
 from sparql.nesting import parses_safely
-from sparql.readers.capturer import UpdateCapturer
+from sparql.readers.capturer import Capturer
 from sparql.requests import ProtocolRequest
+from sparql.triple_store import Readable
 from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_update
 
 
@@ -36,9 +36,7 @@ class Updates:
     on ``graph``. Nobody else writes between a capture and its commit, so no update is lost.
     """
 
-    def __init__(
-        self, writer: UpdateWriter, capturer: UpdateCapturer, graph: Callable[[], pyoxigraph.Store]
-    ) -> None:
+    def __init__(self, writer: UpdateWriter, capturer: Capturer, graph: Callable[[], Readable]) -> None:
         self._writer = writer
         self._capturer = capturer
         self._graph = graph

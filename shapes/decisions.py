@@ -21,7 +21,7 @@ from shapes.withdrawal import Withdrawal, Withdrawals
 from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.evidence import EvidenceReader
 from sparql.provenance import RECORD, digest, evidence_iri, evidence_quads
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
 from sparql.writer import Writer
 
@@ -56,7 +56,7 @@ class Decisions:
 
     def __init__(
         self,
-        store: EmbeddedStore,
+        store: TripleStore,
         writer: Writer,
         review: ReviewQueue,
         *,

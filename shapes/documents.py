@@ -16,7 +16,7 @@ from sparql.change import Change, Verdict
 from sparql.evidence import Evidence, EvidenceReader, first
 from sparql.provenance import RECORD
 from sparql.source import Term
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RDFS, UKG, XSD
 from sparql.writer import Writer
 
@@ -84,7 +84,7 @@ PREFIX = RECORD.term("document/").value
 class Documents:
     """Reads what the provenance graph says of documents, and removes them through the writer."""
 
-    def __init__(self, store: EmbeddedStore, writer: Writer, review: ReviewQueue) -> None:
+    def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue) -> None:
         self._store = store
         self._writer = writer
         self._review = review

@@ -21,7 +21,7 @@ from sparql.change import Change, Rejection, Statement, Verdict
 from sparql.evidence import EvidenceReader, first
 from sparql.provenance import RECORD
 from sparql.source import Term
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import (
     ASSERTED,
     DEFAULT,
@@ -84,7 +84,7 @@ class Merging:
 
     def __init__(
         self,
-        store: EmbeddedStore,
+        store: TripleStore,
         writer: Writer,
         review: ReviewQueue,
         *,

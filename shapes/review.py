@@ -27,7 +27,7 @@ from sparql.change import Rejection, Verdict, Violation
 from sparql.evidence import EvidenceReader, first, support_of
 from sparql.provenance import Run, Support
 from sparql.source import Term
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG
 
 
@@ -46,7 +46,7 @@ class ReviewFilter:
 class ReviewQueue:
     """Reads the review graph of a store, and says what a verdict changes in it."""
 
-    def __init__(self, store: EmbeddedStore) -> None:
+    def __init__(self, store: TripleStore) -> None:
         self._store = store
         self._evidence = EvidenceReader(store)
 

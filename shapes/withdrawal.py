@@ -17,7 +17,7 @@ from sparql.change import Change, Delta, Origin, Rejection, Statement
 from sparql.evidence import Evidence, EvidenceReader
 from sparql.provenance import evidence_quads
 from sparql.source import Overlay, Term
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY, RDF, REVIEW, SH, UKG
 from sparql.writer import Writer
 
@@ -53,7 +53,7 @@ class Withdrawal:
 class Withdrawals:
     """Plans withdrawals. Ask with the writer's lock held, inside `Writer.commit_built`."""
 
-    def __init__(self, store: EmbeddedStore, writer: Writer, review: ReviewQueue) -> None:
+    def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue) -> None:
         self._store = store
         self._writer = writer
         self._review = review

@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, Quad
 from sparql.change import Rejection, Statement
 from sparql.errors import WriteError
 from sparql.literals import literal_violations
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
 from sparql.writer import Writer
 
@@ -42,7 +42,7 @@ class BulkOutcome:
 class BulkLoad:
     """Loads quads past the gate. Make one for each load."""
 
-    def __init__(self, store: EmbeddedStore, writer: Writer, *, partial: bool = False) -> None:
+    def __init__(self, store: TripleStore, writer: Writer, *, partial: bool = False) -> None:
         self._store = store
         self._writer = writer
         self._partial = partial

@@ -12,8 +12,8 @@ from shapely.geometry.base import BaseGeometry
 
 from geo.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
 from sparql.relations import Node, both_ways, located_features
-from sparql.store import EmbeddedStore
 from sparql.strip_run import FEATURES_A_STRIP, RelatedPair, StripRun
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DERIVED
 from sparql.writer import Writer
 
@@ -31,7 +31,7 @@ class Rederived:
 
 
 def open_run(
-    store: EmbeddedStore,
+    store: TripleStore,
     folder: Path,
     *,
     tolerance_m: float = 0.0,
@@ -48,7 +48,7 @@ def open_run(
     return StripRun(folder, read(), tolerance_m=tolerance_m, features_a_strip=features_a_strip)
 
 
-def commit_run(writer: Writer, store: EmbeddedStore, run: StripRun) -> Rederived:
+def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
     """Make the stored relations those of a finished run.
 
     What a crash in the middle leaves is mended when the folder is opened the next time.

@@ -38,10 +38,14 @@ _PREFIXES = {
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """Counts of the dataset: triples of the default graph, and clients' named graphs."""
+    """Counts of the dataset: triples of the default graph, and clients' named graphs.
+
+    ``empty_graphs`` tells whether a named graph may be there that holds nothing.
+    """
 
     triples: int
     named_graphs: tuple[NamedNode, ...] = ()
+    empty_graphs: bool = True
 
 
 def describe_service(
@@ -66,7 +70,7 @@ def describe_service(
         *(Triple(service, SD.resultFormat, _term(format_)) for format_ in (*RESULT_FORMATS, *GRAPH_FORMATS)),
         *(Triple(service, SD.extensionFunction, function) for function in functions),
         *(Triple(service, SD.extensionAggregate, aggregate) for aggregate in aggregates),
-        Triple(service, SD.feature, SD.EmptyGraphs),
+        *([Triple(service, SD.feature, SD.EmptyGraphs)] if dataset.empty_graphs else []),
         Triple(service, SD.defaultDataset, default_dataset),
         Triple(default_dataset, RDF.type, SD.Dataset),
         Triple(default_dataset, SD.defaultGraph, default_graph),

@@ -32,7 +32,14 @@
         ├── StoreUnreadable          its files cannot be opened
         ├── StoreUnwritable          the disk did not take what was written
         ├── StoreClosing             the server is shutting down and takes no more writes
-        └── BackupError              a backup that cannot be made or restored
+        ├── BackupError              a backup that cannot be made or restored
+        └── RemoteError              the SPARQL store at another host that holds the graph
+            ├── RemoteUnreachable    it takes no connection; nothing was sent
+            ├── RemoteRefused        it answered with an error
+            ├── RemoteIncomplete     it cut an answer short
+            ├── RemoteUndecided      an update may or may not have been applied
+            ├── RemoteConflict       somebody else took over its marker
+            └── RemoteUnsupported    it cannot hold or do what was asked
 
 Each message says what the sender of the request, or the operator, can do about it.
 """
@@ -298,3 +305,67 @@ class StoreClosing(StoreError):
 
 class BackupError(StoreError):
     """A backup that cannot be made or restored."""
+
+
+class RemoteError(StoreError):
+    """The SPARQL store at another host, which holds the graph, failed; ``url`` is its address."""
+
+    def __init__(self, url: str, message: str) -> None:
+        super().__init__(message)
+        self.url = url
+
+
+class RemoteUnreachable(RemoteError):
+    """The remote store takes no connection, or lost it before an answer; nothing was changed."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            url, f"The store at {url} cannot be reached: {reason}. Nothing was changed; try again later."
+        )
+
+
+class RemoteRefused(RemoteError):
+    """The remote store answered with an error; ``status`` is its HTTP status, ``told`` its own words."""
+
+    def __init__(self, url: str, status: int, told: str) -> None:
+        super().__init__(url, f"The store at {url} refused this with status {status}: {told}")
+        self.status = status
+        self.told = told
+
+
+class RemoteIncomplete(RemoteError):
+    """The remote store cut an answer short, or sent one that is no SPARQL answer."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, f"The answer of the store at {url} cannot be used: {reason}.")
+        self.row_limit: int | None = None
+
+
+class RemoteUndecided(RemoteError):
+    """The connection was lost after an update was sent: whether it was applied is not known."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            url,
+            f"The connection to the store at {url} was lost after the update was sent ({reason}): it may or "
+            "may not have been applied. The server asks the store before the next write; look at the graph "
+            "before you send this again.",
+        )
+
+
+class RemoteConflict(RemoteError):
+    """The marker in the remote store is not the one that this server left there."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            url,
+            f"Another server writes to the store at {url}: the marker that this one left there is gone. "
+            "Nothing was changed. Let only one server write to a store, then start this one anew.",
+        )
+
+
+class RemoteUnsupported(RemoteError):
+    """What was asked cannot be done in a remote store."""
+
+    def __init__(self, url: str, what: str) -> None:
+        super().__init__(url, f"The store at {url} cannot take this: {what}.")

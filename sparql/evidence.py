@@ -7,7 +7,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from sparql.provenance import Support
 from sparql.source import Term
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG
 
 _SUPPORT = (
@@ -34,7 +34,7 @@ class Evidence:
 class EvidenceReader:
     """Lookups in the provenance graph of a store."""
 
-    def __init__(self, store: EmbeddedStore) -> None:
+    def __init__(self, store: TripleStore) -> None:
         self._store = store
 
     def about(self, triple: Triple) -> set[NamedNode]:

@@ -30,7 +30,7 @@ from sparql.errors import (
 )
 from sparql.formats import GRAPH_FORMATS, Format
 from sparql.shallow import ShallowFile
-from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
 
 _PARAMETERS = frozenset(("graph", "default", "partial", "format"))
@@ -130,7 +130,7 @@ class GraphStore:
     has changed nothing, unless ``partial``.
     """
 
-    def __init__(self, store: EmbeddedStore, writer: ChangeWriter) -> None:
+    def __init__(self, store: TripleStore, writer: ChangeWriter) -> None:
         self._store = store
         self._writer = writer
 
@@ -186,7 +186,7 @@ class GraphStore:
         """Whether there is such a graph, be it empty; the default graph and the system's always are."""
         if graph is None or graph.value.startswith(GRAPH.iri):
             return True
-        return self._store.graph.contains_named_graph(graph)
+        return self._store.has_graph(graph)
 
     def _write(
         self,

@@ -5,9 +5,11 @@ triple came from (`sparql.vocabulary`). The revision is a quad of the state grap
 data, so a restart knows exactly what was acknowledged.
 """
 
+from __future__ import annotations
+
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.exact_update import FUNCTIONS, update_text
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
+from sparql.triple_store import LateCommit
 from sparql.vocabulary import DEFAULT, STATE, UKG, XSD
 
 _STORE = UKG.store
@@ -121,12 +124,32 @@ class EmbeddedStore:
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
 
-    def named(self, graph: NamedNode) -> "NamedGraphSource":
+    def named(self, graph: NamedNode) -> NamedGraphSource:
         """One named graph as a source of triples."""
         return NamedGraphSource(self, graph)
 
     def contains(self, quad: Quad) -> bool:
         return quad in self.graph
+
+    @property
+    def embedded(self) -> EmbeddedStore:
+        """This very store."""
+        return self
+
+    def has_graph(self, graph: NamedNode) -> bool:
+        """Whether there is such a named graph, be it empty."""
+        return self.graph.contains_named_graph(graph)
+
+    def steady(self) -> AbstractContextManager[None]:
+        """Nothing to remember: reading again costs little."""
+        return nullcontext()
+
+    def expect(self, triples: Sequence[Triple]) -> None:
+        """Nothing to fetch beforehand."""
+
+    def late_commit(self) -> LateCommit | None:
+        """None: whether a commit was done is always known here."""
+        return None
 
     def commit(
         self,
@@ -309,11 +332,23 @@ class EmbeddedStore:
             shutil.rmtree(path, ignore_errors=True)
 
 
+class QuadSource(Protocol):
+    """Pattern lookups over named graphs."""
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]: ...
+
+
 @dataclass(frozen=True)
 class NamedGraphSource:
     """A named graph of the store, read like the default graph."""
 
-    store: EmbeddedStore
+    store: QuadSource
     graph: NamedNode
 
     def match(

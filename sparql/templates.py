@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pyoxigraph import (
     BlankNode,
@@ -17,7 +17,6 @@ from pyoxigraph import (
     Literal,
     NamedNode,
     Quad,
-    QuerySolution,
     RdfFormat,
     Triple,
     parse,
@@ -29,6 +28,13 @@ from sparql.syntax import Prologue
 from sparql.tokens import Token, TokenKind
 
 _VARIABLE = "urn:x-urbankg:variable:"
+
+
+class Solution(Protocol):
+    """One solution of a query: the term of each variable, None where it is unbound."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
 
 GraphName = NamedNode | BlankNode | DefaultGraph
 Fill = Callable[[str], Term | None]
@@ -50,7 +56,7 @@ class Template:
                 found.update(_variables_of(term))
         return tuple(sorted(found))
 
-    def instantiate(self, solution: QuerySolution | None = None) -> Iterator[Quad]:
+    def instantiate(self, solution: Solution | None = None) -> Iterator[Quad]:
         """The quads of one solution. Quads with an unbound or misplaced term are left out; blank nodes
         are new for each solution, one per label."""
         nodes: dict[str, BlankNode] = {}

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import pyoxigraph
-from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from sparql.change import Change, Statement
 from sparql.errors import GraphExists, GraphMissing, MalformedRequest, ProtectedGraph, RemoteAccessRefused
@@ -36,7 +36,8 @@ from sparql.operations import (
     read_operations,
 )
 from sparql.syntax import Kind, facts_of, syntax_problem
-from sparql.templates import GraphName
+from sparql.templates import GraphName, Solution
+from sparql.triple_store import Readable
 from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
 
 Functions = dict[NamedNode, Callable[..., Any]]
@@ -92,7 +93,7 @@ def _read(text: str, base: str | None) -> tuple[Operation, ...]:
 
 
 def capture(
-    store: pyoxigraph.Store,
+    store: Readable,
     update: str | Sequence[Operation],
     *,
     using: Sequence[NamedNode] = (),
@@ -150,7 +151,7 @@ def is_system_graph(graph: object) -> bool:
 class _Account:
     """What has come and gone so far, and the store as it then is."""
 
-    def __init__(self, store: pyoxigraph.Store, scratch: Path | None, *, writable: bool) -> None:
+    def __init__(self, store: Readable, scratch: Path | None, *, writable: bool) -> None:
         self._store = store
         self._scratch = scratch
         self._writable = writable
@@ -183,14 +184,14 @@ class _Account:
             frozenset(self._dropped),
         )
 
-    def current(self) -> pyoxigraph.Store:
+    def current(self) -> Readable:
         """A store that shows what has come and gone; the original while nothing has."""
         if self._clone is not None:
             return self._clone
         if not (self._added or self._removed or self._created or self._dropped):
             return self._store
         if self._writable:
-            self._clone = self._store
+            self._clone = cast("pyoxigraph.Store", self._store)
         else:
             self._clone = self._exit.enter_context(_Scratch(self._store, self._scratch)).store
         self._write_through(self._removed, self._added)
@@ -284,15 +285,17 @@ class _Account:
 
     def _restore(self) -> None:
         """Make a writable store what it was."""
+        store = self._clone
+        assert store is not None
         for quad, held in self._held.items():
             if not held:
-                self._store.remove(quad)
-        self._store.extend(quad for quad, held in self._held.items() if held)
+                store.remove(quad)
+        store.extend(quad for quad, held in self._held.items() if held)
         for graph, had in self._had.items():
             if had:
-                self._store.add_graph(graph)
+                store.add_graph(graph)
             else:
-                self._store.remove_graph(graph)
+                store.remove_graph(graph)
 
 
 class _Step:
@@ -333,7 +336,7 @@ class _Step:
             additions.update(operation.insert.instantiate(solution))
         self._account.apply(removals, additions)
 
-    def _solutions(self, operation: Modify) -> QuerySolutions:
+    def _solutions(self, operation: Modify) -> Iterable[Solution]:
         """The solutions of WHERE, projected to the templates' variables, duplicates kept."""
         names = {*operation.delete.variables, *operation.insert.variables}
         projection = " ".join(f"?{name}" for name in sorted(names)) or "*"
@@ -344,8 +347,7 @@ class _Step:
             custom_aggregate_functions=self._aggregates,
             **self._dataset(operation, text),
         )
-        assert isinstance(results, QuerySolutions)
-        return results
+        return cast("Iterable[Solution]", results)
 
     def _dataset(self, operation: Modify, text: str) -> dict[str, Any]:
         default, named = self._request_dataset
@@ -440,7 +442,7 @@ class _Step:
 class _Scratch:
     """A throw-away clone of a store that can be written to."""
 
-    def __init__(self, original: pyoxigraph.Store, folder: Path | None) -> None:
+    def __init__(self, original: Readable, folder: Path | None) -> None:
         self._original = original
         self._folder = folder
         self._made: Path | None = None
@@ -454,7 +456,7 @@ class _Scratch:
         except RuntimeError:
             # In memory: there are no files to link.
             self.store = pyoxigraph.Store()
-            self.store.bulk_extend(self._original)
+            self.store.bulk_extend(cast("pyoxigraph.Store", self._original))
             for graph in self._original.named_graphs():
                 self.store.add_graph(graph)
         else:

@@ -16,7 +16,8 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
 from sparql.errors import ProtectedGraph, ProtectedTriple, StoreClosing
 from sparql.literals import InvalidGeometry, literal_violations
-from sparql.store import EmbeddedStore, Observer
+from sparql.store import Observer
+from sparql.triple_store import TripleStore
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
 
 Result = TypeVar("Result")
@@ -30,7 +31,7 @@ class Writer:
 
     def __init__(
         self,
-        store: EmbeddedStore,
+        store: TripleStore,
         *,
         gate: Gate | None = None,
         deriver: Deriver | None = None,
@@ -87,6 +88,7 @@ class Writer:
             self._lock.release()
 
     def _build_indexes(self) -> None:
+        self._store.late_commit()
         if self._store.bulk_pending:
             self._finish_bulk()
             return
@@ -108,12 +110,14 @@ class Writer:
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
-            change = build()
-            _check_graphs(change)
-            try:
-                verdict = self._commit(change)
-            finally:
-                self._forget_plan()
+            self._take_in_late()
+            with self._store.steady():
+                change = build()
+                _check_graphs(change)
+                try:
+                    verdict = self._commit(change)
+                finally:
+                    self._forget_plan()
         if verdict.revision is not None:
             self._store.settle(verdict.revision)
         self.on_verdict(verdict, perf_counter() - started)
@@ -127,6 +131,7 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
+            self._take_in_late()
             self._store.begin_bulk()
             self._store.settle()
             try:
@@ -199,11 +204,21 @@ class Writer:
         with self._lock:
             self._closed = True
 
+    def _take_in_late(self) -> None:
+        """Bring the indexes in line with a commit that was given up and had been applied after all."""
+        late = self._store.late_commit()
+        if late is None:
+            return
+        if self._deriver is not None:
+            self._deriver.rebuild(self._store)
+        self._notify(late.additions, late.removals)
+
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise StoreClosing
 
     def _commit(self, change: Change) -> Verdict:
+        self._store.expect([*(one.triple for one in change.additions), *change.removals])
         additions, known = self._split_known(change.additions)
         removals = self._effective_removals(change) | self._unsupported(change)
         sound, malformed, repaired = self._split_malformed(additions)
@@ -221,6 +236,7 @@ class Writer:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
         with self._lock:
             self._refuse_if_closed()
+            self._take_in_late()
             revision = self._store.commit(additions, removals)
         self._store.settle(revision)
         return revision
@@ -239,7 +255,9 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
-            revision = self._replace_ontology(triples, record(self._store.revision() + 1))
+            self._take_in_late()
+            with self._store.steady():
+                revision = self._replace_ontology(triples, record(self._store.revision() + 1))
             then()
         if revision is not None:
             self._store.settle(revision)
@@ -251,6 +269,7 @@ class Writer:
         added, gone = new - stored, stored - new
         if not added and not gone and not record:
             return None
+        self._store.expect([*added, *gone])
         orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
         additions = [_quad(t, ONTOLOGY) for t in added]
         additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
@@ -338,6 +357,7 @@ class Writer:
         removals: frozenset[Triple],
         derived: Delta,
     ) -> tuple[list[Quad], list[Quad]]:
+        self._store.expect([*derived.additions, *derived.removals])
         additions = [_quad(triple, DEFAULT) for triple in added]
         if origin is Origin.EXTRACTED:
             additions += [_quad(triple, EXTRACTED) for triple in added]

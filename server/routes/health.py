@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from server.keys import Scope
 from server.metrics import CONTENT_TYPE
 from server.services import Services
+from server.stores import capabilities
 from sparql.errors import SparqlError
 
 _PROBE = "ASK {}"
@@ -29,6 +30,7 @@ def router(services: Services) -> APIRouter:
         return {
             "status": "ok",
             "revision": services.store.revision(),
+            "store": capabilities(services.store),
             "model": services.model.name,
             "ontology": services.schema.version,
             "shapes": services.gate.version if services.is_open else None,

@@ -18,7 +18,7 @@ from sparql.description import DatasetFacts, describe_dataset, describe_service,
 from sparql.errors import MalformedRequest
 from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.negotiation import choose, choose_by_name
-from sparql.readers import QueryRequest, ReaderPool
+from sparql.readers import QueryReaders, QueryRequest
 from sparql.readers.functions import load_aggregates, load_functions
 from sparql.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
@@ -49,7 +49,7 @@ class QueryServices(Protocol):
     """The services this route uses."""
 
     @property
-    def readers(self) -> ReaderPool: ...
+    def readers(self) -> QueryReaders: ...
 
     @property
     def rewriter(self) -> Rewriter: ...
@@ -188,7 +188,7 @@ class Endpoint:
             wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
             return JSONResponse(preparation.explanation(*await readers.prepared(wanted)))
         format_ = _format_for(request, found)
-        tag = _tag_of(found, format_)
+        tag = _tag_of(found, format_) if readers.knows_every_change else None
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
         try:
@@ -239,6 +239,7 @@ class Endpoint:
                 for row in listed["results"]["bindings"]
                 if row["g"]["type"] == "uri"
             ),
+            empty_graphs=self._services.readers.knows_every_change,
         )
 
     def _address(self, path: str) -> NamedNode:

@@ -22,6 +22,7 @@ from server.storage import Loader, check_graph, stream_dump
 from sparql.backup import back_up
 from sparql.formats import BY_NAME, GRAPH_FORMATS
 from sparql.negotiation import choose, choose_by_name
+from sparql.remote.store import RemoteStore
 
 
 class BackupRequest(BaseModel):
@@ -57,8 +58,8 @@ def router(services: Services) -> APIRouter:
         """Write a consistent backup to a folder of the server's machine; reads and writes go on."""
         message = await read_json(request, BackupRequest, limit)
         folder = _absolute("folder", message.folder)
-        backup = await asyncio.to_thread(back_up, services.store, services.writer, folder)
-        return backup.json()
+        backup = await asyncio.to_thread(back_up, services.store.embedded, services.writer, folder)
+        return {**backup.json(), **_left_out(services)}
 
     @routes.post("/loads", dependencies=admin, openapi_extra=body_schema(LoadRequest))
     async def post_load(request: Request) -> dict[str, Any]:
@@ -80,13 +81,21 @@ def router(services: Services) -> APIRouter:
         chosen = choose_by_name(format, offers) if format else choose(accept, offers)
         name = None if graph is None else _iri(graph)
         await asyncio.to_thread(check_graph, services.store, name)
-        pieces = stream_dump(services.store, chosen, name)
+        pieces = stream_dump(services.store, services.readers, chosen, name)
         # What fails at once is told with its status; what fails later breaks the connection.
         first = await anext(pieces, b"")
         headers = {"Content-Type": chosen.content_type, "Vary": "Accept", "Cache-Control": "no-store"}
         return StreamingResponse(_resumed(first, pieces), headers=headers)
 
     return routes
+
+
+def _left_out(services: Services) -> dict[str, str]:
+    store = services.store
+    if not isinstance(store, RemoteStore):
+        return {}
+    url = store.address.query_url
+    return {"not_included": f"the graph itself, in the store at {url}; back that up with its own means"}
 
 
 def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:

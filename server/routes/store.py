@@ -39,8 +39,8 @@ from sparql.graph_store import (
     read_payload,
 )
 from sparql.negotiation import choose, choose_by_name
-from sparql.readers import ReaderPool
-from sparql.store import EmbeddedStore
+from sparql.readers import QueryReaders
+from sparql.triple_store import TripleStore
 
 _CLIENT_CLOSED_REQUEST = 499
 _FORM = "multipart/form-data"
@@ -59,12 +59,12 @@ class StoreServices(Protocol):
     def schema(self) -> Schema: ...
 
     @property
-    def store(self) -> EmbeddedStore: ...
+    def store(self) -> TripleStore: ...
 
     def writer_for(self, source: str) -> ChangeWriter: ...
 
     @property
-    def readers(self) -> ReaderPool: ...
+    def readers(self) -> QueryReaders: ...
 
 
 def router(services: StoreServices) -> APIRouter:
@@ -111,8 +111,10 @@ class Graphs:
         format_ = _format_for(request, wanted)
         conditions = _conditions(request)
         tag = graph_tag(readers.revision(), wanted.graph, format_)
+        fixed = readers.knows_every_change
         if (
-            conditions.if_none_match is not None
+            fixed
+            and conditions.if_none_match is not None
             and not conditions.if_none_match.any
             and conditions.is_known(tag)
         ):
@@ -132,7 +134,7 @@ class Graphs:
         tag = graph_tag(result.revision, wanted.graph, format_)
         try:
             conditions.check_read(tag)
-            known = conditions.is_known(tag)
+            known = fixed and conditions.is_known(tag)
             body = b"" if known or request.method == "HEAD" else result.whole()
         except BaseException:
             readers.close_query(result)

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sparql.readers.checkpoints import Checkpoint, CheckpointSource
     from sparql.readers.pool import ReaderPool, ReaderSettings
+    from sparql.readers.protocol import QueryReaders, StreamedResult
     from sparql.readers.result import QueryRequest, QueryResult
 
 __all__ = [
     "Checkpoint",
     "CheckpointSource",
+    "QueryReaders",
     "QueryRequest",
     "QueryResult",
     "ReaderPool",
     "ReaderSettings",
+    "StreamedResult",
 ]
 
 _HOMES = {
@@ -27,6 +30,8 @@ _HOMES = {
     "QueryResult": "sparql.readers.result",
     "ReaderPool": "sparql.readers.pool",
     "ReaderSettings": "sparql.readers.pool",
+    "QueryReaders": "sparql.readers.protocol",
+    "StreamedResult": "sparql.readers.protocol",
 }
 
 

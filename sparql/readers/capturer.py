@@ -63,6 +63,21 @@ class CloneSource(Protocol):
         """Tell of every change from now on, in order, before the next may start."""
 
 
+class Capturer(Protocol):
+    """Whoever finds out what an update that evaluates patterns would change."""
+
+    def capture(
+        self,
+        text: str,
+        using: Sequence[NamedNode] = (),
+        using_named: Sequence[NamedNode] = (),
+        timeout_s: float = 30.0,
+        base: str | None = None,
+    ) -> QuadDelta: ...
+
+    def close(self) -> None: ...
+
+
 class UpdateCapturer:
     """Captures updates in a process of its own, where their deadline and their memory limit end them.
 

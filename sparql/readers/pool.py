@@ -142,6 +142,11 @@ class ReaderPool:
         """How many queries wait for a reader."""
         return len(self._queue)
 
+    @property
+    def knows_every_change(self) -> bool:
+        """Nobody else writes to the store, so its revision stands for its content."""
+        return True
+
     def revision(self) -> int:
         """The revision that a query started now would see at least."""
         return self._source.revision()

@@ -1,0 +1,108 @@
+"""Opens the store that the settings name: in the folder, or at another host with the folder beside it."""
+
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from server.errors import SettingsError
+from server.settings import Settings
+from sparql.readers import QueryReaders, ReaderPool, ReaderSettings
+from sparql.readers.capturer import Capturer, UpdateCapturer
+from sparql.remote.address import RemoteAddress
+from sparql.remote.capturer import RemoteCapturer
+from sparql.remote.readers import RemoteReaders
+from sparql.remote.store import RemoteStore
+from sparql.store import EmbeddedStore
+
+
+def open_store(settings: Settings) -> EmbeddedStore | RemoteStore:
+    """The store. Raises SettingsError, StoreError and, for another host's, RemoteError."""
+    address = remote_address(settings)
+    embedded = EmbeddedStore(settings.data, durability=settings.durability)
+    if address is None:
+        return embedded
+    try:
+        return RemoteStore(address, embedded)
+    except BaseException:
+        embedded.close()
+        raise
+
+
+def remote_address(settings: Settings) -> RemoteAddress | None:
+    """Where the remote store is; None when the graph is in the folder. Raises SettingsError."""
+    if settings.store_url is None:
+        others = (settings.store_update_url, settings.store_graph_url, settings.store_default_graph)
+        if any(one is not None for one in others):
+            raise SettingsError("store_url is missing: the other store_ settings have nothing to go with.")
+        return None
+    if settings.store_token is not None and settings.store_user is not None:
+        raise SettingsError("Both store_token and store_user are set; set the one that the store wants.")
+    return RemoteAddress(
+        query_url=settings.store_url,
+        update_url=settings.store_update_url or settings.store_url,
+        graph_url=settings.store_graph_url,
+        user=settings.store_user,
+        password=settings.store_password,
+        token=settings.store_token,
+        digest=settings.store_auth == "digest",
+        default_graph=_iri(settings.store_default_graph),
+        timeout_s=settings.store_timeout_s,
+    )
+
+
+def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryReaders:
+    """Whoever answers queries from it."""
+    limits = ReaderSettings(
+        readers=settings.readers,
+        timeout_s=settings.query_timeout_s,
+        memory_limit_bytes=settings.query_memory_mb * 2**20,
+        express=True,
+    )
+    if isinstance(store, EmbeddedStore):
+        return ReaderPool(store, limits)
+    beside = ReaderSettings(
+        readers=1, timeout_s=settings.query_timeout_s, memory_limit_bytes=limits.memory_limit_bytes
+    )
+    return RemoteReaders(store, ReaderPool(store.embedded, beside), limits)
+
+
+def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
+    """Whoever captures updates that evaluate patterns."""
+    if isinstance(store, EmbeddedStore):
+        return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_mb * 2**20)
+    return RemoteCapturer(store)
+
+
+def capabilities(store: object) -> dict[str, Any]:
+    """What the store can promise, for `/healthz`: of a remote one less than of our own."""
+    if not isinstance(store, RemoteStore):
+        return {"kind": "embedded"}
+    traits = store.traits
+    return {
+        "kind": "remote",
+        "url": store.address.query_url,
+        "server": traits.server,
+        "default_graph": store.address.default_graph.value if store.address.default_graph else None,
+        "row_limit": traits.row_limit,
+        "datatypes_kept_apart": sorted(one.value for one in traits.kept_apart),
+        "beside": ["provenance", "review queue", "state", "change log"],
+        "not_promised": [
+            "RDF 1.2 triple terms in the graph",
+            "empty named graphs",
+            "blank nodes: they are IRIs there",
+            "reads of one revision (checkpoints), ETag and 304 for queries",
+            "that a query which was given up ends at once",
+            "the parameters derived, inference and rewrite of queries",
+            "an update whose later operations read what its earlier ones changed",
+            "revisions and changes for what other programs write there",
+            "our functions (geof:, ukf:) in queries: those of the store are called",
+            "backup, restore and optimize of the graph itself",
+        ],
+    }
+
+
+def _iri(text: str | None) -> NamedNode | None:
+    try:
+        return None if text is None else NamedNode(text)
+    except ValueError as error:
+        raise SettingsError(f"store_default_graph '{text}' is no absolute IRI: {error}.") from error

@@ -1,0 +1,69 @@
+"""A remote store's answers, mended: what stores write differently from the standard, and what was kept apart.
+
+The JSON results of Virtuoso name blank nodes by what is no label and write true as 1; datatypes that were
+wrapped on the way out (`sparql.remote.terms`) are unwrapped. Everything else passes as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from sparql.remote.terms import KEPT_APART, NODE_LABEL
+from sparql.remote.traits import Traits
+
+Mend = Callable[[bytes], bytes]
+_BOOLEAN = rb"http://www.w3.org/2001/XMLSchema#boolean"
+_NODE_IN_JSON = re.compile(rb'("type"\s*:\s*"bnode"\s*,\s*"value"\s*:\s*")nodeID://')
+_DATATYPE_IN_JSON = re.compile(rb'("datatype"\s*:\s*")' + re.escape(KEPT_APART.encode()))
+_BOOLEAN_IN_JSON = re.compile(rb'("datatype"\s*:\s*"' + _BOOLEAN + rb'"\s*,\s*"value"\s*:\s*)"([01])"')
+_BOOLEAN_IN_TRIPLES = re.compile(rb'([ \t])"([01])"(\^\^<' + _BOOLEAN + rb">)")
+_WORDS = {b"1": b'"true"', b"0": b'"false"'}
+
+
+def mending_of_results(traits: Traits) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """What to do with SPARQL JSON results in pieces."""
+
+    def mend(line: bytes) -> bytes:
+        if traits.virtuoso:
+            line = _NODE_IN_JSON.sub(rb"\1" + NODE_LABEL.encode(), line)
+        if traits.kept_apart:
+            line = _DATATYPE_IN_JSON.sub(rb"\1", line)
+        if traits.booleans_as_digits:
+            line = _BOOLEAN_IN_JSON.sub(lambda found: found[1] + _WORDS[found[2]], line)
+        return line
+
+    return _by_line(mend) if _differs(traits) else iter
+
+
+def mending_of_triples(traits: Traits) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """What to do with N-Triples in pieces."""
+
+    def mend(line: bytes) -> bytes:
+        # Inside a literal the quote would be escaped.
+        line = line.replace(b'"^^<' + KEPT_APART.encode(), b'"^^<')
+        return _BOOLEAN_IN_TRIPLES.sub(lambda found: found[1] + _WORDS[found[2]] + found[3], line)
+
+    return _by_line(mend) if _differs(traits) else iter
+
+
+def _differs(traits: Traits) -> bool:
+    return bool(traits.virtuoso or traits.kept_apart or traits.booleans_as_digits)
+
+
+def _by_line(mend: Mend) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """Mend whole lines only: what is looked for never spans two of them in the stores that need it."""
+
+    def mended(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        left: list[bytes] = []
+        for piece in pieces:
+            head, newline, tail = piece.rpartition(b"\n")
+            if newline:
+                yield mend(b"".join((*left, head, newline)))
+                left = [tail]
+            else:
+                left.append(piece)
+        if rest := b"".join(left):
+            yield mend(rest)
+
+    return mended

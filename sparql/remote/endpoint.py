@@ -1,0 +1,231 @@
+"""The writer's connection to a remote store: questions may be asked again, updates are sent once.
+
+Blocking; for the writer's thread. Queries of clients go through `sparql.remote.readers`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, cast
+
+import httpx
+from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, parse_query_results
+
+from sparql.errors import QueryTimeout, RemoteIncomplete, RemoteRefused, RemoteUnreachable
+from sparql.remote.address import RemoteAddress
+from sparql.source import Term
+
+_ATTEMPTS = 3
+_PAUSE_S = 0.2
+_CONNECT_TIMEOUT_S = 10.0
+_TOLD = 1000
+JSON_RESULTS = "application/sparql-results+json"
+Row = dict[str, Term]
+Repair = Callable[[Iterator[bytes]], Iterator[bytes]]
+
+
+class ConnectionLost(Exception):
+    """The connection ended after an update was sent, before an answer came."""
+
+
+class Endpoint:
+    """Queries and updates as SPARQL 1.1 Protocol requests; `repair` mends what a store writes amiss."""
+
+    def __init__(self, address: RemoteAddress, transport: httpx.BaseTransport | None = None) -> None:
+        self.address = address
+        self.server = ""
+        self.repair: Repair = iter
+        self._local = threading.local()
+        self._client = httpx.Client(
+            auth=address.authentication(),
+            timeout=httpx.Timeout(address.timeout_s, connect=_CONNECT_TIMEOUT_S),
+            transport=transport,
+            # Settings of the environment (proxies, netrc) are not this store's.
+            trust_env=False,
+        )
+
+    @contextmanager
+    def deadline(self, moment: float | None) -> Iterator[None]:
+        """Questions of this thread end at `moment` (of `time.monotonic`): QueryTimeout."""
+        before = getattr(self._local, "deadline", None)
+        self._local.deadline = moment
+        try:
+            yield
+        finally:
+            self._local.deadline = before
+
+    def solutions(
+        self,
+        text: str,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+    ) -> list[Row]:
+        """The solutions of a SELECT, whole.
+
+        Raises RemoteUnreachable, RemoteRefused, RemoteIncomplete and QueryTimeout.
+        """
+        return self._asked(text, default_graphs, named_graphs, _read_solutions)
+
+    def limit_of(self, text: str) -> int | None:
+        """After how many rows the store cuts the answer to a query; None when it does not."""
+        try:
+            self._asked(text, (), (), _read_solutions)
+        except RemoteIncomplete as error:
+            return getattr(error, "row_limit", None)
+        except RemoteRefused:
+            return None
+        return None
+
+    def update(self, text: str) -> None:
+        """Send an update once; only a connection that was never made is tried again.
+
+        Raises RemoteUnreachable (nothing was sent), RemoteRefused and ConnectionLost.
+        """
+        content = text.encode()
+        headers = {"Content-Type": "application/sparql-update; charset=utf-8", "Accept": "*/*"}
+        url = self.address.update_url
+        for attempt in range(_ATTEMPTS):
+            try:
+                response = self._client.post(url, content=content, headers=headers)
+                break
+            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise RemoteUnreachable(url, _reason(error)) from error
+                time.sleep(_PAUSE_S * 2**attempt)
+            except httpx.HTTPError as error:
+                raise ConnectionLost(_reason(error)) from error
+        self.server = response.headers.get("server", self.server)
+        if not response.is_success:
+            raise refused(url, response.status_code, response.text)
+
+    def add_to_graph(self, graph: NamedNode, n_triples: bytes) -> None:
+        """Add triples without blank nodes to a graph, by the graph store; safe to send again.
+
+        Raises RemoteUnreachable and RemoteRefused.
+        """
+        url = self.address.graph_url
+        assert url is not None
+        headers = {"Content-Type": "application/n-triples"}
+        for attempt in range(_ATTEMPTS):
+            try:
+                response = self._client.post(
+                    url, params={"graph": graph.value}, content=n_triples, headers=headers
+                )
+                break
+            except httpx.HTTPError as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise RemoteUnreachable(url, _reason(error)) from error
+                time.sleep(_PAUSE_S * 2**attempt)
+        if not response.is_success:
+            raise refused(url, response.status_code, response.text)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    def _asked(
+        self,
+        text: str,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+        read: Callable[[IO[bytes]], list[Row]],
+    ) -> list[Row]:
+        url = self.address.query_url
+        form = query_form(text, default_graphs, named_graphs)
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._client.stream(
+                    "POST", url, data=form, headers={"Accept": JSON_RESULTS}, timeout=self._timeout()
+                ) as response:
+                    self.server = response.headers.get("server", self.server)
+                    if not response.is_success:
+                        response.read()
+                        raise refused(url, response.status_code, response.text)
+                    check_whole(url, response.headers)
+                    return read(as_file(self.repair(response.iter_bytes(65536))))
+            except httpx.TimeoutException as error:
+                self._timeout()
+                if attempt == _ATTEMPTS - 1 or not isinstance(error, httpx.ConnectTimeout):
+                    raise RemoteUnreachable(url, "it did not answer in time") from error
+            except httpx.HTTPError as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise RemoteUnreachable(url, _reason(error)) from error
+            except SyntaxError as error:
+                raise RemoteIncomplete(url, f"it is no SPARQL result ({error})") from error
+            time.sleep(_PAUSE_S * 2**attempt)
+        raise AssertionError("unreachable")
+
+    def _timeout(self) -> httpx.Timeout:
+        """What is left of the deadline. Raises QueryTimeout when nothing is."""
+        moment = getattr(self._local, "deadline", None)
+        if moment is None:
+            return self._client.timeout
+        left = moment - time.monotonic()
+        if left <= 0:
+            raise QueryTimeout(self.address.timeout_s)
+        return httpx.Timeout(left)
+
+
+def query_form(
+    text: str, default_graphs: Sequence[NamedNode], named_graphs: Sequence[NamedNode]
+) -> dict[str, str | list[str]]:
+    """The form of a query by POST (SPARQL 1.1 Protocol, 2.1.2)."""
+    form: dict[str, str | list[str]] = {"query": text}
+    if default_graphs:
+        form["default-graph-uri"] = [graph.value for graph in default_graphs]
+    if named_graphs:
+        form["named-graph-uri"] = [graph.value for graph in named_graphs]
+    return form
+
+
+def check_whole(url: str, headers: httpx.Headers) -> None:
+    """Raises RemoteIncomplete when the store says that it cut the answer, as Virtuoso does."""
+    limit = headers.get("x-sparql-maxrows")
+    if limit is not None:
+        error = RemoteIncomplete(url, f"it was cut after {limit} rows; raise ResultSetMaxRows there")
+        error.row_limit = int(limit) if limit.isdigit() else None
+        raise error
+    if headers.get("x-sql-state") == "S1TAT":
+        raise RemoteIncomplete(url, "the store stopped at its time limit and sent a part; narrow the query")
+
+
+def refused(url: str, status: int, told: str) -> RemoteRefused:
+    """The error for an answer that is none, with the store's words without the request it repeats."""
+    words = " ".join(told.partition("SPARQL query:")[0].split())
+    return RemoteRefused(url, status, words[:_TOLD] or "no reason given")
+
+
+class _File:
+    """Pieces of bytes as a file that is read once."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = b""
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._left = piece
+        taken, self._left = self._left[:size], self._left[size:]
+        return taken
+
+
+def as_file(pieces: Iterator[bytes]) -> IO[bytes]:
+    """What the engine's parsers read from."""
+    return cast("IO[bytes]", _File(pieces))
+
+
+def _read_solutions(file: IO[bytes]) -> list[Row]:
+    found = parse_query_results(file, format=QueryResultsFormat.JSON)
+    assert not isinstance(found, QueryBoolean)
+    names = [variable.value for variable in found.variables]
+    return [{name: term for name in names if (term := row[name]) is not None} for row in found]
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__

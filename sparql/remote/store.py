@@ -1,0 +1,412 @@
+"""The graph in a remote SPARQL 1.1 store, with a local store beside it for what such a store cannot hold.
+
+There: the default graph, clients' named graphs, the graphs of origins (asserted, extracted, derived,
+ontology) and the marker of the last commit. Here: provenance and review (RDF 1.2 triple terms), the state and
+the revision. A commit is noted on the disk, applied there in one guarded update, then committed here; what
+becomes unknown in between is settled by asking for the marker.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
+
+from sparql.changes import ChangeLog, Commit
+from sparql.errors import (
+    ProtectedGraph,
+    RemoteConflict,
+    RemoteError,
+    RemoteRefused,
+    RemoteUndecided,
+    RemoteUnreachable,
+    StoreUnwritable,
+)
+from sparql.remote.address import RemoteAddress
+from sparql.remote.answers import mending_of_results
+from sparql.remote.commits import Delta, marker, read_marker
+from sparql.remote.endpoint import ConnectionLost, Endpoint
+from sparql.remote.graph import RemoteGraph
+from sparql.remote.pending import PendingCommit, PendingFile
+from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
+from sparql.source import Term
+from sparql.store import EmbeddedStore, NamedGraphSource
+from sparql.vocabulary import DEFAULT, GRAPH, PROVENANCE, REVIEW, STATE, UKG
+
+LOCAL_GRAPHS = (PROVENANCE, REVIEW, STATE)
+_log = logging.getLogger("urbankg.store")
+_SETTLING_PAUSES_S = (0.2, 0.5, 1.0, 2.0)
+
+
+class RemoteStore:
+    """One writer's view of the store at `address`; `local` is the store beside it, in a folder.
+
+    After an update whose answer was lost the store is asked what became of it, after each of
+    `settling_pauses_s`. `traits` that are known already are not found out anew. Raises RemoteError when the
+    store cannot be reached or does not take updates.
+    """
+
+    def __init__(
+        self,
+        address: RemoteAddress,
+        local: EmbeddedStore,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        settling_pauses_s: Sequence[float] = _SETTLING_PAUSES_S,
+        traits: Traits | None = None,
+    ) -> None:
+        assert local.folder is not None
+        self._settling_pauses_s = settling_pauses_s
+        self.address = address
+        self.local = local
+        self.journal: ChangeLog | None = None
+        self.endpoint = Endpoint(address, transport)
+        self.traits = traits or find_traits(self.endpoint)
+        self.endpoint.repair = mending_of_results(self.traits)
+        self._terms = terms_of(address.query_url, self.traits)
+        self.graph = RemoteGraph(self.endpoint, self._terms, address.default_graph)
+        self._pending = PendingFile(local.folder)
+        self._commit = self._begin()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the store beside."""
+        assert self.local.folder is not None
+        return self.local.folder
+
+    @property
+    def embedded(self) -> EmbeddedStore:
+        """The store beside."""
+        return self.local
+
+    @property
+    def bulk_pending(self) -> bool:
+        """Whether a bulk load began whose end was never reached."""
+        return self.local.bulk_pending
+
+    def revision(self) -> int:
+        """The number of this server's last commit; what others write there does not count."""
+        return self.local.revision()
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
+        for quad in self.match_quads(subject, predicate, object_, DEFAULT):
+            yield quad.triple
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]:
+        """Quads that fit the pattern, of one graph or (None) of all."""
+        if graph in LOCAL_GRAPHS:
+            return self.local.match_quads(subject, predicate, object_, graph)
+        return self.graph.quads_for_pattern(subject, predicate, object_, graph)
+
+    def named(self, graph: NamedNode) -> NamedGraphSource:
+        """One named graph as a source of triples."""
+        return NamedGraphSource(self, graph)
+
+    def contains(self, quad: Quad) -> bool:
+        if quad.graph_name in LOCAL_GRAPHS:
+            return self.local.contains(quad)
+        return quad in self.graph
+
+    def has_graph(self, graph: NamedNode) -> bool:
+        """Whether a named graph holds anything; remote stores need not know empty ones."""
+        if graph in LOCAL_GRAPHS:
+            return self.local.has_graph(graph)
+        return self.graph.contains_named_graph(graph)
+
+    def steady(self) -> AbstractContextManager[None]:
+        """Answers are remembered while the block runs."""
+        return self.graph.steady()
+
+    def expect(self, triples: Sequence[Triple]) -> None:
+        """Fetch together what `contains` will be asked of these."""
+        self.graph.expect(triples)
+
+    def commit(
+        self,
+        additions: Collection[Quad],
+        removals: Collection[Quad] = (),
+        *,
+        origin: str = "system",
+        graphs_created: Collection[NamedNode] = (),
+        graphs_dropped: Collection[NamedNode] = (),
+    ) -> int:
+        """Apply exactly these quads there, in one operation, and here, and return the new revision.
+
+        Graphs come and go with their quads: empty ones are not kept. Raises RemoteUnreachable,
+        RemoteRefused, RemoteUnsupported and RemoteConflict when nothing was changed, and RemoteUndecided
+        when that is not known.
+        """
+        kept = set(additions)
+        gone = [quad for quad in removals if quad not in kept]
+        come = list(dict.fromkeys(additions))
+        pending = PendingCommit(
+            self._commit,
+            _new_commit(),
+            origin,
+            _where(come, local=False),
+            _where(gone, local=False),
+            _where(come, local=True),
+            _where(gone, local=True),
+        )
+        if not pending.additions and not pending.removals:
+            return self._commit_here(pending)
+        self._check(pending)
+        delta = self._delta(pending.after)
+        try:
+            delta.take(pending.additions, pending.removals)
+            return self._carry_out(pending, delta)
+        finally:
+            delta.clear()
+
+    def settle(self, revision: int | None = None) -> None:
+        """Wait for the local disk, as the setting durability says."""
+        self.local.settle(revision)
+
+    def late_commit(self) -> PendingCommit | None:
+        """Settle a commit whose end was not known: take it in if it was applied, else rule it out.
+
+        Raises RemoteUnreachable, RemoteUndecided or RemoteConflict while that cannot be done.
+        """
+        pending = self._pending.read()
+        if pending is None:
+            return None
+        held = read_marker(self.endpoint)
+        if held == pending.before:
+            held = self._rule_out(pending)
+        if held == pending.after:
+            self._commit_here(pending, late=True)
+            self._pending.forget()
+            _log.warning("A commit whose end was not known had been applied; it is taken in now.")
+            return pending
+        if held is not None and held == self._commit:
+            self._pending.forget()
+            _log.warning("A commit whose end was not known had not been applied; it is given up.")
+            return None
+        raise RemoteConflict(self.address.query_url)
+
+    def begin_bulk(self) -> None:
+        """Note here that a bulk load has begun."""
+        with self._noted(PendingCommit(self._commit, self._commit, "asserted", (), (), (), (), False)):
+            self.local.begin_bulk()
+
+    def bulk_add(self, quads: Iterable[Quad]) -> None:
+        """Add quads of any number, all or none: staged as they come, then moved in one operation."""
+        pending = PendingCommit(self._commit, _new_commit(), "asserted", (), (), (), (), complete=False)
+        delta = self._delta(pending.after)
+        try:
+            delta.add(quad for quad in quads if quad.graph_name not in LOCAL_GRAPHS)
+            self._carry_out(pending, delta)
+        finally:
+            delta.clear()
+
+    def end_bulk(self, removals: Collection[Quad] = ()) -> int:
+        """Commit that the bulk load is finished, and what went because of it; the new revision."""
+        if removals:
+            self.commit((), removals)
+        with self._noted(PendingCommit(self._commit, self._commit, "asserted", (), (), (), (), False)):
+            return self.local.end_bulk()
+
+    def probe(self) -> None:
+        """Check that both stores work and that nobody took the remote one over. Raises StoreError."""
+        self.local.probe()
+        if self._pending.read() is not None:
+            raise RemoteUndecided(self.address.update_url, "the next write asks what became of it")
+        if read_marker(self.endpoint) != self._commit:
+            raise RemoteConflict(self.address.query_url)
+
+    def optimize(self) -> None:
+        """Compact the local store's files; the remote one has its own means."""
+        self.local.optimize()
+
+    def close(self) -> None:
+        """Let go of both stores."""
+        self.endpoint.close()
+        self.local.close()
+
+    def _begin(self) -> NamedNode:
+        """The commit that the store is at; a marker is left in a store that has none."""
+        self._sweep()
+        held, known = read_marker(self.endpoint), self._known_commit()
+        if self._pending.read() is not None and known is not None:
+            return known
+        if held is None:
+            held = _new_commit()
+            try:
+                self.endpoint.update(f"INSERT DATA {{ {marker(held)} }}")
+            except ConnectionLost as error:
+                raise RemoteUnreachable(self.address.update_url, str(error)) from error
+        if held != known:
+            if known is not None:
+                _log.warning(
+                    "The store at %s is not at the commit that this folder knows: another server wrote to "
+                    "it, or the folder was restored. It is taken as it is.",
+                    self.address.query_url,
+                )
+            self._know(held)
+        return held
+
+    def _sweep(self) -> None:
+        """Take away the staging graphs of an earlier server that did not end well."""
+        rows = self.endpoint.solutions(
+            "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } "
+            f'FILTER(STRSTARTS(STR(?g), "{GRAPH.iri}{STAGING}")) }}'
+        )
+        for row in rows:
+            try:
+                self.endpoint.update(f"DROP SILENT GRAPH {row['g']}")
+            except ConnectionLost as error:
+                raise RemoteUnreachable(self.address.update_url, str(error)) from error
+
+    def _check(self, pending: PendingCommit) -> None:
+        """Our default graph is not written to by its name, past the gate."""
+        name = self.address.default_graph
+        for quad in (*pending.additions, *pending.removals):
+            if name is not None and quad.graph_name == name:
+                raise ProtectedGraph(name)
+
+    def _delta(self, commit: NamedNode) -> Delta:
+        return Delta(self.endpoint, self._terms, self.traits, self.address.default_graph, commit)
+
+    def _carry_out(self, pending: PendingCommit, delta: Delta) -> int:
+        try:
+            self._pending.write(pending)
+        except OSError as error:
+            raise StoreUnwritable(self.folder, error.strerror or str(error)) from error
+        with self._noted(pending):
+            try:
+                self._apply(delta.text(pending.before, pending.after), pending)
+            except RemoteUndecided:
+                raise
+            except RemoteError:
+                self._pending.forget()
+                raise
+            self._commit = pending.after
+            revision = self.local.commit(
+                [*pending.local_additions, self._stamp(pending.after)],
+                [*pending.local_removals, self._stamp(pending.before)],
+            )
+        self._pending.forget()
+        return revision
+
+    def _apply(self, text: str, pending: PendingCommit) -> None:
+        """Send the update until the marker says that it is applied."""
+        url = self.address.update_url
+        problem: Exception | None = None
+        for pause in (0.0, *self._settling_pauses_s):
+            time.sleep(pause)
+            try:
+                self.endpoint.update(text)
+                problem = None
+            except ConnectionLost as error:
+                problem = error
+            except RemoteUnreachable as error:
+                if problem is None:
+                    raise
+                problem = error
+                continue
+            except RemoteRefused as error:
+                if self._held_after(error) == pending.before:
+                    raise
+                problem = error
+            try:
+                held = read_marker(self.endpoint)
+            except RemoteError as error:
+                problem = error
+                continue
+            if held == pending.after:
+                return
+            if held != pending.before:
+                raise RemoteConflict(url)
+            if problem is None:
+                raise RemoteRefused(url, 200, "it said that it carried the update out, and did not")
+        raise RemoteUndecided(url, str(problem))
+
+    def _held_after(self, refusal: RemoteRefused) -> NamedNode | None:
+        try:
+            return read_marker(self.endpoint)
+        except RemoteError as error:
+            raise RemoteUndecided(self.address.update_url, f"{refusal.told}; then {error}") from error
+
+    def _rule_out(self, pending: PendingCommit) -> NamedNode | None:
+        """Move the marker on, so that an update still on its way finds nothing to do; what is held then."""
+        fence = _new_commit()
+        text = (
+            f"DELETE {{ {marker(pending.before)} }} INSERT {{ {marker(fence)} }} "
+            f"WHERE {{ {marker(pending.before)} }}"
+        )
+        try:
+            self.endpoint.update(text)
+        except ConnectionLost as error:
+            raise RemoteUndecided(self.address.update_url, str(error)) from error
+        held = read_marker(self.endpoint)
+        if held == fence:
+            self._know(fence)
+            self._commit = fence
+        return held
+
+    def _commit_here(self, pending: PendingCommit, *, late: bool = False) -> int:
+        """The local part of a commit that is applied there, or has nothing there."""
+        there = bool(pending.additions or pending.removals) or not pending.complete
+        stamps = ([self._stamp(pending.after)], [self._stamp(pending.before)]) if there else ([], [])
+        with self._noted(pending, late=late):
+            revision = self.local.commit(
+                [*pending.local_additions, *stamps[0]], [*pending.local_removals, *stamps[1]]
+            )
+        if there:
+            self._commit = pending.after
+        return revision
+
+    @contextmanager
+    def _noted(self, pending: PendingCommit, *, late: bool = False) -> Iterator[None]:
+        """The journal's entry, with only what is really changed; of a `late` commit that is no more known."""
+        if self.journal is None:
+            yield
+            return
+        additions = (*pending.additions, *pending.local_additions)
+        removals = (*pending.removals, *pending.local_removals)
+        if not late:
+            self.expect([quad.triple for quad in pending.additions])
+            additions = tuple(quad for quad in additions if not self.contains(quad))
+            removals = tuple(quad for quad in removals if self.contains(quad))
+        entry = Commit(self.revision() + 1, pending.origin, additions, removals, complete=pending.complete)
+        with self.journal.writing(entry):
+            yield
+
+    def _known_commit(self) -> NamedNode | None:
+        found = next(self.local.match_quads(UKG.store, UKG.commit, None, STATE), None)
+        return found.object if found is not None and isinstance(found.object, NamedNode) else None
+
+    def _know(self, commit: NamedNode) -> None:
+        """Remember what the store holds; this is no revision of its own."""
+        known = list(self.local.match_quads(UKG.store, UKG.commit, None, STATE))
+        self.local.graph.extend([self._stamp(commit)])
+        for quad in known:
+            if quad.object != commit:
+                self.local.graph.remove(quad)
+
+    def _stamp(self, commit: NamedNode) -> Quad:
+        return Quad(UKG.store, UKG.commit, commit, STATE)
+
+
+def _new_commit() -> NamedNode:
+    return NamedNode(f"urn:uuid:{uuid.uuid4()}")
+
+
+def _where(quads: Iterable[Quad], *, local: bool) -> list[Quad]:
+    """Those that are kept here (`local`), or there."""
+    return [quad for quad in quads if (quad.graph_name in LOCAL_GRAPHS) is local]

@@ -1,0 +1,60 @@
+"""Query texts made fit for a remote store: graphs of the system hidden, kept-apart datatypes renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from sparql.remote.terms import KEPT_APART, Terms
+from sparql.syntax import Prologue, read_prologue
+from sparql.tokens import Token, TokenKind, read_tokens
+from sparql.vocabulary import GRAPH
+
+
+def without_system_graphs(text: str) -> str:
+    """The query with `GRAPH ?g { ... }` kept from ranging over the system's graphs.
+
+    A FILTER after the group says so; it holds for the group around it, which has such a binding of ?g in
+    every solution or (in OPTIONAL and MINUS) is judged by itself.
+    """
+    tokens = list(read_tokens(text, read_prologue(text).end))
+    added: list[tuple[int, str]] = []
+    for index, token in enumerate(tokens[:-2]):
+        name = tokens[index + 1]
+        if token.is_word_ending("GRAPH") and name.kind is TokenKind.VARIABLE:
+            end = _closing(tokens, index + 2)
+            if end is not None:
+                filter_ = f' FILTER(!STRSTARTS(STR({name.text}), "{GRAPH.iri}")) '
+                added.append((tokens[end].end, filter_))
+    for position, filter_ in sorted(added, reverse=True):
+        text = text[:position] + filter_ + text[position:]
+    return text
+
+
+def with_kept_apart(text: str, terms: Terms, base: str | None = None) -> str:
+    """The query with the datatypes of its literals as the store holds them."""
+    if not terms.kept_apart or "^^" not in text:
+        return text
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    tokens = list(read_tokens(text, prologue.end))
+    names = {one.value for one in terms.kept_apart}
+    changed = [
+        (token, iri)
+        for before, token in pairwise(tokens)
+        if before.text.endswith("^") and (iri := prologue.expand(token)) in names
+    ]
+    for token, iri in reversed(changed):
+        text = f"{text[: token.start]}<{KEPT_APART}{iri}>{text[token.end :]}"
+    return text
+
+
+def _closing(tokens: Sequence[Token], opening: int) -> int | None:
+    if tokens[opening].text != "{":
+        return None
+    depth = 0
+    for index in range(opening, len(tokens)):
+        if tokens[index].kind is TokenKind.PUNCTUATION:
+            depth += (tokens[index].text == "{") - (tokens[index].text == "}")
+            if depth == 0:
+                return index
+    return None
