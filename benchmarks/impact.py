@@ -12,7 +12,8 @@ import argparse
 import time
 from pathlib import Path
 
-from benchmarks.gate import filled
+from gate import filled
+
 from ontology import Schema
 from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.impact import RuleSet, measure_impact
