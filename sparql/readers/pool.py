@@ -324,7 +324,12 @@ class ReaderPool:
             self.statistics.kills += 1
             reader.kill(None)
             raise _Outstayed from None
-        return members if text == members["text"] else _members(replace(request, text=text))
+        if text == members["text"]:
+            return members
+        if request.preparation.optional and members["text"] == request.text:
+            # Candidates only: it names the same graphs, and reading a long text for them takes long.
+            return {**members, "text": text}
+        return _members(replace(request, text=text))
 
     def _finish(self, answer: Answer) -> None:
         answer.killer.cancel()
