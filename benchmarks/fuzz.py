@@ -164,6 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--examples", type=int, default=100, help="random requests for each route")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--most", type=int, default=1200, help="seconds that generated requests may take")
     parser.add_argument("--only", choices=("protocol", "clients", "generated"))
     options = parser.parse_args(arguments)
     with target() as found:
@@ -173,7 +174,14 @@ def main(arguments: list[str] | None = None) -> int:
             clients(found)
         if options.only in (None, "generated"):
             phases = ("examples", "coverage", "fuzzing")
-            generated(found.url, found.ledger, seed=options.seed, examples=options.examples, phases=phases)
+            generated(
+                found.url,
+                found.ledger,
+                seed=options.seed,
+                examples=options.examples,
+                phases=phases,
+                most_s=options.most,
+            )
             found.check("generated")
         problems = [line for line in found.server.log.read_text().splitlines() if '"level": "error"' in line]
         for line in problems[:5]:

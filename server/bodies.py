@@ -37,7 +37,15 @@ async def read_json(request: Request, model: type[M], limit: int) -> M:
 def parse_json(body: bytes) -> Any:
     """The JSON value of a body. Raises `MalformedBody` with the place of the mistake."""
     try:
-        return json.loads(body.decode("utf-8"))
+        value = json.loads(body.decode("utf-8"))
+        if b"\\ud" in body.lower():
+            # Half of a surrogate pair is no character: nothing that stores or sends text takes it.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
+    except UnicodeEncodeError as error:
+        raise MalformedBody(
+            "A string of the body holds half of a surrogate pair, which is no text. Escape both halves."
+        ) from error
     except UnicodeDecodeError as error:
         raise MalformedBody(
             f"The body is not UTF-8: byte {error.start} cannot be read. Encode it as UTF-8."

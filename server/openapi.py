@@ -137,7 +137,7 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
     if path.startswith("/store"):
         if method == "get":
             return {"200": _GRAPHS, "304": ()}
-        return {"200": (_JSON,), "204": (), **({"201": (_JSON,)} if method != "delete" else {})}
+        return {"200": (_JSON,), "204": (), **({"201": ()} if method != "delete" else {})}
     known: dict[tuple[str, str], Mapping[str, tuple[str, ...]]] = {
         ("/sparql", "get"): {"200": _ANSWERS, "304": ()},
         ("/query", "get"): {"200": _ANSWERS, "304": ()},

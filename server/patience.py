@@ -1,8 +1,9 @@
-"""The HTTP protocol with limits that uvicorn does not have: size of the head, time for head and body.
+"""The HTTP protocol with limits that uvicorn does not have: size of the head, time for head, body and answer.
 
 A client that opens a connection and sends a byte now and then holds it, and memory, for as long as it
 likes. Here the head must be there after `client_timeout_s`, each further piece of a body as well, and address
-and headers together may not be larger than `max_header_bytes`.
+and headers together may not be larger than `max_header_bytes`. A client that takes nothing of its answer for
+as long is let go of.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ def limited_protocol(settings: Settings, lane: Lane | None = None) -> type[HttpT
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Answers 408, 414 or 431 by itself and closes, since no application could."""
+    """One connection. Answers 400, 408, 414 or 431 by itself and closes, since no application could."""
 
     head_limit = 131_072
     patience_s = 30.0
@@ -46,6 +47,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._answered = False
         self._timer: TimerHandle | None = None
+        self._stall: TimerHandle | None = None
 
     def quick_answer(self) -> list[bytes] | None:
         """The answer to the request whose head has come, where it can be told at once."""
@@ -57,7 +59,26 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._end_stall()
+        self._stall = self.loop.call_later(self.patience_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._end_stall()
+        super().resume_writing()
+
+    def _end_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
+
+    def send_400_response(self, msg: str) -> None:
+        """As a problem, and never into the middle of the answer to an earlier request."""
+        self._refuse(400)
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
@@ -87,6 +108,10 @@ class LimitedProtocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self.head_limit:
             self._refuse(414 if len(self.url) > self.head_limit // 2 else 431)
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts != 1 and self.parser.get_http_version() == "1.1":
+            # RFC 9112, 3.2: none, or two of which a proxy may have taken the other one.
+            self._refuse(400)
         if self.transport.is_closing():
             return
         self._in_head = False
@@ -163,6 +188,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 _TOLD = {
+    400: (
+        "Bad Request",
+        "This cannot be read as HTTP; check the request's head, its lengths and its chunks.",
+    ),
     408: ("Request Timeout", "The request did not come in time; send it again without pauses."),
     414: ("URI Too Long", "The address is too long; send the query by POST, as the body."),
     431: ("Request Header Fields Too Large", "The headers are too large; send fewer or shorter ones."),

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from starlette.requests import ClientDisconnect
+
 from extractors import errors as extraction
 from extractors.cleaning import TextError, TextTooLong, UnsupportedLanguage
 from geo.errors import GeoError
@@ -25,6 +27,9 @@ from shapes.errors import (
 from sparql.ask.errors import AskError
 from sparql.bulk import MalformedLiteral
 from sparql.errors import BackupError, SparqlError
+
+# Nobody is there to be told; the status is for the log.
+_CLIENT_LEFT = 499
 
 USER_ERRORS: tuple[type[Exception], ...] = (
     SparqlError,
@@ -95,6 +100,7 @@ def all_problems() -> ProblemMap:
     add(server.EditConflict, 412, "Edited meanwhile")
     add(server.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
+    add(ClientDisconnect, _CLIENT_LEFT, "The client left")
     add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import schemathesis
 from schemathesis.engine import Status, events, from_schema
 
@@ -15,7 +17,22 @@ _CHECKS = (
 )
 
 
-def generated(url: str, ledger: Ledger, *, seed: int, examples: int, phases: tuple[str, ...]) -> None:
+@schemathesis.serializer(
+    "application/sparql-query",
+    "application/sparql-update",
+    "application/n-triples",
+    "application/n-quads",
+    "application/trig",
+    "text/turtle",
+)
+def _as_text(context: schemathesis.SerializationContext, value: Any) -> bytes:
+    """Texts as they are, whatever was generated."""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+def generated(
+    url: str, ledger: Ledger, *, seed: int, examples: int, phases: tuple[str, ...], most_s: int
+) -> None:
     """Run schemathesis: its systematic cases and so many random ones for each route.
 
     What breaks a check is a failure: a status or a media type that the description does not name, an answer
@@ -28,8 +45,14 @@ def generated(url: str, ledger: Ledger, *, seed: int, examples: int, phases: tup
             "seed": seed,
             "request-timeout": HANG_S,
             "continue-on-failure": True,
+            "max-time": most_s,
             "max-stream-events": 1,
-            "generation": {"max-examples": examples, "database": "none", "no-shrink": True},
+            "generation": {
+                "max-examples": examples,
+                "database": "none",
+                "no-shrink": True,
+                "with-security-parameters": False,
+            },
             "phases": {name: {"enabled": name in phases} for name in every},
             "checks": {
                 "enabled": False,

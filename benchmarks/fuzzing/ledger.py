@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -35,16 +36,20 @@ class Ledger:
             self.answers[group].append((name, answer))
             told = f"{group}: {name}"
             if answer.hung:
-                self.failures.append(f"{told}: no end within {HANG_S:g} s")
+                self._failed(f"{told}: no end within {HANG_S:g} s")
             elif answer.status is None and must_answer:
-                self.failures.append(f"{told}: closed without an answer")
+                self._failed(f"{told}: closed without an answer")
             elif answer.status is not None and answer.status >= 500 and answer.status not in ALLOWED:
-                self.failures.append(f"{told}: {answer.status} {answer.body[:300]!r}")
+                self._failed(f"{told}: {answer.status} {answer.body[:300]!r}")
 
     def fail(self, told: str) -> None:
         """Note a failure that is not one of an answer."""
         with self.lock:
-            self.failures.append(told)
+            self._failed(told)
+
+    def _failed(self, told: str) -> None:
+        self.failures.append(told)
+        print(f"FAILURE {told}", file=sys.stderr, flush=True)
 
     @property
     def cases(self) -> int:

@@ -24,7 +24,7 @@ def router(services: Services) -> APIRouter:
     @routes.get("/ontology", response_class=Response)
     async def get_ontology(request: Request, iri: str | None = None) -> Response:
         """The ontology (of that IRI, or all that are loaded) as Turtle, RDF/XML or another RDF format."""
-        if iri is not None and NamedNode(iri) not in services.schema.ontologies:
+        if iri is not None and iri not in {name.value for name in services.schema.ontologies}:
             known = ", ".join(sorted(name.value for name in services.schema.ontologies))
             raise UnknownResource(f"No ontology <{iri}> is loaded. There are: {known or 'none'}.")
         return _serialized(services, request, iri)
@@ -61,7 +61,10 @@ def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]
 def _entity(services: Services) -> Callable[[Request, str], Awaitable[Response]]:
     async def get_entity(request: Request, name: str) -> Response:
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-        iri = NamedNode(services.settings.base_iri + name)
+        try:
+            iri = NamedNode(services.settings.base_iri + name)
+        except ValueError as error:
+            raise UnknownResource(f"'{name}' cannot stand in an IRI ({error}), so nothing has it.") from error
         if not any(True for _ in services.store.match(iri, None, None)):
             raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
         async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:

@@ -123,7 +123,7 @@ def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
 
 def _absolute(member: str, name: str) -> Path:
     path = Path(name)
-    if not path.is_absolute():
+    if "\0" in name or not path.is_absolute():
         raise InvalidBody([(member, f"'{name}' is not an absolute path on the server's machine")])
     return path
 

@@ -254,6 +254,9 @@ class ReaderPool:
             as_sent = members
             if request is not None and request.preparation is not None:
                 members = await self._rewritten(reader, lease, members, request)
+            if not reader.alive:
+                # The deadline came first.
+                raise EOFError
             reader.send(kind, {**members, "path": lease.path})
             self.statistics.queries += 1
             if reader is self._express:

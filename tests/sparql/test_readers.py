@@ -192,6 +192,13 @@ async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: Stor
                 await drained(result)
 
 
+async def test_a_deadline_that_has_passed_already_is_told(source: StoreCheckpoints, pool: ReaderPool) -> None:
+    for _ in range(3):
+        with pytest.raises(QueryTimeout):
+            await pool.solutions("ASK {}", timeout_s=5e-324)
+    assert (await pool.solutions("ASK {}"))["boolean"] is True
+
+
 async def test_short_queries_are_answered_while_all_readers_are_busy(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
