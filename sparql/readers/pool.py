@@ -247,7 +247,12 @@ class ReaderPool:
         patient: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
         reader = await self._take(deadline, patient=patient)
-        killer = asyncio.get_running_loop().call_at(deadline, self._expire, reader, timeout_s)
+        loop = asyncio.get_running_loop()
+        if loop.time() >= deadline:
+            # It has not been asked anything yet, so there is nothing to kill it for.
+            self._give_back(reader)
+            raise QueryTimeout(timeout_s)
+        killer = loop.call_at(deadline, self._expire, reader, timeout_s)
         try:
             lease = await self._keeper.lease()
             self._replace_lease(reader, lease)
