@@ -29,7 +29,7 @@ from pyoxigraph import (
 )
 from pyoxigraph import RdfFormat as Rdf
 
-from sparql.errors import FetchFailed, FetchRefused
+from sparql.errors import FetchFailed
 from sparql.syntax import Prologue, read_prologue
 from sparql.tokens import Token, TokenKind, read_tokens
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\w+")
 
 
 class Sources(Protocol):
-    """Whoever fetches. Raises FetchRefused and FetchFailed, both of which SILENT passes over."""
+    """Whoever fetches. Raises FetchRefused, and FetchFailed, which SILENT passes over."""
 
     async def results(self, endpoint: str, query: str) -> bytes:
         """The answer to a SELECT, as SPARQL 1.1 JSON results."""
@@ -88,7 +88,7 @@ def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
 async def localise(text: str, sources: Sources, base: str | None = None) -> str:
     """The request with every remote part fetched and put in its place; lines keep their numbers.
 
-    Raises FetchRefused and FetchFailed, unless the part is SILENT.
+    Raises FetchRefused and, unless the part is SILENT, FetchFailed.
     """
     done: list[str] = []
     position = 0
@@ -104,7 +104,7 @@ async def _content(part: RemotePart, sources: Sources) -> str:
         if part.keyword == "SERVICE":
             return values_of(await sources.results(part.target, part.query), part.target)
         return _data_of(await sources.triples(part.target), part.graph)
-    except (FetchFailed, FetchRefused):
+    except FetchFailed:
         if not part.silent:
             raise
     # SILENT: one solution without bindings (Federated Query, 2.3); for LOAD, an operation that does nothing.
