@@ -272,9 +272,11 @@ def statements(name: str, wkt: str | None) -> list[Triple]:
     label = Triple(feature, RDFS.label, Literal(name))
     kind = Triple(feature, RDF.type, GEO.Feature)
     if wkt is None:
-        return [kind, label, Triple(feature, RDFS.seeAlso, node), Triple(node, RDFS.comment, Literal(name))]
+        about = [Triple(node, RDF.type, GEO.SpatialObject), Triple(node, RDFS.comment, Literal(name))]
+        return [kind, label, Triple(feature, RDFS.seeAlso, node), *about]
     literal = Literal(wkt, datatype=GEO.wktLiteral)
-    return [kind, label, Triple(feature, GEO.hasDefaultGeometry, node), Triple(node, GEO.asWKT, literal)]
+    placed = [Triple(node, RDF.type, GEO.Geometry), Triple(node, GEO.asWKT, literal)]
+    return [kind, label, Triple(feature, GEO.hasDefaultGeometry, node), *placed]
 
 
 def no_false_overlaps() -> None:
