@@ -4,7 +4,7 @@ Nothing is copied. Each lookup of the engine becomes one pattern lookup in the o
 change, so what is read is what the shapes ask of the focus nodes, however large the store is.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -20,11 +20,13 @@ from sparql.source import Term, TripleSource
 class DataGraph(rdflib.Graph):
     """An rdflib graph over a `TripleSource`.
 
-    It is always true: the engine tests `if graph`, which would count the whole store.
+    `prefixes` are those of queries that declare none. It is always true: the engine tests `if graph`, which
+    would count the whole store.
     """
 
-    def __init__(self, source: TripleSource) -> None:
+    def __init__(self, source: TripleSource, prefixes: Mapping[str, rdflib.URIRef] | None = None) -> None:
         self._view = _SourceStore(source)
+        self._prefixes = {name: str(namespace) for name, namespace in (prefixes or {}).items()}
         super().__init__(store=self._view, bind_namespaces="none")
 
     def __bool__(self) -> bool:
@@ -33,7 +35,7 @@ class DataGraph(rdflib.Graph):
     def query(self, query_object: Any, *args: Any, **options: Any) -> Any:
         """Run a query of a SHACL-SPARQL constraint; each text is parsed once, not once per focus node."""
         if isinstance(query_object, str):
-            namespaces = options.pop("initNs", None) or {}
+            namespaces = options.pop("initNs", None) or self._prefixes
             query_object = _prepared(query_object, tuple(sorted(dict(namespaces).items())))
         return super().query(query_object, *args, **options)
 

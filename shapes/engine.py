@@ -62,6 +62,7 @@ class PyshaclEngine:
 
     def __init__(self, graph: rdflib.Graph, shapes: Mapping[str, rdflib.term.Node]) -> None:
         self._graph = graph
+        self._prefixes = dict(graph.namespaces())
         self._loaded = ShapesGraph(graph)
         try:
             known = {shape.node: shape for shape in self._loaded.shapes}
@@ -72,7 +73,7 @@ class PyshaclEngine:
 
     def check(self, source: TripleSource, pairs: Pairs) -> Found:
         """Violations of these pairs. What the engine cannot judge is a violation that says so."""
-        data = DataGraph(source)
+        data = DataGraph(source, self._prefixes)
         executor = SHACLExecutor()
         found: Found = {}
         for name in sorted(pairs):

@@ -14,6 +14,8 @@ import pyoxigraph
 import rdflib
 from pyoxigraph import NamedNode
 from pyparsing import ParseBaseException
+from pyshacl.errors import ValidationFailure
+from pyshacl.helper.sparql_query_helper import SPARQLQueryHelper
 from rdflib.namespace import OWL, RDF, RDFS, SH
 from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 from rdflib.plugins.sparql.algebra import translateQuery
@@ -99,7 +101,8 @@ def _prefixes(graph: rdflib.Graph, constraint: rdflib.term.Node) -> Iterator[tup
     """What `sh:prefixes` names (SHACL, 5.2.1), and any ontology of the graph where that is none itself."""
     ontologies = sorted(graph.subjects(RDF.type, OWL.Ontology), key=str)
     for source in graph.objects(constraint, SH.prefixes):
-        for declaring in (source,) if source in ontologies else (*ontologies, source):
+        imported = graph.transitive_objects(source, OWL.imports)
+        for declaring in imported if source in ontologies else (*ontologies, *imported):
             for declared in graph.objects(declaring, SH.declare):
                 yield str(graph.value(declared, SH.prefix)), str(graph.value(declared, SH.namespace))
 
@@ -107,10 +110,13 @@ def _prefixes(graph: rdflib.Graph, constraint: rdflib.term.Node) -> Iterator[tup
 def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
     """The algebra of a query. Raises `ShapeMalformed`."""
     try:
+        SPARQLQueryHelper(None, constraint, query).check_invalid_sparql(query)  # type: ignore[no-untyped-call]
         pyoxigraph.Store().query(query)
         algebra: CompValue = translateQuery(parseQuery(query)).algebra
     except (SyntaxError, ParseBaseException) as error:
         raise ShapeMalformed(str(constraint), f"its SPARQL does not parse: {error}") from error
+    except ValidationFailure as error:
+        raise ShapeMalformed(str(constraint), f"SHACL does not allow its query: {error}") from error
     return algebra
 
 
