@@ -17,7 +17,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,11 @@ SUITE = Path(__file__).parent.parent.parent / "shared" / "data" / "w3c" / "shacl
 MF = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")
 SHT = Namespace("http://www.w3.org/ns/shacl-test#")
 _CHANGES = 4
+_WHY = {
+    "core/property/datatype-ill-formed": "the store keeps xsd:byte as xsd:integer, so a stored value reads "
+    "otherwise than the one that was judged; the server refuses this value anyway, as outside its datatype",
+}
+"""Differences that are understood."""
 Result = tuple[str, str, str, str, str]
 
 
@@ -95,7 +100,11 @@ def main() -> int:
     print("\n".join(lines))
     if arguments.write is not None:
         arguments.write.write_text("\n".join([*_HEAD, *lines, ""]), encoding="utf-8")
-    wrong = [one for one in told if one.differences or (one.whole_passes and not one.gate_passes)]
+    wrong = [
+        one
+        for one in told
+        if (one.differences and one.name not in _WHY) or (one.whole_passes and not one.gate_passes)
+    ]
     print(
         f"\n{len(told)} tests in {time.monotonic() - begun:.0f} s; {len(wrong)} not as pySHACL over the whole"
     )
@@ -179,7 +188,12 @@ def result_of(graph: rdflib.Graph, paths: rdflib.Graph, result: rdflib.term.Node
 
 
 def _name(node: rdflib.term.Node) -> str:
-    return "_:b" if isinstance(node, rdflib.BNode) else node.n3()
+    return node.n3()
+
+
+def anonymous(results: Iterable[Result]) -> set[Result]:
+    """The results with all blank nodes alike, for comparing with those of another file."""
+    return {tuple("_:" if part.startswith("_:") else part for part in one) for one in results}  # type: ignore[misc]
 
 
 def of_whole(source: TripleSource, shapes: ShapesFiles) -> Counter[Result] | str:
@@ -243,7 +257,8 @@ def run(case: Case, engine: EngineName, splits: int) -> Told:
         different.append(_difference(set(found), set(whole) - set(already)))
     elif sum(found.values()) != sum((whole - already).values()):
         notes.append("several results that read the same are one violation")
-    gate_passes = case.expected is not None and set(found) | (set(whole) & set(already)) == set(case.expected)
+    everything = set(found) | (set(whole) & set(already))
+    gate_passes = case.expected is not None and anonymous(everything) == anonymous(case.expected)
     steps = 0
     rng = random.Random(case.name)
     for _ in range(splits):
@@ -254,7 +269,7 @@ def run(case: Case, engine: EngineName, splits: int) -> Told:
 def _passes(case: Case, whole: Counter[Result] | str) -> bool:
     if case.expected is None or isinstance(whole, str):
         return case.expected is None and isinstance(whole, str)
-    return set(whole) == set(case.expected)
+    return anonymous(whole) == anonymous(case.expected)
 
 
 def _in_steps(case: Case, gate: ShapesGate, rng: random.Random, differences: list[str]) -> int:
@@ -304,7 +319,7 @@ def table(told: list[Told], engine: str) -> list[str]:
         )
     lines += ["", "Tests with something to say:", ""]
     for one in told:
-        remarks = [*one.notes, *one.differences]
+        remarks = [*one.notes, *([_WHY[one.name]] if one.name in _WHY else []), *one.differences]
         if not one.whole_passes:
             remarks.insert(0, "pySHACL does not pass" + ("" if one.gate_passes else ", so the gate does not"))
         elif not one.gate_passes:
