@@ -35,6 +35,8 @@ def serve(settings: Settings) -> None:
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
         services = build(settings)
+        # Their start takes as long as what follows here, and other processors.
+        services.readers.launch()
         server = _Server(
             services,
             uvicorn.Config(

@@ -28,7 +28,7 @@ from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.forms import LongForms
 from sparql.readers.frames import FrameKind
-from sparql.readers.process import ReaderProcess
+from sparql.readers.process import Launched, ReaderProcess, launch
 from sparql.readers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
 from sparql.rewriting.probes import Probe, Row, rows_of
 from sparql.syntax import Kind, facts_of
@@ -93,13 +93,25 @@ class ReaderPool:
         self._express_begun = False
         self._long = LongForms(time.monotonic)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._launched: list[Launched] = []
         self._closing = False
+
+    def launch(self) -> None:
+        """Let the readers begin to start while the caller does something else; `start` waits for them."""
+        while len(self._launched) < self.settings.readers:
+            self._launched.append(launch(self.settings.memory_limit_bytes))
 
     async def start(self) -> None:
         """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""
+        try:
+            self.launch()
+        except ReaderLost:
+            await self.close()
+            raise
+        launched, self._launched = self._launched, []
+        limit = self.settings.memory_limit_bytes
         readers = await asyncio.gather(
-            *(ReaderProcess.start(self.settings.memory_limit_bytes) for _ in range(self.settings.readers)),
-            return_exceptions=True,
+            *(ReaderProcess.start(limit, one) for one in launched), return_exceptions=True
         )
         failures = [one for one in readers if isinstance(one, BaseException)]
         for one in readers:
@@ -120,6 +132,8 @@ class ReaderPool:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for launched in self._launched:
+            launched.give_up()
         for reader in list(self._readers):
             reader.kill(None)
             await self._bury(reader)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, cast
 
 from sparql.errors import QueryMemoryExceeded, ReaderLost, SparqlError
@@ -111,6 +112,47 @@ class FrameReader(asyncio.Protocol):
             self._arrival.set_result(None)
 
 
+@dataclass(frozen=True)
+class Launched:
+    """A worker that is starting, our end of its socket and that of its control pipe."""
+
+    process: subprocess.Popen[bytes]
+    socket: socket.socket
+    control: int
+
+    def give_up(self) -> None:
+        """End it before it was taken into use."""
+        self.process.kill()
+        self.process.wait()
+        self.socket.close()
+        os.close(self.control)
+
+
+def launch(memory_limit_bytes: int) -> Launched:
+    """Begin to start a worker. Raises ReaderLost when the system has no process for it.
+
+    It ends when the calling *thread* does: the kernel tells it of that, not of the process's end.
+    """
+    ours, theirs = socket.socketpair()
+    control_read, control_write = os.pipe()
+    arguments = [str(theirs.fileno()), str(control_read), str(memory_limit_bytes)]
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "sparql.readers.worker", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(), control_read),
+        )
+    except OSError as error:
+        ours.close()
+        os.close(control_write)
+        raise ReaderLost(f"A reader process cannot be started: {error}.") from error
+    finally:
+        theirs.close()
+        os.close(control_read)
+    return Launched(process, ours, control_write)
+
+
 class ReaderProcess:
     """One worker process and the checkpoint it has open."""
 
@@ -134,26 +176,13 @@ class ReaderProcess:
         """Whether another one has been started in its place."""
 
     @classmethod
-    async def start(cls, memory_limit_bytes: int) -> ReaderProcess:
-        """Start a worker and wait until it is ready. Raises ReaderLost when it does not come up."""
-        # The process must be started by this thread: it is told when its parent *thread* ends.
-        ours, theirs = socket.socketpair()
-        control_read, control_write = os.pipe()
-        arguments = [str(theirs.fileno()), str(control_read), str(memory_limit_bytes)]
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "sparql.readers.worker", *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), control_read),
-            )
-        except OSError as error:
-            ours.close()
-            os.close(control_write)
-            raise ReaderLost(f"A reader process cannot be started: {error}.") from error
-        finally:
-            theirs.close()
-            os.close(control_read)
+    async def start(cls, memory_limit_bytes: int, launched: Launched | None = None) -> ReaderProcess:
+        """Start a worker, or take one that is starting, and wait until it is ready.
+
+        Raises ReaderLost when it does not come up.
+        """
+        launched = launched or launch(memory_limit_bytes)
+        ours = launched.socket
         transport: asyncio.Transport | None = None
         try:
             ours.setblocking(False)
@@ -162,14 +191,14 @@ class ReaderProcess:
             async with asyncio.timeout(_START_TIMEOUT_S):
                 await frames.next()
         except BaseException as error:
-            process.kill()
-            process.wait()
+            launched.process.kill()
+            launched.process.wait()
             (transport or ours).close()
-            os.close(control_write)
+            os.close(launched.control)
             if isinstance(error, EOFError | TimeoutError):
                 raise ReaderLost("A reader process ended before it was ready; see the log.") from error
             raise
-        return cls(process, transport, frames, control_write, memory_limit_bytes)
+        return cls(launched.process, transport, frames, launched.control, memory_limit_bytes)
 
     @property
     def pid(self) -> int:

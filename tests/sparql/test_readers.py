@@ -436,3 +436,24 @@ def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not any(is_running(pid) for pid in pids)
+
+
+async def test_readers_that_were_launched_ahead_are_those_that_start(source: StoreCheckpoints) -> None:
+    source.write(*quads(1))
+    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool.launch()
+    launched = {one.process.pid for one in pool._launched}
+    await pool.start()
+    assert set(pool.pids) == launched
+    assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+    await pool.close()
+
+
+async def test_readers_that_were_launched_and_never_started_end_with_the_pool(
+    source: StoreCheckpoints,
+) -> None:
+    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool.launch()
+    launched = [one.process for one in pool._launched]
+    await pool.close()
+    assert all(process.poll() is not None for process in launched)
