@@ -19,6 +19,7 @@ from server.lookup_lane import lookup_lane
 from server.patience import limited_protocol
 from server.services import Services, build
 from server.settings import Settings
+from sparql.readers import ReaderPool
 
 _log = logging.getLogger("urbankg")
 _THREAD_STACK_BYTES = 64 * 2**20
@@ -36,7 +37,8 @@ def serve(settings: Settings) -> None:
     try:
         services = build(settings)
         # Their start takes as long as what follows here, and other processors.
-        services.readers.launch()
+        if isinstance(services.readers, ReaderPool):
+            services.readers.launch()
         server = _Server(
             services,
             uvicorn.Config(
