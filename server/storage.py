@@ -14,14 +14,13 @@ from server.loading import Told, describe, load_features, load_file, told_of
 from server.rdf_files import OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
+from server.stores import is_remote
 from sparql.bulk import BulkLoad
 from sparql.change import Violation
 from sparql.dump import holds_graph_names
 from sparql.errors import GraphUnknown, QueryFailed
 from sparql.formats import Format
 from sparql.readers import QueryReaders
-from sparql.remote.dump import dump_dataset
-from sparql.remote.store import RemoteStore
 from sparql.store import EmbeddedStore
 from sparql.triple_store import TripleStore
 
@@ -127,7 +126,9 @@ async def stream_dump(
     """A dump of the store in pieces. Raises `QueryFailed`, and RemoteError for a store at another host."""
     if isinstance(store, EmbeddedStore):
         pieces = _dump_of_checkpoint(store, format_, name)
-    elif isinstance(store, RemoteStore) and name is None and holds_graph_names(format_):
+    elif is_remote(store) and name is None and holds_graph_names(format_):
+        from sparql.remote.dump import dump_dataset
+
         pieces = dump_dataset(store, format_)
     else:
         pieces = _dump_of_graph(readers, format_, name)

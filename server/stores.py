@@ -1,6 +1,8 @@
 """Opens the store that the settings name: in the folder, or at another host with the folder beside it."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pyoxigraph import NamedNode
 
@@ -8,11 +10,11 @@ from server.errors import SettingsError
 from server.settings import Settings
 from sparql.readers import QueryReaders, ReaderPool, ReaderSettings
 from sparql.readers.capturer import Capturer, UpdateCapturer
-from sparql.remote.address import RemoteAddress
-from sparql.remote.capturer import RemoteCapturer
-from sparql.remote.readers import RemoteReaders
-from sparql.remote.store import RemoteStore
 from sparql.store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from sparql.remote.address import RemoteAddress
+    from sparql.remote.store import RemoteStore
 
 
 def open_store(settings: Settings) -> EmbeddedStore | RemoteStore:
@@ -21,6 +23,8 @@ def open_store(settings: Settings) -> EmbeddedStore | RemoteStore:
     embedded = EmbeddedStore(settings.data, durability=settings.durability)
     if address is None:
         return embedded
+    from sparql.remote.store import RemoteStore
+
     try:
         return RemoteStore(address, embedded)
     except BaseException:
@@ -37,6 +41,8 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
         return None
     if settings.store_token is not None and settings.store_user is not None:
         raise SettingsError("Both store_token and store_user are set; set the one that the store wants.")
+    from sparql.remote.address import RemoteAddress
+
     return RemoteAddress(
         query_url=settings.store_url,
         update_url=settings.store_update_url or settings.store_url,
@@ -63,6 +69,8 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryR
     beside = ReaderSettings(
         readers=1, timeout_s=settings.query_timeout_s, memory_limit_bytes=limits.memory_limit_bytes
     )
+    from sparql.remote.readers import RemoteReaders
+
     return RemoteReaders(store, ReaderPool(store.embedded, beside), limits)
 
 
@@ -70,12 +78,23 @@ def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Captu
     """Whoever captures updates that evaluate patterns."""
     if isinstance(store, EmbeddedStore):
         return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_mb * 2**20)
+    from sparql.remote.capturer import RemoteCapturer
+
     return RemoteCapturer(store)
+
+
+def is_remote(store: object) -> TypeGuard[RemoteStore]:
+    """Whether the graph is at another host; what talks to hosts is imported only where it is."""
+    if isinstance(store, EmbeddedStore):
+        return False
+    from sparql.remote.store import RemoteStore
+
+    return isinstance(store, RemoteStore)
 
 
 def capabilities(store: object) -> dict[str, Any]:
     """What the store can promise, for `/healthz`: of a remote one less than of our own."""
-    if not isinstance(store, RemoteStore):
+    if not is_remote(store):
         return {"kind": "embedded"}
     traits = store.traits
     return {

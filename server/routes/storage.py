@@ -19,10 +19,10 @@ from server.keys import Scope
 from server.rdf_files import rdf_files
 from server.services import Services
 from server.storage import Loader, check_graph, stream_dump
+from server.stores import is_remote
 from sparql.backup import back_up
 from sparql.formats import BY_NAME, GRAPH_FORMATS
 from sparql.negotiation import choose, choose_by_name
-from sparql.remote.store import RemoteStore
 
 
 class BackupRequest(BaseModel):
@@ -92,7 +92,7 @@ def router(services: Services) -> APIRouter:
 
 def _left_out(services: Services) -> dict[str, str]:
     store = services.store
-    if not isinstance(store, RemoteStore):
+    if not is_remote(store):
         return {}
     url = store.address.query_url
     return {"not_included": f"the graph itself, in the store at {url}; back that up with its own means"}
