@@ -9,7 +9,7 @@ W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote check bench crash fuzz runaway conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote check bench crash fuzz runaway endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -49,6 +49,10 @@ crash: setup
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz
+
+# Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
+endpoint: setup
+	$(BIN)/python benchmarks/endpoint.py
 
 runaway: setup
 	$(BIN)/python -m benchmarks.runaway
