@@ -63,7 +63,7 @@ def museum(number: int) -> list[Triple]:
 
 def city() -> list[Triple]:
     """The city that every museum lies in."""
-    border = "POLYGON((-75 40,-73 40,-73 42,-75 42,-75 40))"
+    border = "POLYGON((-74.2 40.5,-73.7 40.5,-73.7 40.9,-74.2 40.9,-74.2 40.5))"
     return [
         Triple(EX.city, RDF.type, URBAN.City),
         Triple(EX.city, RDFS.label, Literal("City", language="en")),
@@ -151,7 +151,7 @@ def candidate_batches(statements: int) -> list[list[Triple]]:
         for place in range(6):
             key = number * 10 + place
             iri, point = EX.term(f"museum-{key}"), EX.term(f"point-{key}")
-            wkt = f"POINT({-74.9 + key % 1800 / 1000:.4f} {40.1 + key // 1800 / 1000:.4f})"
+            wkt = f"POINT({-74.15 + key % 400 / 1000:.4f} {40.55 + key // 400 / 1000:.4f})"
             batch += museum(key)
             batch += [
                 Triple(iri, GEO.hasDefaultGeometry, point),
@@ -180,6 +180,7 @@ def as_json(triple: Triple) -> dict[str, object]:
 def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, int]:
     """Seconds that 8 clients take to post these bodies, and how many statements were refused."""
     left, lock, refused = iter(bodies), threading.Lock(), [0] * CLIENTS
+    failures: list[str] = []
 
     def client(number: int) -> None:
         connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
@@ -192,7 +193,8 @@ def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, 
             answer = connection.getresponse()
             told = json.loads(answer.read() or b"{}")
             if answer.status >= 300:
-                raise RuntimeError(f"{path} answered {answer.status}: {told}")
+                failures.append(f"{path} answered {answer.status}: {told}")
+                return
             refused[number] += len(told.get("rejected", ()))
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
@@ -201,6 +203,8 @@ def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, 
         thread.start()
     for thread in threads:
         thread.join()
+    if failures:
+        raise SystemExit(failures[0])
     return time.perf_counter() - began, sum(refused)
 
 

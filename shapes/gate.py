@@ -245,23 +245,24 @@ def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
 
 def _components(rejected: Collection[Triple], before: TripleSource) -> list[list[Triple]]:
     """Rejected statements grouped by the new nodes they share, in stable order."""
-    group: dict[Triple, int] = {}
-    owner: dict[Term, int] = {}
-    members: dict[int, list[Triple]] = {}
-    for number, triple in enumerate(sorted(rejected, key=str)):
-        group[triple] = number
-        members[number] = [triple]
+    ordered = sorted(rejected, key=str)
+    sharing: dict[Term, list[Triple]] = {}
+    for triple in ordered:
         for node in (triple.subject, triple.object):
             is_new = isinstance(node, NamedNode) and not any(True for _ in before.match(node, None, None))
-            if not is_new or (triple.predicate == RDF.type and node == triple.object):
-                continue
-            other = owner.setdefault(node, group[triple])
-            if other != group[triple]:
-                merged = members.pop(group[triple])
-                for moved in merged:
-                    group[moved] = other
-                for shared, holder in owner.items():
-                    if holder == number:
-                        owner[shared] = other
-                members[other] += merged
-    return [sorted(triples, key=str) for _, triples in sorted(members.items())]
+            if is_new and not (triple.predicate == RDF.type and node == triple.object):
+                sharing.setdefault(node, []).append(triple)
+    components: list[list[Triple]] = []
+    placed: set[Triple] = set()
+    for triple in ordered:
+        component: set[Triple] = set()
+        left = [triple]
+        while left:
+            one = left.pop()
+            if one not in placed:
+                placed.add(one)
+                component.add(one)
+                left += (other for node in (one.subject, one.object) for other in sharing.pop(node, ()))
+        if component:
+            components.append(sorted(component, key=str))
+    return components

@@ -11,6 +11,7 @@ from pyshacl import validate
 
 from shapes.data_graph import DataGraph
 from shapes.gate import ShapesGate
+from shapes.gate import _components as gate_components
 from shapes.loading import load_shapes
 from sparql.change import Delta, Statement
 from sparql.source import Overlay
@@ -161,3 +162,19 @@ def test_both_engines_take_the_same_part_of_a_batch(tmp_path: Path):
             gate.select(store, statements, frozenset(), lambda a, r: Delta(), partial=True) for gate in gates
         ]
         assert selections[0] == selections[1]
+
+
+def test_rejected_statements_that_hang_together_over_several_new_nodes_are_one_group(tmp_path: Path):
+    (tmp_path / "closed.ttl").write_text(
+        "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .\n"
+        "ex:Alone a sh:NodeShape ; sh:targetSubjectsOf ex:p ; sh:closed true ."
+    )
+    gate = ShapesGate(load_shapes(tmp_path))
+    chain = [(5, 1), (4, 0), (0, 1), (2, 3), (1, 2), (6, 7), (7, 4)]
+    triples = [Triple(EX.term(f"n{start}"), EX.p, EX.term(f"n{end}")) for start, end in chain]
+    accepted, rejected, _ = gate.select(
+        EmbeddedStore(), tuple(map(Statement, triples)), frozenset(), lambda a, r: Delta(), partial=True
+    )
+    assert accepted == ()
+    assert [rejection.statement.triple for rejection in rejected] == triples
+    assert gate_components(triples, EmbeddedStore()) == [sorted(triples, key=str)]
