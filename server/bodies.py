@@ -54,6 +54,9 @@ def parse_json(body: bytes) -> Any:
         raise MalformedBody(
             f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from error
+    except ValueError as error:
+        # Python reads no integer of more than 4300 digits.
+        raise MalformedBody("The body holds a number of too many digits. Send a shorter one.") from error
     except RecursionError as error:
         raise MalformedBody("The body is nested too deeply. Send the flat form that /docs shows.") from error
 

@@ -52,7 +52,11 @@ def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | 
         raise BackupError("A graph in memory has no backup; dump it instead.")
     folder = folder.absolute()
     data = store.folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    try:
+        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise BackupError(f"{folder} cannot be looked at: {error.strerror}; name another folder.") from error
+    if taken:
         raise BackupError(f"{folder} exists already; name a new folder for the backup.")
     if folder.resolve().is_relative_to(data.resolve()):
         raise BackupError(f"{folder} is inside the data folder it would copy; name one outside {data}.")

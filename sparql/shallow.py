@@ -17,6 +17,8 @@ from sparql.errors import PayloadProblem
 
 DEEPEST = 100
 """How many triple terms, objects, arrays or elements may stand one in another."""
+MOST_ATTRIBUTES = 1000
+"""How many attributes an element may have: reading them takes time in the square of their number."""
 _LONGEST_LINE = 65_536
 _HIDING = re.compile(rb"""<[^<>"{}|^`\x00-\x20]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _TERM = re.compile(rb"<<\(|\)>>")
@@ -107,9 +109,13 @@ class _XmlDepth:
             told = f"The body is not application/rdf+xml at line {line}, column {column}: {reason}."
             raise PayloadProblem(told, line, column) from error
 
-    def _begin(self, name: str, attributes: object) -> None:
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self._open += 1
         _check(self._open, self._limit, "Elements")
+        if len(attributes) > MOST_ATTRIBUTES:
+            raise PayloadProblem(
+                f"An element has more than {MOST_ATTRIBUTES} attributes; write them as elements."
+            )
 
     def _end(self, name: str) -> None:
         self._open -= 1
