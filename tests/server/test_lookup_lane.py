@@ -18,6 +18,7 @@ from server.logs import set_up_logs
 from server.lookup_lane import LookupLane
 from server.patience import limited_protocol
 from server.services import Services
+from sparql.store import EmbeddedStore
 
 LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
 
@@ -36,7 +37,8 @@ class Counted(LookupLane):
 @pytest.fixture
 def lane(services: Services) -> Counted:
     services.store.commit([Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("é"))])
-    return Counted(services)
+    assert isinstance(services.store, EmbeddedStore)
+    return Counted(services, services.store)
 
 
 @pytest.fixture
