@@ -18,8 +18,9 @@ if TYPE_CHECKING:
         ModelUnavailable,
     )
     from extractors.linking import LabelEntry, Labels, Link, Linker, LinkReason
-    from extractors.pipeline import ExtractionSettings, Pipeline, ProfileSettings
+    from extractors.pipeline import Pipeline
     from extractors.prompting import PromptError
+    from extractors.settings import ExtractionSettings, ProfileSettings
 
 __all__ = [
     "Candidate",
@@ -67,8 +68,9 @@ _NAMES = {
         "ModelUnavailable",
     ),
     "extractors.linking": ("LabelEntry", "Labels", "Link", "Linker", "LinkReason"),
-    "extractors.pipeline": ("ExtractionSettings", "Pipeline", "ProfileSettings"),
+    "extractors.pipeline": ("Pipeline",),
     "extractors.prompting": ("PromptError",),
+    "extractors.settings": ("ExtractionSettings", "ProfileSettings"),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

@@ -118,11 +118,14 @@ class Entity:
 class WindowTrace:
     """One question to the model about the code points `start` to `end` of the text, and what came of it.
 
-    `error` says why the reply could not be used, or only in part; a retried window has a trace per try.
+    `stage` says what the question was for, `prompt` is the name and version of its template. `error` says
+    why the reply could not be used, or only in part; a window has a trace per question and per try.
     """
 
     start: int
     end: int
+    stage: str
+    prompt: str
     messages: tuple[Message, ...]
     reply: Reply | None
     error: str | None

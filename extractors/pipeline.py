@@ -1,81 +1,29 @@
-"""The pipeline from a text to candidate statements: windows, questions to the model, replies, statements."""
+"""The pipeline from a text to candidate statements: windows, a reader for each, statements."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from pyoxigraph import NamedNode
 
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
-from extractors.cleaning import MAXIMUM_CHARACTERS, check_text, readable
-from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
+from extractors.cleaning import check_text, readable
 from extractors.grounding import GroundedText
 from extractors.linking import Labels, Linker
 from extractors.minting import Minter
-from extractors.models.chat import ChatModel, PromptProfile, Reply
-from extractors.prompting import ExtractionPrompt, extraction_prompt, load_prompt, prompt_name
-from extractors.reply import ParsedReply, parse
+from extractors.models.chat import ChatModel
+from extractors.readers import Reader, Reading, Turn, open_reader
+from extractors.settings import ExtractionSettings, ProfileSettings
 from extractors.statements import Said, StatementBuilder
-from extractors.windows import Span, Window, WindowSize, windows
+from extractors.windows import Span, Window, windows
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings"]
 
-
-@dataclass(frozen=True)
-class ProfileSettings:
-    """How a kind of model is asked: how much text and ontology at once, and how long it may answer."""
-
-    window: WindowSize
-    maximum_tokens: int
-    maximum_classes: int = 20
-    maximum_properties: int = 20
-
-
-def _profiles() -> Mapping[PromptProfile, ProfileSettings]:
-    """The compact windows are as long as the texts of the training; the full ones hold some sixteen facts."""
-    return {
-        "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
-        "full": ProfileSettings(WindowSize(sentences=6, words=150), maximum_tokens=2048),
-    }
-
-
-@dataclass(frozen=True)
-class ExtractionSettings:
-    """What can be set about extraction.
-
-    `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
-    in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
-    replace ours. A broken reply is asked for once more at `retry_temperature`.
-    """
-
-    base: str = "https://w3id.org/urbankg/id/"
-    languages: tuple[str, ...] = ("en",)
-    maximum_characters: int = MAXIMUM_CHARACTERS
-    minimum_confidence: float = 0.0
-    concurrency: int = 4
-    retry_temperature: float = 0.3
-    prompts: Path | None = None
-    profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)
-
-
-@dataclass(frozen=True)
-class _Question:
-    window: Window
-    prompt: ExtractionPrompt
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What one window yielded; `failure` is set when nothing of the last reply could be used."""
-
-    said: tuple[Said, ...]
-    traces: tuple[WindowTrace, ...]
-    failure: ModelError | None
+_Shown = tuple[Window, str]
+"""A window of the text, and the words that a reader is shown of it."""
 
 
 def _none_exists(_: NamedNode) -> bool:
@@ -87,7 +35,7 @@ class Pipeline:
 
     `schema` is a schema or gives the one in force, since the ontology can be switched while the server
     runs: each text is worked on with one schema from end to end. `exists` tells whether an IRI is already in
-    use, and is called from a worker thread, as `labels` are.
+    use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read.
     """
 
     def __init__(
@@ -99,6 +47,7 @@ class Pipeline:
         settings: ExtractionSettings | None = None,
         exists: Callable[[NamedNode], bool] = _none_exists,
         linker: Callable[[Labels, Schema], Linker] = Linker,
+        reader: Callable[[ChatModel, ExtractionSettings], Reader] = open_reader,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model = model
@@ -107,6 +56,7 @@ class Pipeline:
         self._labels = labels
         self._exists = exists
         self._linker = linker
+        self._reader = reader
         self._clock = clock
 
     @property
@@ -122,14 +72,17 @@ class Pipeline:
         """
         started = self._clock()
         schema = self.schema
-        questions, version = await asyncio.to_thread(self._questions, text, schema)
-        answers = await self._ask_all(questions)
-        failures = [answer.failure for answer in answers if answer.failure is not None]
-        if failures and len(failures) == len(answers):
+        reader = await asyncio.to_thread(self._reader, self.model, self.settings)
+        shown = await asyncio.to_thread(self._windows, text, reader)
+        readings = await self._read_all(reader, [words for _, words in shown], schema)
+        failures = [reading.failure for reading in readings if reading.failure is not None]
+        if failures and len(failures) == len(readings):
             raise failures[-1]
-        said = [one for answer in answers for one in answer.said]
+        spans = [Span(window.start, window.end) for window, _ in shown]
+        placed = list(zip(spans, readings, strict=True))
+        said = [Said(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said)
-        traces = tuple(trace for answer in answers for trace in answer.traces)
+        traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
         replies = [trace.reply for trace in traces if trace.reply is not None]
         return Extraction(
             candidates,
@@ -137,95 +90,32 @@ class Pipeline:
             traces,
             model=replies[-1].model if replies else self.model.name,
             adapter=replies[-1].adapter if replies else None,
-            prompt_version=version,
+            prompt_version=reader.prompt_version,
             seconds=self._clock() - started,
         )
 
-    def _questions(self, text: str, schema: Schema) -> tuple[list[_Question], str]:
+    def _windows(self, text: str, reader: Reader) -> list[_Shown]:
         settings = self.settings
         check_text(text, maximum_characters=settings.maximum_characters, languages=settings.languages)
-        profile = settings.profiles[self.model.prompt_profile]
-        prompt = load_prompt(prompt_name(self.model.prompt_profile), settings.prompts)
         shown = readable(text)
-        questions = [
-            _Question(
-                window,
-                extraction_prompt(
-                    prompt,
-                    schema,
-                    _shown(shown, window),
-                    maximum_classes=profile.maximum_classes,
-                    maximum_properties=profile.maximum_properties,
-                ),
-            )
-            for window in windows(shown, profile.window)
-        ]
-        return questions, prompt.version
+        return [(window, _shown(shown, window)) for window in windows(shown, reader.window)]
 
-    async def _ask_all(self, questions: Sequence[_Question]) -> list[_Answer]:
-        """Ask in order, several at a time; the first model that is down or slow ends it for all."""
-        answers: dict[int, _Answer] = {}
-        waiting = iter(enumerate(questions))
+    async def _read_all(self, reader: Reader, texts: Sequence[str], schema: Schema) -> list[Reading]:
+        """Read in order, several at a time; the first time the model is down or slow ends it for all."""
+        readings: dict[int, Reading] = {}
+        waiting = iter(enumerate(texts))
 
         async def work() -> None:
-            for number, question in waiting:
-                answers[number] = await self._ask(question)
+            for number, words in waiting:
+                readings[number] = await reader.read(words, schema)
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.settings.concurrency, len(questions))):
+                for _ in range(min(self.settings.concurrency, len(texts))):
                     group.create_task(work())
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
-        return [answers[number] for number in sorted(answers)]
-
-    async def _ask(self, question: _Question) -> _Answer:
-        """Ask about one window, once more when the reply is broken; keep what a cut-off reply still says."""
-        traces: list[WindowTrace] = []
-        failure: ModelError | None = None
-        for temperature in (0.0, self.settings.retry_temperature):
-            reply: Reply | None = None
-            try:
-                reply, refusal = await self._complete(question.prompt, temperature)
-                parsed = parse(reply)
-                if parsed.truncated and not parsed.triples:
-                    raise ModelReplyError(_cut_off(parsed), reply.text)
-            except (ModelUnavailable, ModelTimeout):
-                raise
-            except ModelError as error:
-                failure = error
-                traces.append(self._trace(question, reply, str(error)))
-                if not isinstance(error, ModelReplyError):
-                    break
-                continue
-            flaw = refusal or (_cut_off(parsed) if parsed.truncated else None)
-            traces.append(self._trace(question, reply, flaw))
-            span = Span(question.window.start, question.window.end)
-            said = tuple(Said(triple, span) for triple in parsed.triples)
-            return _Answer(said, tuple(traces), None)
-        return _Answer((), tuple(traces), failure)
-
-    async def _complete(self, prompt: ExtractionPrompt, temperature: float) -> tuple[Reply, str | None]:
-        """Get a reply; one that the adapter refused, but that holds whole triples, comes with the reason."""
-        maximum_tokens = self.settings.profiles[self.model.prompt_profile].maximum_tokens
-        try:
-            reply = await self.model.complete(
-                prompt.messages, schema=prompt.schema, max_tokens=maximum_tokens, temperature=temperature
-            )
-        except ModelReplyError as error:
-            refused = Reply(error.reply, "length", 0, 0, 0.0, self.model.name, None)
-            try:
-                usable = bool(parse(refused).triples)
-            except ModelReplyError:
-                usable = False
-            if not usable:
-                raise
-            return refused, str(error)
-        return reply, None
-
-    def _trace(self, question: _Question, reply: Reply | None, error: str | None) -> WindowTrace:
-        window = question.window
-        return WindowTrace(window.start, window.end, question.prompt.messages, reply, error)
+        return [readings[number] for number in sorted(readings)]
 
     def _state(
         self, text: str, schema: Schema, said: Sequence[Said]
@@ -247,8 +137,5 @@ def _shown(text: str, window: Window) -> str:
     return lead + text[window.start : window.end]
 
 
-def _cut_off(parsed: ParsedReply) -> str:
-    return (
-        f"The model's reply was cut off; {len(parsed.triples)} complete triples were read from it: raise "
-        "maximum_tokens, or make the windows smaller."
-    )
+def _trace(span: Span, turn: Turn) -> WindowTrace:
+    return WindowTrace(span.start, span.end, turn.stage, turn.prompt, turn.messages, turn.reply, turn.error)

@@ -269,6 +269,8 @@ def trace_json(extraction: Extraction) -> dict[str, Any]:
             {
                 "start": window.start,
                 "end": window.end,
+                "stage": window.stage,
+                "prompt": window.prompt,
                 "messages": [{"role": m.role, "content": m.content} for m in window.messages],
                 "reply": window.reply.text if window.reply else None,
                 "finish_reason": window.reply.finish_reason if window.reply else None,

@@ -1,0 +1,50 @@
+"""What can be set about extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from extractors.cleaning import MAXIMUM_CHARACTERS
+from extractors.models.chat import PromptProfile
+from extractors.windows import WindowSize
+
+__all__ = ["ExtractionSettings", "ProfileSettings"]
+
+
+@dataclass(frozen=True)
+class ProfileSettings:
+    """How a kind of model is asked: how much text and ontology at once, and how long it may answer."""
+
+    window: WindowSize
+    maximum_tokens: int
+    maximum_classes: int = 20
+    maximum_properties: int = 20
+
+
+def _profiles() -> Mapping[PromptProfile, ProfileSettings]:
+    """The compact windows are as long as the texts of the training; the full ones hold some sixteen facts."""
+    return {
+        "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
+        "full": ProfileSettings(WindowSize(sentences=6, words=150), maximum_tokens=2048),
+    }
+
+
+@dataclass(frozen=True)
+class ExtractionSettings:
+    """What can be set about extraction.
+
+    `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
+    in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
+    replace ours. A broken reply is asked for once more at `retry_temperature`.
+    """
+
+    base: str = "https://w3id.org/urbankg/id/"
+    languages: tuple[str, ...] = ("en",)
+    maximum_characters: int = MAXIMUM_CHARACTERS
+    minimum_confidence: float = 0.0
+    concurrency: int = 4
+    retry_temperature: float = 0.3
+    prompts: Path | None = None
+    profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)
