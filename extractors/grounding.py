@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
+from extractors.hedges import hedge
 from extractors.windows import Span, sentences
 
 __all__ = ["Grounded", "GroundedText"]
@@ -28,23 +28,6 @@ _SAME = str.maketrans(
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _TRIMMED = " \t\r\n.,;:!?\"'“”‘’()[]"
 _MOST_OCCURRENCES = 50
-
-_CLAUSE_END = re.compile(r"[,;:()–—]|(?:^|\s)-\s")
-_RELATIVE = re.compile(r"\s*(?:which|who|whom|whose|that|where|when)\b", re.IGNORECASE)
-_WORDS_AROUND = 4
-_DENIAL = (
-    r"not(?!\s+(?:only|just|merely|far|long)\b)|never|neither|nor|cannot|\w+n['’]t|hardly|"
-    r"fail(?:s|ed)?\s+to|den(?:y|ies|ied)|no\s+longer"
-)
-_SUPPOSITION = (
-    r"planned(?!\s+by\b)|proposed|proposal|proposes?|unbuilt|unrealized|unrealised|hypothetical|supposedly|allegedly|"
-    r"reportedly|rumou?red|according\s+to\s+(?:legend|myth)|legend\s+has\s+it|might|may|could\s+have|"
-    r"would(?!\s+(?:later|soon|eventually|subsequently|become|go\s+on)\b)|"
-    r"if|unless|plan\s+to|plans\s+(?:to|for)|intend(?:s|ed)\s+to|hope[sd]?\s+to|expected\s+to|scheduled\s+to|"
-    r"(?:was|were|is|are)\s+to\s+(?:be|have)|cancell?ed"
-)
-_CUE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION})(?!\w)", re.IGNORECASE)
-_MONTH_MAY = re.compile(r"May\b|may\s+\d", 0)
 
 
 @dataclass(frozen=True)
@@ -116,7 +99,8 @@ class GroundedText:
         together = self._share_sentence(mention, value)
         shown = Span(min(mention.start, value.start), max(mention.end, value.end)) if together else value
         mentions = (mention, value) if together else (value,)
-        return Grounded(mention, value, self.evidence(shown), self._cue(mentions))
+        cue = hedge(self.text, self.sentence_of(min(mentions)), mentions)
+        return Grounded(mention, value, self.evidence(shown), cue)
 
     def sentence_of(self, span: Span) -> Span:
         """Return the sentence in which a span begins (the span itself when it is in none)."""
@@ -158,39 +142,6 @@ class GroundedText:
         while end < len(self.text) and unicodedata.category(self.text[end]) in {"Mn", "Me"}:
             end += 1
         return end
-
-    def _cue(self, mentions: Sequence[Span]) -> str | None:
-        """Return the first word in the clauses of the mentions, between and around them, that hedges."""
-        for stretch in self._clauses(mentions):
-            for cue in _CUE.finditer(self.text, stretch.start, stretch.end):
-                inside = any(m.start <= cue.start() < m.end for m in mentions)
-                if not inside and not _MONTH_MAY.match(self.text, cue.start()):
-                    return " ".join(cue.group().split())
-        return None
-
-    def _clauses(self, mentions: Sequence[Span]) -> Iterable[Span]:
-        first, last = min(mentions), max(mentions, key=lambda span: span.end)
-        sentence = self.sentence_of(first)
-        before = [m.end() for m in _CLAUSE_END.finditer(self.text, sentence.start, first.start)]
-        yield Span(before[-1] if before else sentence.start, first.start)
-        if first.end < last.start:
-            yield from self._between(first.end, last.start)
-        sentence_end = max(self.sentence_of(last).end, last.end)
-        after = _CLAUSE_END.search(self.text, last.end, sentence_end)
-        rest = self.text[last.end : after.start() if after else sentence_end]
-        near = re.match(rf"(?:\s*\S+){{0,{_WORDS_AROUND}}}", rest)
-        yield Span(last.end, last.end + (near.end() if near else 0))
-
-    def _between(self, start: int, end: int) -> Iterable[Span]:
-        """Yield the clauses between two mentions, but for a relative clause that closes before the second."""
-        marks = [*_CLAUSE_END.finditer(self.text, start, end), None]
-        opened = False
-        for mark in marks:
-            stop = mark.start() if mark else end
-            aside = opened and mark is not None and _RELATIVE.match(self.text, start, stop)
-            if not aside:
-                yield Span(start, stop)
-            start, opened = (mark.end(), True) if mark else (end, True)
 
 
 def _fold(text: str) -> _Folded:

@@ -98,7 +98,7 @@ def test_an_end_that_is_not_in_the_text_is_reported_as_missing() -> None:
         ("The Gateway Tower isn't in Manhattan.", "Gateway Tower", "Manhattan", "isn't"),
         ("The Gateway Tower in Manhattan was never built.", "Gateway Tower", "Manhattan", "never"),
         ("The proposed Gateway Tower is in Manhattan.", "Gateway Tower", "Manhattan", "proposed"),
-        ("If built, Gateway Tower would rise 500 feet.", "Gateway Tower", "500 feet", "would"),
+        ("If built, Gateway Tower would rise 500 feet.", "Gateway Tower", "500 feet", "If"),
         ("The line, if funded, reaches Red Hook.", "line", "Red Hook", "if"),
         ("Gateway Tower may have stood in Queens.", "Gateway Tower", "Queens", "may"),
         ("It is a myth and not true that Astor lived in Queens.", "Astor", "Queens", "not"),
