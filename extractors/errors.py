@@ -1,6 +1,7 @@
 """Every error of the extractors room, in one tree.
 
 ExtractionError
+├── CalibrationError          scores and judgements, or a calibration file, cannot be used
 └── ModelError                the language model did not give a usable reply
     ├── ModelUnavailable      down, refusing connections, or its weights are not installed
     ├── ModelTimeout          it did not answer in the time allowed
@@ -11,6 +12,7 @@ ExtractionError
 from __future__ import annotations
 
 __all__ = [
+    "CalibrationError",
     "ExtractionError",
     "ModelError",
     "ModelReplyError",
@@ -22,6 +24,10 @@ __all__ = [
 
 class ExtractionError(Exception):
     """Something kept text from becoming candidates; the message says what to do about it."""
+
+
+class CalibrationError(ExtractionError):
+    """Scores and judgements that nothing can be fitted to, or a file that is no calibration."""
 
 
 class ModelError(ExtractionError):

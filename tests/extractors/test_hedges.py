@@ -103,7 +103,24 @@ def test_a_subject_of_another_sentence_is_denied_by_what_precedes_the_object() -
 
 
 WORDS = st.sampled_from(
-    "the Rialto was never a cinema but became theatre and , ; if not until 1902 in Queens may - ? . no".split()
+    [
+        "the",
+        "Rialto",
+        "was",
+        "never",
+        "a",
+        "but",
+        "became",
+        "and",
+        ",",
+        ";",
+        "if",
+        "not",
+        "until",
+        "1902",
+        "?",
+        "-",
+    ]
 )
 
 
