@@ -29,6 +29,7 @@ __all__ = [
     "fit_isotonic",
     "fit_platt",
     "load_calibration",
+    "read_calibration",
     "reliability",
 ]
 
@@ -127,8 +128,11 @@ class Reliability:
 def load_calibration(folder: Path) -> Calibration | None:
     """The calibration beside an adapter, None where there is none. Raises `CalibrationError`."""
     path = folder / FILE_NAME
-    if not path.is_file():
-        return None
+    return read_calibration(path) if path.is_file() else None
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read a calibration file. Raises `CalibrationError` with its name."""
     try:
         return Calibration.from_json(path.read_text(encoding="utf-8"))
     except (CalibrationError, OSError, UnicodeDecodeError) as error:

@@ -92,6 +92,8 @@ class Candidate:
 
     `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
     model's own words for it; the label of a new entity has those of the first statement that named it.
+    `inferred` names the ends ("subject", "object") that stand nowhere in the text: only a class that the
+    model chose for a new name may come in so.
     """
 
     subject: NamedNode
@@ -101,6 +103,7 @@ class Candidate:
     confidence: float | None = None
     problems: tuple[Problem, ...] = ()
     reply: str | None = None
+    inferred: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

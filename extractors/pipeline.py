@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from pyoxigraph import NamedNode
 
+from extractors.calibration import Calibration
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
 from extractors.cleaning import check_text, readable
 from extractors.grounding import GroundedText
@@ -35,7 +36,8 @@ class Pipeline:
 
     `schema` is a schema or gives the one in force, since the ontology can be switched while the server
     runs: each text is worked on with one schema from end to end. `exists` tells whether an IRI is already in
-    use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read.
+    use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read;
+    `calibration` makes probabilities of the model's raw scores.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Pipeline:
         linker: Callable[[Labels, Schema], Linker] = Linker,
         reader: Callable[[ChatModel, ExtractionSettings], Reader] = open_reader,
         clock: Callable[[], float] = time.monotonic,
+        calibration: Calibration | None = None,
     ) -> None:
         self.model = model
         self.settings = settings or ExtractionSettings()
@@ -58,6 +61,7 @@ class Pipeline:
         self._linker = linker
         self._reader = reader
         self._clock = clock
+        self._calibration = calibration
 
     @property
     def schema(self) -> Schema:
@@ -128,6 +132,7 @@ class Pipeline:
             Minter(settings.base, self._exists),
             language=settings.languages[0] if settings.languages else "",
             minimum_confidence=settings.minimum_confidence,
+            calibration=self._calibration,
         )
         return builder.build(said)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode
 
+from extractors.calibration import Calibration
 from extractors.candidates import (
     HEDGED,
     LOW_CONFIDENCE,
@@ -27,7 +28,8 @@ from extractors.candidates import (
     Entity,
     Problem,
 )
-from extractors.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
+from extractors.coreference import Antecedents, is_anaphor
+from extractors.entities import Mentioned, Name, Names, alias_properties, is_name, name_key, short_forms
 from extractors.grounding import Grounded, GroundedText
 from extractors.linking import Fit, Linker
 from extractors.minting import Minter
@@ -58,13 +60,20 @@ class Said:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation."""
+    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation.
+
+    `grounded` is where the model's own words stand. Where they are "it" or "the hall" and the text makes
+    plain what is meant, `said` has the name instead, which stands at `subject_name` or `object_name`.
+    """
 
     said: Said
     is_type: bool
     type: OntologyClass | None
     property: OntologyProperty | None
     names_object: bool
+    grounded: Grounded
+    subject_name: Span | None
+    object_name: Span | None
 
 
 class StatementBuilder:
@@ -79,6 +88,7 @@ class StatementBuilder:
         *,
         language: str,
         minimum_confidence: float,
+        calibration: Calibration | None = None,
     ) -> None:
         self._text = text
         self._schema = schema
@@ -86,20 +96,18 @@ class StatementBuilder:
         self._minter = minter
         self._language = language
         self._minimum_confidence = minimum_confidence
+        self._calibration = calibration
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = [self._read(one) for one in said]
+        readings = self._resolved([self._read(one) for one in map(self._calibrated, said)])
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate] = {}
         labels: dict[NamedNode, tuple[NamedNode, NamedNode, NamedNode | Literal]] = {}
         mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
         for reading in readings:
-            grounded = self._text.ground(
-                reading.said.triple.subject, reading.said.triple.object, reading.said.window
-            )
-            candidate = self._candidate(reading, grounded, names)
-            for name, words, span in self._named(reading, grounded, names):
+            candidate = self._candidate(reading, names)
+            for name, words, span in self._named(reading, names):
                 mentions.setdefault(name.iri, (name, set()))[1].update([span] if span else [])
                 if name.new and name.iri not in labels:
                     label = self._label(name, words, span, candidate)
@@ -111,15 +119,53 @@ class StatementBuilder:
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
 
+    def _calibrated(self, said: Said) -> Said:
+        """The same with a probability in the place of the raw score, where a calibration is there."""
+        raw = said.triple.confidence
+        if self._calibration is None or raw is None:
+            return said
+        return replace(said, triple=replace(said.triple, confidence=self._calibration.probability(raw)))
+
+    def _resolved(self, readings: Sequence[_Reading]) -> Sequence[_Reading]:
+        """The readings with names for the pronouns and descriptions that plainly stand for one."""
+        if not any(is_anaphor(w) for r in readings for w in (r.said.triple.subject, r.said.triple.object)):
+            return readings
+        named: dict[str, list[NamedNode]] = {}
+        for reading in readings:
+            triple = reading.said.triple
+            if is_name(triple.subject) and not looks_like_value(triple.subject):
+                named.setdefault(triple.subject, []).extend([reading.type.iri] if reading.type else [])
+            if reading.names_object and is_name(triple.object) and not looks_like_value(triple.object):
+                named.setdefault(triple.object, [])
+        antecedents = Antecedents(self._text, self._linker, named)
+        return [self._with_antecedents(reading, antecedents) for reading in readings]
+
+    def _with_antecedents(self, reading: _Reading, antecedents: Antecedents) -> _Reading:
+        triple, term, grounded = reading.said.triple, reading.property, reading.grounded
+        if grounded.subject is not None and is_anaphor(triple.subject):
+            domains = frozenset({reading.type.iri}) if reading.type else term.domains if term else frozenset()
+            meant = antecedents.of(triple.subject, grounded.subject, domains)
+            if meant is not None:
+                triple = replace(triple, subject=self._text.evidence(meant).quote)
+                reading = replace(reading, subject_name=meant)
+        if reading.names_object and grounded.object is not None and is_anaphor(triple.object):
+            meant = antecedents.of(triple.object, grounded.object, term.ranges if term else frozenset())
+            if meant is not None:
+                triple = replace(triple, object=self._text.evidence(meant).quote)
+                reading = replace(reading, object_name=meant)
+        return replace(reading, said=replace(reading.said, triple=triple))
+
     def _read(self, said: Said) -> _Reading:
         triple = said.triple
+        grounded = self._text.ground(triple.subject, triple.object, said.window)
+        places = (grounded, grounded.subject, grounded.object)
         if triple.relation.casefold() == IS_A:
-            return _Reading(said, True, self._class(triple.object), None, False)
+            return _Reading(said, True, self._class(triple.object), None, False, *places)
         term = self._schema.find_property(triple.relation)
         wants_entity = term is not None and term.kind is PropertyKind.OBJECT
         is_value = wants_entity and looks_like_value(triple.object)
         names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
-        return _Reading(said, False, None, term, names_object)
+        return _Reading(said, False, None, term, names_object, *places)
 
     def _class(self, words: str) -> OntologyClass | None:
         """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
@@ -152,14 +198,14 @@ class StatementBuilder:
         called = {**short_forms(found, self._text), **called}
         return {key: replace(mention, alias_of=called.get(key)) for key, mention in found.items()}
 
-    def _candidate(self, reading: _Reading, grounded: Grounded, names: Names) -> Candidate:
-        triple, term = reading.said.triple, reading.property
+    def _candidate(self, reading: _Reading, names: Names) -> Candidate:
+        triple, term, grounded = reading.said.triple, reading.property, reading.grounded
         subject = names[triple.subject]
         problems = list(subject.problems)
         if subject.new and looks_like_value(triple.subject):
             message = f'"{triple.subject}" is a value, and only something with a name can be a subject.'
             problems.append(Problem(VALUE_FOR_ENTITY, message, value=Literal(triple.subject)))
-        value, found = self._object(reading, grounded, names)
+        value, found = self._object(reading, names)
         problems += found
         if reading.is_type:
             predicate = RDF_TYPE
@@ -180,14 +226,17 @@ class StatementBuilder:
             triple.confidence,
             tuple(dict.fromkeys(problems)),
             triple.raw,
+            tuple(
+                end
+                for end, span in (("subject", grounded.subject), ("object", grounded.object))
+                if span is None
+            ),
         )
 
-    def _object(
-        self, reading: _Reading, grounded: Grounded, names: Names
-    ) -> tuple[NamedNode | Literal, Sequence[Problem]]:
+    def _object(self, reading: _Reading, names: Names) -> tuple[NamedNode | Literal, Sequence[Problem]]:
         words, term = reading.said.triple.object, reading.property
-        if grounded.object is not None:
-            words = " ".join(self._text.evidence(grounded.object).quote.split())
+        if reading.object_name is not None:
+            words = " ".join(self._text.evidence(reading.object_name).quote.split())
         plain = Literal(words)
         if reading.is_type:
             if reading.type is not None:
@@ -255,13 +304,11 @@ class StatementBuilder:
     def _is_of(self, name: Name, kind: OntologyClass) -> bool:
         return any(kind.iri in self._schema.superclasses(class_) for class_ in name.classes)
 
-    def _named(
-        self, reading: _Reading, grounded: Grounded, names: Names
-    ) -> Iterable[tuple[Name, str, Span | None]]:
+    def _named(self, reading: _Reading, names: Names) -> Iterable[tuple[Name, str, Span | None]]:
         triple = reading.said.triple
-        yield names[triple.subject], triple.subject, grounded.subject
+        yield names[triple.subject], triple.subject, reading.subject_name
         if reading.names_object:
-            yield names[triple.object], triple.object, grounded.object
+            yield names[triple.object], triple.object, reading.object_name
 
     def _spelling(self, name: str) -> str:
         """Return a name as the text writes it, without the article of running text."""
@@ -276,8 +323,9 @@ class StatementBuilder:
             problems.append(Problem(NOT_IN_TEXT, message, value=Literal(words)))
         evidence = self._text.evidence(span) if span else None
         label = Literal(name.label, language=self._language) if self._language else Literal(name.label)
+        inferred = () if span else ("object",)
         return Candidate(
-            name.iri, RDFS_LABEL, label, evidence, first.confidence, tuple(problems), first.reply
+            name.iri, RDFS_LABEL, label, evidence, first.confidence, tuple(problems), first.reply, inferred
         )
 
     def _entity(self, name: Name, spans: Iterable[Span], candidates: Iterable[Candidate]) -> Entity:

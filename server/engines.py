@@ -27,6 +27,7 @@ from sparql.writer import Writer
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
+    from extractors.calibration import Calibration
     from server.intake import Intake
     from shapes.review import ReviewQueue
     from sparql.ask import Asker
@@ -141,6 +142,7 @@ def _open(parts: EngineParts) -> Engines:
         linker=lambda names, schema: Linker(
             names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
         ),
+        calibration=_calibration(settings),
     )
     engines = Engines(
         relations=relations,
@@ -162,6 +164,16 @@ def _open(parts: EngineParts) -> Engines:
         store.commit(rules.record(store.revision() + 1, datetime.now(UTC).isoformat()))
     parts.writer.release(gate=rules.gate, deriver=relations, observers=(labels,))
     return engines
+
+
+def _calibration(settings: Settings) -> Calibration | None:
+    """What makes probabilities of the model's scores. Raises `CalibrationError` for a file that is none."""
+    from extractors.calibration import load_calibration, read_calibration
+    from extractors.models.weights import ADAPTER_PATH
+
+    if settings.calibration is not None:
+        return read_calibration(settings.calibration)
+    return None if settings.model_url else load_calibration(ADAPTER_PATH.parent)
 
 
 def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:

@@ -225,6 +225,7 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
         quote=evidence.quote if evidence else None,
         confidence=candidate.confidence,
         reply=candidate.reply,
+        inferred=candidate.inferred,
     )
     if candidate.problems:
         batch.refused[triple] = tuple(

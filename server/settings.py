@@ -89,6 +89,11 @@ class Settings(BaseModel):
         None, description="Key for that server.", json_schema_extra={"secret": True}
     )
     model_timeout_s: float = Field(120, gt=0, description="Seconds one reply of the model may take.")
+    calibration: Path | None = Field(
+        None,
+        description="JSON file that makes probabilities of the model's scores (`extractors/calibration.py`); "
+        "for the embedded model the one beside its adapter, where there is one, when not set.",
+    )
     language: str = Field(
         "en", description="Languages of texts, as codes with commas between; empty accepts any."
     )

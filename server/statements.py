@@ -74,6 +74,7 @@ def statement_json(triple: Triple, support: Support | None = None) -> dict[str, 
         "object": term_json(triple.object),
         "evidence": evidence,
         "confidence": found.confidence,
+        "inferred": list(found.inferred),
         "geometry": _geometry(found),
     }
 

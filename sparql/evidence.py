@@ -15,6 +15,7 @@ _SUPPORT = (
     *(UKG.statedRelation, UKG.distanceInMetres),
 )
 _SOURCE = DCTERMS.source
+_ENDS = ("subject", "object")
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def support_of(values: dict[NamedNode, list[Term]]) -> Support:
         stated=stated,
         computed=computed if isinstance(computed, NamedNode) else None,
         distance_m=None if distance is None else float(distance),
+        inferred=tuple(end for end in _ENDS if Literal(end) in values.get(UKG.inferred, ())),
     )
 
 

@@ -33,6 +33,8 @@ class Support:
     computed: NamedNode | None = None
     """The RCC8 property (GeoSPARQL 1.1, 8.5) that holds between the geometries."""
     distance_m: float | None = None
+    inferred: tuple[str, ...] = ()
+    """Which ends ("subject", "object") stand nowhere in the document."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ def support_terms(support: Support) -> Iterator[tuple[NamedNode, NamedNode | Lit
         yield UKG.computedRelation, support.computed
     if support.distance_m is not None:
         yield UKG.distanceInMetres, Literal(f"{support.distance_m:.1f}", datatype=XSD.decimal)
+    for end in support.inferred:
+        yield UKG.inferred, Literal(end)
 
 
 @dataclass(frozen=True)
