@@ -2,6 +2,7 @@
 
 ExtractionError
 ├── CalibrationError          scores and judgements, or a calibration file, cannot be used
+├── SourceError               a file of source records, or its mapping, that cannot be used
 └── ModelError                the language model did not give a usable reply
     ├── ModelUnavailable      down, refusing connections, or its weights are not installed
     ├── ModelTimeout          it did not answer in the time allowed
@@ -19,6 +20,7 @@ __all__ = [
     "ModelRequestRefused",
     "ModelTimeout",
     "ModelUnavailable",
+    "SourceError",
 ]
 
 
@@ -28,6 +30,10 @@ class ExtractionError(Exception):
 
 class CalibrationError(ExtractionError):
     """Scores and judgements that nothing can be fitted to, or a file that is no calibration."""
+
+
+class SourceError(ExtractionError):
+    """A file of source records, or the mapping that reads it, cannot be used; the message says where."""
 
 
 class ModelError(ExtractionError):

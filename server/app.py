@@ -26,6 +26,7 @@ from server.routes import (
     relations,
     review,
     rules,
+    sources,
     sparql,
     storage,
     store,
@@ -59,7 +60,7 @@ def create_app(services: Services) -> ASGIApp:
     routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
-    for room in (extractions, relations, review, documents, entities, ask, storage, rules):
+    for room in (extractions, sources, relations, review, documents, entities, ask, storage, rules):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     problems = all_problems()

@@ -108,16 +108,36 @@ def query(
 @app.command()
 def extract(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="The text, or the path of a file, or - for standard input.")],
+    text: Annotated[
+        list[str],
+        typer.Argument(
+            help="The text, or the path of a file, or - for standard input; or files of records "
+            "(.jsonl, .csv, .geojson, .json), gzipped or not."
+        ),
+    ],
     data: Data = None,
     config: Config = None,
     source: Annotated[str | None, typer.Option(help="Where the text comes from.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="TOML file: which fields of records hold what, and the cleaning rules."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many records.")] = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Extract statements from a text, judge them and commit what conforms."""
+    """Extract statements from a text, or from the records of files, judge them and commit what conforms."""
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
-    message = {"text": operations.text_or_file(text), "source": source, "commit": not dry_run}
+    if files := source_files(text):
+        from server.commands_sources import extract_files
+
+        extract_files(settings, files, mapping=mapping, limit=limit, commit=not dry_run)
+        return
+    if len(text) > 1:
+        raise typer.BadParameter(
+            "Give one text in quotes, or only files of records (.jsonl, .csv, .geojson)."
+        )
+    message = {"text": operations.text_or_file(text[0]), "source": source, "commit": not dry_run}
     on_either(
         settings,
         lambda server: operations.print_extraction(server.post("/extractions", message)),
@@ -161,6 +181,14 @@ def demo(
 
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     finish(on_folder(demonstration.empty(settings), demonstration.run))
+
+
+def source_files(arguments: list[str]) -> list[Path]:
+    """The arguments as files of records, where all of them are such files by their names."""
+    from extractors.sources.rows import is_source_file
+
+    paths = [Path(argument) for argument in arguments if "\n" not in argument and len(argument) < 1024]
+    return paths if len(paths) == len(arguments) and all(map(is_source_file, paths)) else []
 
 
 @config_app.command("show")

@@ -76,10 +76,18 @@ class Intake:
         self._rules = rules
         self._pipeline = pipeline
 
-    async def extract(self, text: str, *, source: str | None = None, commit: bool = True) -> Outcome:
+    async def extract(
+        self,
+        text: str,
+        *,
+        source: str | None = None,
+        commit: bool = True,
+        about: Mapping[NamedNode, str] | None = None,
+    ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only say what would happen.
 
-        Raises `ExtractionError`; then nothing was written.
+        `about` are facts that the run keeps beside its own, such as the rating of a review. Raises
+        `ExtractionError`; then nothing was written.
         """
         started = datetime.now(UTC)
         extraction = await self._pipeline.extract(text)
@@ -87,6 +95,7 @@ class Intake:
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
         facts = {
+            **(about or {}),
             UKG.model: extraction.model,
             UKG.promptVersion: extraction.prompt_version,
             UKG.trace: json.dumps(trace_json(extraction), ensure_ascii=False),

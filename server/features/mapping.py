@@ -128,7 +128,7 @@ class LayerRules:
             if as_text(values.get(rule.column)):
                 yield Triple(feature, rule.property, self._object(rule, record, base))
         if self.with_geometry and record.geometry is not None:
-            yield from _geometry_triples(feature, record.geometry)
+            yield from geometry_triples(feature, record.geometry)
 
     def _object(self, rule: PropertyRule, record: Record, base: str) -> NamedNode | Literal:
         if rule.feature is not None:
@@ -273,7 +273,8 @@ def _words(text: str, language: str | None) -> Literal:
     return Literal(text, language=language) if language else Literal(text)
 
 
-def _geometry_triples(feature: NamedNode, shape: BaseGeometry) -> Iterator[Triple]:
+def geometry_triples(feature: NamedNode, shape: BaseGeometry) -> Iterator[Triple]:
+    """The default geometry of a feature, as WKT in CRS84."""
     geometry = NamedNode(feature.value + "/geometry")
     yield Triple(feature, GEO.hasDefaultGeometry, geometry)
     yield Triple(geometry, RDF.type, GEO.Geometry)
