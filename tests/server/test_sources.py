@@ -4,8 +4,12 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
+import typer
 
 from extractors.errors import ModelReplyError, ModelUnavailable
+from server.commands_sources import extract_files
+from server.settings import Settings
 from tests.extractors.tgi_stand_in import StandIn, running
 from tests.server.conftest import RecordedModel, select, triples
 from tests.server.running_server import RunningServer
@@ -76,9 +80,8 @@ async def test_a_place_that_only_texts_knew_gets_its_geometry(
 
 async def test_two_stretches_of_one_street_are_two_features(client: httpx.AsyncClient):
     street = {"name": "C Street", "type": "street"}
-    records = [{**street, "geometry": f"LINESTRING (0 {y}, 1 {y})"} for y in (0, 0.0001)]
+    records = [{**street, "geometry": f"LINESTRING (-73.9 {y}, -73.8 {y})"} for y in (40.7, 40.7001)]
     answer = (await client.post("/sources", json={"records": records})).json()
-    print(json.dumps(answer, indent=1))
     assert len({one["feature"]["iri"] for one in answer["records"]}) == 2
 
 
@@ -111,18 +114,35 @@ async def test_a_model_that_is_down_is_told_as_such(client: httpx.AsyncClient, m
     assert (await client.post("/sources", json={"records": [HALL]})).status_code == 503
 
 
-def test_files_are_extracted_with_a_report_here_and_through_a_server(tmp_path: Path):
+@pytest.fixture
+def halls(tmp_path: Path) -> Path:
+    path = tmp_path / "halls.jsonl"
     lines = [json.dumps(HALL), "{broken", json.dumps({**HALL, "name": "Far Hall", "text": "Nice."})]
-    (tmp_path / "halls.jsonl").write_text("\n".join(lines))
+    path.write_text("\n".join(lines))
+    return path
+
+
+def check_output(output: str, told: str) -> None:
+    records = [json.loads(line) for line in output.splitlines()]
+    assert {one["record"] for one in records} == {"halls.jsonl, line 1", "halls.jsonl, line 3"}
+    assert "halls.jsonl, line 2: not JSON" in told
+    assert "text dropped, too few words: 1" in told
+    assert "2 places, 1 texts" in told
+
+
+def test_files_are_extracted_with_a_report(tmp_path: Path, halls: Path, capfd: pytest.CaptureFixture[str]):
     with running(StandIn(answer=REPLY)) as model:
-        flags = ("--model-url", model.url)
-        here = urbankg("extract", str(tmp_path / "halls.jsonl"), "--data", str(tmp_path / "a"), *flags)
-        with RunningServer(tmp_path / "b", model_url=model.url):
-            there = urbankg("extract", str(tmp_path / "halls.jsonl"), "--data", str(tmp_path / "b"))
-    for done in (here, there):
-        assert done.returncode == 1, done.stderr
-        records = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {one["record"] for one in records} == {"halls.jsonl, line 1", "halls.jsonl, line 3"}
-        assert "halls.jsonl, line 2: not JSON" in done.stderr
-        assert "text dropped, too few words: 1" in done.stderr
-        assert "2 places, 1 texts" in done.stderr
+        settings = Settings(data=tmp_path / "data", model_url=model.url, readers=1)
+        with pytest.raises(typer.Exit) as ended:
+            extract_files(settings, [halls], mapping=None, limit=None, commit=True)
+    assert ended.value.exit_code == 1
+    written = capfd.readouterr()
+    check_output(written.out, written.err)
+
+
+@pytest.mark.slow
+def test_files_are_extracted_through_the_server_that_holds_the_folder(tmp_path: Path, halls: Path):
+    with running(StandIn(answer=REPLY)) as model, RunningServer(tmp_path / "b", model_url=model.url):
+        done = urbankg("extract", str(halls), "--data", str(tmp_path / "b"))
+    assert done.returncode == 1, done.stderr
+    check_output(done.stdout, done.stderr)
