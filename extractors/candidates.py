@@ -12,7 +12,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.models.chat import Message, Reply
+from extractors.readers.reading import Turn
 
 __all__ = [
     "AMBIGUOUS_NAME",
@@ -118,20 +118,11 @@ class Entity:
 
 
 @dataclass(frozen=True)
-class WindowTrace:
-    """One question to the model about the code points `start` to `end` of the text, and what came of it.
-
-    `stage` says what the question was for, `prompt` is the name and version of its template. `error` says
-    why the reply could not be used, or only in part; a window has a trace per question and per try.
-    """
+class WindowTrace(Turn):
+    """A turn about the code points `start` to `end` of the text; a window has one per question and try."""
 
     start: int
     end: int
-    stage: str
-    prompt: str
-    messages: tuple[Message, ...]
-    reply: Reply | None
-    error: str | None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 ExtractionError
 ├── CalibrationError          scores and judgements, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
+├── EvaluationError           a benchmark's files, or the folder of a run, cannot be used
 └── ModelError                the language model did not give a usable reply
     ├── ModelUnavailable      down, refusing connections, or its weights are not installed
     ├── ModelTimeout          it did not answer in the time allowed
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 __all__ = [
     "CalibrationError",
+    "EvaluationError",
     "ExtractionError",
     "ModelError",
     "ModelReplyError",
@@ -34,6 +36,10 @@ class CalibrationError(ExtractionError):
 
 class SourceError(ExtractionError):
     """A file of source records, or the mapping that reads it, cannot be used; the message says where."""
+
+
+class EvaluationError(ExtractionError):
+    """A benchmark's file is not what it should be, or the folder of a run belongs to another run."""
 
 
 class ModelError(ExtractionError):

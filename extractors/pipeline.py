@@ -143,4 +143,4 @@ def _shown(text: str, window: Window) -> str:
 
 
 def _trace(span: Span, turn: Turn) -> WindowTrace:
-    return WindowTrace(span.start, span.end, turn.stage, turn.prompt, turn.messages, turn.reply, turn.error)
+    return WindowTrace(turn.stage, turn.prompt, turn.messages, turn.reply, turn.error, span.start, span.end)

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from server import commands_workplace, operations, storage_cli
 from server.commands_entities import entity_app
+from server.commands_evaluate import evaluate_app
 from server.commands_keys import key_app
 from server.commands_relate import relate
 from server.commands_review import review_app
@@ -28,6 +29,7 @@ app.add_typer(config_app, name="config")
 app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
 app.add_typer(entity_app, name="entity")
+app.add_typer(evaluate_app, name="evaluate")
 storage_cli.register(app)
 commands_workplace.register(app)
 app.command()(relate)

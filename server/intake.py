@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
+from extractors.readers.costs import costs, turn_json
 from server.batch import Assessor, Batch
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
@@ -275,20 +276,8 @@ def trace_json(extraction: Extraction) -> dict[str, Any]:
         "adapter": extraction.adapter,
         "prompt_version": extraction.prompt_version,
         "seconds": round(extraction.seconds, 3),
+        "stages": [{"stage": stage, **cost.json()} for stage, cost in costs(extraction.windows).items()],
         "windows": [
-            {
-                "start": window.start,
-                "end": window.end,
-                "stage": window.stage,
-                "prompt": window.prompt,
-                "messages": [{"role": m.role, "content": m.content} for m in window.messages],
-                "reply": window.reply.text if window.reply else None,
-                "finish_reason": window.reply.finish_reason if window.reply else None,
-                "prompt_tokens": window.reply.prompt_tokens if window.reply else None,
-                "completion_tokens": window.reply.completion_tokens if window.reply else None,
-                "seconds": round(window.reply.seconds, 3) if window.reply else None,
-                "error": window.error,
-            }
-            for window in extraction.windows
+            {"start": window.start, "end": window.end, **turn_json(window)} for window in extraction.windows
         ],
     }

@@ -1,0 +1,39 @@
+"""A model that is asked for one of its several answers instead of its likeliest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+
+__all__ = ["SampledModel"]
+
+
+class SampledModel:
+    """Asks another model at `temperature` wherever its likeliest answer is asked for.
+
+    Closing it leaves the other model open.
+    """
+
+    def __init__(self, model: ChatModel, temperature: float) -> None:
+        self.name = model.name
+        self.prompt_profile: PromptProfile = model.prompt_profile
+        self._model = model
+        self._temperature = temperature
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog as the other model does."""
+        return await self._model.complete(
+            messages, schema=schema, max_tokens=max_tokens, temperature=temperature or self._temperature
+        )
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
