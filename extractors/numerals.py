@@ -9,7 +9,14 @@ from extractors.unreadable import Unreadable
 
 __all__ = ["read_number"]
 
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
 _ONE_TO_NINETEEN = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -17,6 +24,8 @@ _ONE_TO_NINETEEN = (
 _TWENTY_TO_NINETY = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ONES = {word: n for n, word in enumerate(["zero", *_ONE_TO_NINETEEN.split()])}
 _TENS = {word: n * 10 for n, word in enumerate(_TWENTY_TO_NINETY.split(), 2)}
+_FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
+_HALF = re.compile(r"(?:a\s+)?half\s+(?:an?\s+)?(?=[^\W\d])")
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:[, \u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?")
 _BOUND = re.compile(
     r"\b(?:more|greater|less|fewer|larger|smaller|over|under|above|below|at least|at most|up to|between|"
@@ -36,6 +45,16 @@ def read_number(words: str) -> tuple[Decimal, str] | Unreadable:
         digits = re.sub(r"[, \u00a0\u202f]", "", match.group().replace("−", "-"))
         number = Decimal(digits)
         rest = plain[match.end() :]
+        if rest[:1] in _FRACTIONS:
+            number, rest = number + _FRACTIONS[rest[0]], rest[1:]
+        elif rest.startswith(" and a half "):
+            number, rest = number + _FRACTIONS["½"], rest.removeprefix(" and a half")
+    elif plain[:1] in _FRACTIONS:
+        number, rest = _FRACTIONS[plain[0]], plain[1:]
+    elif match := _HALF.match(plain):
+        number, rest = _FRACTIONS["½"], plain[match.end() :]
+    elif plain.split(" ", 1)[0] in _SCALES:
+        number, rest = Decimal(1), plain
     else:
         spelled = _spelled_number(plain)
         if spelled is None:
@@ -60,4 +79,9 @@ def _spelled_number(plain: str) -> tuple[Decimal, str] | None:
         else:
             break
         used += 1
-    return (Decimal(value), " " + " ".join(words[used:])) if used else None
+    if not used:
+        return None
+    rest = " " + " ".join(words[used:])
+    if rest.startswith(" and a half "):
+        return Decimal(value) + _FRACTIONS["½"], rest.removeprefix(" and a half")
+    return Decimal(value), rest

@@ -15,7 +15,8 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.dates import DATE_DATATYPES, read_date
 from extractors.numerals import read_number
-from extractors.units import PLAIN_NUMBER, convert, unit_of
+from extractors.periods import EDTF, read_period
+from extractors.units import PLAIN_NUMBER, convert, range_in, spelled_out, unit_of
 from extractors.unreadable import Unreadable
 
 __all__ = ["looks_like_value", "read_value"]
@@ -34,6 +35,7 @@ _INTEGERS = tuple(
     )
 )
 _DECIMALS = tuple(NamedNode(_XSD + name) for name in ("decimal", "double", "float"))
+_YEAR = NamedNode(_XSD + "gYear")
 _STRING = NamedNode(_XSD + "string")
 _ANY_URI = NamedNode(_XSD + "anyURI")
 _BOOLEAN = NamedNode(_XSD + "boolean")
@@ -52,7 +54,7 @@ def read_value(
     words = " ".join(words.split())
     if not words:
         return Unreadable("There are no words to read.")
-    if ranges & DATE_DATATYPES:
+    if ranges & DATE_DATATYPES or EDTF in ranges:
         return _date_literal(words, ranges)
     if unit is not None or ranges & {*_INTEGERS, *_DECIMALS}:
         return _number_literal(words, ranges, None if unit in PLAIN_NUMBER else unit)
@@ -71,23 +73,55 @@ def read_value(
 
 def looks_like_value(words: str) -> bool:
     """Tell whether words are a date, a bare number or a quantity, and so no name of anything."""
-    if isinstance(read_date(words), Literal):
+    if isinstance(read_date(words), Literal) or read_period(words, lambda part: None) is not None:
         return True
-    number = read_number(words)
+    number = read_number(spelled_out(words))
     return isinstance(number, tuple) and (not number[1] or unit_of(number[1]) is not None)
 
 
 def _date_literal(words: str, ranges: Set[NamedNode]) -> Literal | Unreadable:
     value = read_date(words)
-    if isinstance(value, Literal) and value.datatype not in ranges:
-        wanted = ", ".join(sorted(d.value.removeprefix(_XSD) for d in ranges & DATE_DATATYPES))
+    wanted = ", ".join(sorted(d.value.removeprefix(_XSD) for d in ranges & DATE_DATATYPES))
+    if isinstance(value, Unreadable):
+        return _period_literal(words, ranges, value, wanted)
+    if value.datatype not in ranges:
+        if EDTF in ranges:
+            return Literal(value.value, datatype=EDTF)
         return Unreadable(f'"{words}" is not as precise as the property demands: it takes {wanted}.')
     return value
+
+
+def _period_literal(
+    words: str, ranges: Set[NamedNode], unread: Unreadable, wanted: str
+) -> Literal | Unreadable:
+    """Read a decade, a range and the like, as far as the property takes it."""
+
+    def exact(part: str) -> str | None:
+        read = read_date(part)
+        return read.value if isinstance(read, Literal) else None
+
+    period = read_period(words, exact)
+    if period is None:
+        return unread
+    if EDTF in ranges:
+        return Literal(period.edtf, datatype=EDTF)
+    if period.year is not None and _YEAR in ranges:
+        return Literal(period.year, datatype=_YEAR)
+    return Unreadable(
+        f'"{words}" is a {period.kind}, {period.edtf} in ISO 8601-2, and the property takes {wanted}: '
+        f"give a date, or let the property's range include <{EDTF.value}>."
+    )
 
 
 def _number_literal(words: str, ranges: Set[NamedNode], unit: NamedNode | None) -> Literal | Unreadable:
     number = convert(words, unit) if unit is not None else _bare_number(words)
     if isinstance(number, str):
+        bounds = range_in(words, unit) if unit is not None else None
+        if bounds is not None and unit is not None:
+            name = unit.value.rpartition("/")[2]
+            number = (
+                f'"{words}" is a range, {bounds[0]:f} to {bounds[1]:f} {name}, and the property takes one.'
+            )
         return Unreadable(number)
     if isinstance(number, Unreadable):
         return number
@@ -107,7 +141,7 @@ def _number_literal(words: str, ranges: Set[NamedNode], unit: NamedNode | None) 
 
 
 def _bare_number(words: str) -> Decimal | Unreadable:
-    found = read_number(words)
+    found = read_number(spelled_out(words))
     if isinstance(found, Unreadable):
         return found
     number, rest = found

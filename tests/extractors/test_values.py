@@ -1,11 +1,16 @@
 """Dates with their precision, numbers, and quantities in the property's unit."""
 
+import calendar
+import datetime
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from extractors.units import QUDT_UNIT
+from extractors.periods import EDTF
+from extractors.units import QUDT_CURRENCY, QUDT_UNIT, convert
 from extractors.unreadable import Unreadable
 from extractors.values import looks_like_value, read_value
 from tests.extractors.scripted import XSD, english, xsd
@@ -30,6 +35,13 @@ TEXT = frozenset([NamedNode(XSD + "string")])
         ("in 1754", "1754", "gYear"),
         ("the year 1626", "1626", "gYear"),
         ("625 AD", "0625", "gYear"),
+        ("since 1999", "1999", "gYear"),
+        ("44 BC", "-0043", "gYear"),
+        ("1 B.C.", "0000", "gYear"),
+        ("25/4/1883", "1883-04-25", "date"),
+        ("4/25/1883", "1883-04-25", "date"),
+        ("early 2019", "2019", "gYear"),
+        ("summer 1969", "1969", "gYear"),
     ],
 )
 def test_a_date_keeps_the_precision_of_the_text(words: str, value: str, datatype: str) -> None:
@@ -44,15 +56,52 @@ def test_a_date_keeps_the_precision_of_the_text(words: str, value: str, datatype
             "19th century",
             "about 1900",
             "c. 1754",
-            "summer 1969",
             "5/4/1883",
             "31 February 1900",
         ),
-        *("1902–1904", "before 1900", "Manhattan", "0000", "44 BC", "12"),
+        *("1902–1904", "before 1900", "Manhattan", "0000", "0 BC", "12"),
     ],
 )
 def test_what_is_no_single_date_is_unreadable(words: str) -> None:
     assert isinstance(read_value(words, DATES), Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("in the 1920s", "192X"),
+        ("the early 1890s", "189X"),
+        ("19th century", "18XX"),
+        ("the late nineteenth century", "18XX"),
+        ("5th century BC", "-04XX"),
+        ("between 1889 and 1901", "1889/1901"),
+        ("from May 1889 to 12 June 1901", "1889-05/1901-06-12"),
+        ("1902–04", "1902/1904"),
+        ("from the 1920s to 1955", "192X/1955"),
+        ("about 1900", "1900~"),
+        ("c. May 1754", "1754-05~"),
+        ("1754 (?)", "1754?"),
+        ("before 1900", "../1900"),
+        ("after 12 May 1931", "1931-05-12/.."),
+        ("summer 1969", "1969-22"),
+        ("early 2019", "2019"),
+        ("12 May 1931", "1931-05-12"),
+        ("1931", "1931"),
+    ],
+)
+def test_a_property_that_takes_iso_8601_2_gets_every_stretch_of_time(words: str, value: str) -> None:
+    assert read_value(words, frozenset([EDTF])) == Literal(value, datatype=EDTF)
+
+
+@pytest.mark.parametrize("words", ["1901 to 1889", "0th century", "between Broadway and Park", "1902-banana"])
+def test_what_is_no_stretch_of_time_is_unreadable(words: str) -> None:
+    assert isinstance(read_value(words, frozenset([EDTF])), Unreadable)
+
+
+def test_a_stretch_that_the_property_does_not_take_is_told_in_iso_8601_2() -> None:
+    read = read_value("the 1920s", DATES)
+    assert isinstance(read, Unreadable)
+    assert "192X" in read.reason
 
 
 def test_a_date_less_precise_than_the_property_demands_is_unreadable() -> None:
@@ -117,10 +166,75 @@ def test_bounds_ranges_and_the_like_are_no_numbers(words: str) -> None:
         ("59.13 sq mi", "KiloM2", "153.15"),
         ("23 square miles (60 km²)", "KiloM2", "60"),
         ("120 hectares", "KiloM2", "1.2"),
+        ("2½ miles", "KiloM", "4.02"),
+        ("half a mile", "KiloM", "0.805"),
+        ("two and a half miles", "KiloM", "4.02"),
+        ("a mile", "KiloM", "1.61"),
+        ("45%", "PERCENT", "45"),
+        ("45 per cent of the land", "PERCENT", "45"),
+        ("21 °C", "DEG_C", "21"),
+        ("70°F", "DEG_C", "21.1"),
+        ("-40 degrees Fahrenheit", "DEG_C", "-40"),
+        ("90 minutes", "HR", "1.5"),
+        ("10,000 m²", "HA", "1"),
     ],
 )
 def test_quantities_are_converted_to_the_propertys_unit(words: str, unit: str, value: str) -> None:
     assert read_value(words, DECIMAL, NamedNode(QUDT_UNIT + unit)) == xsd(value, "decimal")
+
+
+@pytest.mark.parametrize(
+    ("words", "currency", "value"),
+    [
+        ("$2.1 million", "USD", "2100000"),
+        ("about $5m", "USD", "5000000"),
+        ("US$1,250", "USD", "1250"),
+        ("2 million dollars", "CAD", "2000000"),
+        ("€3bn", "EUR", "3000000000"),
+        ("40 pounds", "GBP", "40"),
+    ],
+)
+def test_money_is_read_in_the_propertys_currency(words: str, currency: str, value: str) -> None:
+    assert read_value(words, DECIMAL, NamedNode(QUDT_CURRENCY + currency)) == xsd(value, "decimal")
+
+
+def test_money_is_never_converted() -> None:
+    assert isinstance(read_value("€5", DECIMAL, NamedNode(QUDT_CURRENCY + "USD")), Unreadable)
+    assert isinstance(read_value("$5", COUNT), Unreadable)
+
+
+def test_a_range_is_told_in_the_propertys_unit() -> None:
+    read = read_value("from 100 to 200 feet", DECIMAL, NamedNode(QUDT_UNIT + "M"))
+    assert isinstance(read, Unreadable)
+    assert "30.48 to 60.96 M" in read.reason
+
+
+@given(st.decimals("0.01", "100000", places=2), st.sampled_from(["M", "KiloM", "FT", "MI", "YD"]))
+def test_there_and_back_is_the_same_quantity(number: Decimal, unit: str) -> None:
+    words = {"M": "m", "KiloM": "km", "FT": "feet", "MI": "miles", "YD": "yards"}[unit]
+    there = convert(f"{number} {words}", NamedNode(QUDT_UNIT + "M"))
+    assert isinstance(there, Decimal)
+    back = convert(f"{there:f} m", NamedNode(QUDT_UNIT + unit))
+    assert isinstance(back, Decimal)
+    assert abs(back - number) <= number * Decimal("0.01")
+
+
+@given(st.integers(1000, 2099), st.integers(1, 12), st.integers(1, 28))
+def test_every_day_is_read_however_it_is_written(year: int, month: int, day: int) -> None:
+    date = datetime.date(year, month, day)
+    name = calendar.month_name[month]
+    for words in (
+        f"{day} {name} {year}",
+        f"{name} {day}, {year}",
+        date.isoformat(),
+        f"on {day} {name[:3]}. {year}",
+    ):
+        assert read_value(words, DATES) == xsd(date.isoformat(), "date")
+
+
+@given(st.integers(100, 209))
+def test_every_decade_is_ten_years(decade: int) -> None:
+    assert read_value(f"the {decade}0s", frozenset([EDTF])) == Literal(f"{decade}X", datatype=EDTF)
 
 
 @pytest.mark.parametrize("words", ["443", "5 tons", "tall", "over 500 feet", "from 100 to 200 feet", ""])
@@ -151,7 +265,9 @@ def test_web_addresses_become_uris() -> None:
     assert isinstance(read_value("its website", address), Unreadable)
 
 
-@pytest.mark.parametrize("words", ["1754", "May 1883", "7", "two", "381 m"])
+@pytest.mark.parametrize(
+    "words", ["1754", "May 1883", "7", "two", "381 m", "the 1920s", "19th century", "$5 million", "45%"]
+)
 def test_dates_numbers_and_quantities_look_like_values(words: str) -> None:
     assert looks_like_value(words)
 
