@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
@@ -33,6 +34,7 @@ __all__ = [
     "Evidence",
     "Extraction",
     "Problem",
+    "Proposal",
     "WindowTrace",
 ]
 
@@ -87,13 +89,30 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """A word of a text that the ontology has no term for, with what its use here tells of it.
+
+    `kind` is "class" or "property". Of a property, the classes of what it leads from and to, or the datatype
+    of the value; of a class, those that its instance is known to be of.
+    """
+
+    kind: OneOf["class", "property"]
+    words: str
+    subject_classes: tuple[NamedNode, ...] = ()
+    object_classes: tuple[NamedNode, ...] = ()
+    datatype: NamedNode | None = None
+    subject_name: str = ""
+    object_name: str = ""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A statement proposed by a model or a client, not yet judged.
 
     `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
     model's own words for it; the label of a new entity has those of the first statement that named it.
     `inferred` names the ends ("subject", "object") that stand nowhere in the text: only a class that the
-    model chose for a new name may come in so.
+    model chose for a new name may come in so. `proposal` is there where the ontology has no term for it.
     """
 
     subject: NamedNode
@@ -104,6 +123,7 @@ class Candidate:
     problems: tuple[Problem, ...] = ()
     reply: str | None = None
     inferred: tuple[str, ...] = ()
+    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode
 
@@ -27,6 +28,7 @@ from extractors.candidates import (
     Candidate,
     Entity,
     Problem,
+    Proposal,
 )
 from extractors.coreference import Antecedents, is_anaphor
 from extractors.entities import Mentioned, Name, Names, alias_properties, is_name, name_key, short_forms
@@ -34,9 +36,10 @@ from extractors.grounding import Grounded, GroundedText
 from extractors.linking import Fit, Linker
 from extractors.minting import Minter
 from extractors.prompting import IS_A
+from extractors.relation_words import Ends, RelationWords
 from extractors.reply import ReplyTriple
 from extractors.unreadable import Unreadable
-from extractors.values import looks_like_value, read_value
+from extractors.values import datatype_of, looks_like_value, read_value
 from extractors.windows import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
@@ -48,6 +51,11 @@ _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
+
+
+@lru_cache(maxsize=4)
+def _relation_words(schema: Schema) -> RelationWords:
+    return RelationWords(schema)
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,9 @@ class StatementBuilder:
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._resolved([self._read(one) for one in map(self._calibrated, said)])
+        calibrated = [self._calibrated(one) for one in said]
+        kinds = self._kinds(calibrated)
+        readings = self._resolved([self._read(one, kinds) for one in calibrated])
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate] = {}
         labels: dict[NamedNode, tuple[NamedNode, NamedNode, NamedNode | Literal]] = {}
@@ -155,17 +165,45 @@ class StatementBuilder:
                 reading = replace(reading, object_name=meant)
         return replace(reading, said=replace(reading.said, triple=triple))
 
-    def _read(self, said: Said) -> _Reading:
+    def _kinds(self, said: Iterable[Said]) -> Mapping[str, frozenset[NamedNode]]:
+        """The classes that "is a" gives each name in this text."""
+        found: dict[str, frozenset[NamedNode]] = {}
+        for one in said:
+            kind = self._class(one.triple.object) if one.triple.relation.casefold() == IS_A else None
+            if kind is not None:
+                key = name_key(one.triple.subject)
+                found[key] = found.get(key, frozenset()) | {kind.iri}
+        return found
+
+    def _classes_of(self, name: str, kinds: Mapping[str, frozenset[NamedNode]]) -> frozenset[NamedNode]:
+        """What is known of a name: what this text says it is, else what the graph knows of its bearers."""
+        said = kinds.get(name_key(name))
+        if said:
+            return said
+        return frozenset(c for entry in self._linker.labels.exact(name) for c in entry.classes)
+
+    def _read(self, said: Said, kinds: Mapping[str, frozenset[NamedNode]]) -> _Reading:
         triple = said.triple
         grounded = self._text.ground(triple.subject, triple.object, said.window)
-        places = (grounded, grounded.subject, grounded.object)
         if triple.relation.casefold() == IS_A:
-            return _Reading(said, True, self._class(triple.object), None, False, *places)
-        term = self._schema.find_property(triple.relation)
+            kind = self._class(triple.object)
+            return _Reading(said, True, kind, None, False, grounded, grounded.subject, grounded.object)
+        classes = self._classes_of(triple.object, kinds)
+        ends = Ends(
+            self._classes_of(triple.subject, kinds), classes, not classes and looks_like_value(triple.object)
+        )
+        found = _relation_words(self._schema).read(triple.relation, ends, self._linker.fit)
+        if found is not None and found.swapped:
+            triple = replace(triple, subject=triple.object, object=triple.subject)
+            grounded = replace(grounded, subject=grounded.object, object=grounded.subject)
+        if found is not None and triple.confidence is not None:
+            triple = replace(triple, confidence=triple.confidence * found.score)
+        said = replace(said, triple=triple)
+        term = found.property if found is not None else None
         wants_entity = term is not None and term.kind is PropertyKind.OBJECT
         is_value = wants_entity and looks_like_value(triple.object)
         names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
-        return _Reading(said, False, None, term, names_object, *places)
+        return _Reading(said, False, None, term, names_object, grounded, grounded.subject, grounded.object)
 
     def _class(self, words: str) -> OntologyClass | None:
         """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
@@ -231,6 +269,26 @@ class StatementBuilder:
                 for end, span in (("subject", grounded.subject), ("object", grounded.object))
                 if span is None
             ),
+            self._proposal(reading, subject) if _is_unknown(reading) else None,
+        )
+
+    def _proposal(self, reading: _Reading, subject: Name) -> Proposal:
+        """What this use tells of a word that the ontology does not know."""
+        triple = reading.said.triple
+        known = tuple(c for c in subject.classes if c in self._schema.classes)
+        if reading.is_type:
+            return Proposal("class", triple.object, known, subject_name=subject.label)
+        entries = self._linker.labels.exact(triple.object)
+        classes = {c for entry in entries for c in entry.classes if c in self._schema.classes}
+        datatype = None if entries else datatype_of(triple.object)
+        return Proposal(
+            "property",
+            triple.relation,
+            known,
+            tuple(sorted(classes, key=lambda one: one.value)),
+            datatype,
+            subject.label,
+            triple.object,
         )
 
     def _object(self, reading: _Reading, names: Names) -> tuple[NamedNode | Literal, Sequence[Problem]]:
@@ -337,6 +395,10 @@ class StatementBuilder:
         classes = tuple(dict.fromkeys(said)) if name.new else name.classes
         mentions = tuple(self._text.evidence(span) for span in sorted(spans))
         return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _is_unknown(reading: _Reading) -> bool:
+    return reading.type is None if reading.is_type else reading.property is None
 
 
 def _is_label(term: OntologyClass, words: str) -> bool:

@@ -19,7 +19,7 @@ from extractors.periods import EDTF, read_period
 from extractors.units import PLAIN_NUMBER, convert, range_in, spelled_out, unit_of
 from extractors.unreadable import Unreadable
 
-__all__ = ["looks_like_value", "read_value"]
+__all__ = ["datatype_of", "looks_like_value", "read_value"]
 
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 _INTEGERS = tuple(
@@ -77,6 +77,16 @@ def looks_like_value(words: str) -> bool:
         return True
     number = read_number(spelled_out(words))
     return isinstance(number, tuple) and (not number[1] or unit_of(number[1]) is not None)
+
+
+def datatype_of(words: str) -> NamedNode | None:
+    """The datatype that words have the form of: of a date or a number; None for a name or other text."""
+    date = read_date(words)
+    if isinstance(date, Literal):
+        return date.datatype
+    if read_period(words, lambda part: None) is not None:
+        return EDTF
+    return _DECIMALS[0] if looks_like_value(words) else None
 
 
 def _date_literal(words: str, ranges: Set[NamedNode]) -> Literal | Unreadable:
