@@ -5,6 +5,7 @@ import pytest
 import rdflib
 
 from server.services import Services
+from tests.server.conftest import RecordedModel
 
 SQUARE = "POLYGON((0 0,2 0,2 2,0 2,0 0))"
 
@@ -74,3 +75,38 @@ async def test_errors_carry_cors_headers(client: httpx.AsyncClient):
     response = await client.get("/sparql?query=SELEC", headers={"origin": "https://app.example"})
     assert response.status_code == 400
     assert response.headers["access-control-allow-origin"] == "*"
+
+
+async def test_the_computed_relation_is_told_in_every_vocabulary(client: httpx.AsyncClient):
+    body = {"a": SQUARE, "b": {"type": "Point", "coordinates": [1, 1]}}
+    answer = (await client.post("/relations", json=body)).json()
+    assert answer["computed"] is True
+    assert (answer["relation"], answer["inside"], answer["rcc8"]) == ("IN", "b", "NTPPi")
+    assert answer["simple_features"] == ["sfIntersects", "sfContains"]
+    assert answer["distance_km"] == answer["distance_m"] / 1000
+    assert "model" not in answer
+
+
+async def test_the_model_is_shown_beside_the_computed_relation_and_never_in_its_place(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    model.replies = ['{"tools": ["Point2Polygon"]}', "Far apart.", '{"relation": "DC", "inner": "none"}']
+    body = {"a": "POINT(1 1)", "b": SQUARE, "a_name": "Kiosk", "rounds": 0}
+    answer = (await client.post("/relations?explain=model", json=body)).json()
+    assert (answer["computed"], answer["relation"], answer["inside"]) == (True, "IN", "a")
+    said = answer["model"]
+    assert (said["relation"], said["inside"], said["agrees"]) == ("DC", None, False)
+    assert said["tools"] == [{"tool": "Point2Polygon", "result": "yes, A lies in B"}]
+    assert [turn["stage"] for turn in said["turns"]] == ["tools", "results", "answer"]
+    assert "Kiosk" in said["turns"][0]["messages"][-1]["content"]
+
+
+async def test_without_geometry_there_is_only_the_opinion_of_the_model(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    body = {"b": SQUARE, "a_name": "Atlantis", "rounds": 0}
+    assert (await client.post("/relations", json=body)).status_code == 422
+    model.replies = ['{"tools": []}', "It sank.", '{"relation": "DC", "inner": "none"}']
+    answer = (await client.post("/relations?explain=model", json=body)).json()
+    assert (answer["computed"], answer["relation"], answer["rcc8"]) == (False, None, None)
+    assert (answer["model"]["relation"], answer["model"]["agrees"]) == ("DC", None)

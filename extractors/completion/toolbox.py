@@ -1,0 +1,66 @@
+"""The eight tools as the model is offered them, and their answers in words (methods U7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from extractors.completion.pair import Pair
+from geo.errors import ArgumentError
+from geo.toolkit import TOOLS, Belonging, Tool
+
+__all__ = ["ToolCall", "call_tools", "offered", "tools_schema"]
+
+_BELONGING: Final = {
+    Belonging.FIRST_IN_SECOND: "yes, A lies in B",
+    Belonging.SECOND_IN_FIRST: "yes, B lies in A",
+    Belonging.EQUAL: "A and B are equal",
+    Belonging.NEITHER: "no, neither lies in the other",
+}
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that the model asked for, and what it was told; `refused` where the tool does not fit."""
+
+    tool: str
+    result: str
+    refused: bool = False
+
+
+def offered() -> str:
+    """The list of tools for the prompt."""
+    return "\n".join(f"- {tool.name}: {tool.purpose}" for tool in TOOLS.values())
+
+
+def tools_schema() -> Mapping[str, Any]:
+    """The form of a reply that names tools."""
+    names = {"type": "array", "items": {"type": "string", "enum": list(TOOLS)}, "maxItems": len(TOOLS)}
+    return {"type": "object", "properties": {"tools": names}, "required": ["tools"]}
+
+
+def call_tools(names: Iterable[str], pair: Pair) -> tuple[ToolCall, ...]:
+    """Each tool once, on the pair. A tool that is not for such geometries says so in its result."""
+    wanted = [TOOLS[name] for name in dict.fromkeys(names) if name in TOOLS]
+    return tuple(_call(tool, pair) for tool in wanted)
+
+
+def _call(tool: Tool, pair: Pair) -> ToolCall:
+    head, tail = pair.head.geometry, pair.tail.geometry
+    if head is None or tail is None:
+        return ToolCall(tool.name, "cannot be called: a geometry is not known", refused=True)
+    try:
+        if tool.geometries == 1:
+            return ToolCall(tool.name, f"A {tool.call(head)}, B {tool.call(tail)}")
+        return ToolCall(tool.name, _words(tool.call(head, tail)))
+    except ArgumentError as error:
+        return ToolCall(tool.name, f"cannot be called: {error}", refused=True)
+
+
+def _words(result: object) -> str:
+    if isinstance(result, Belonging):
+        return _BELONGING[result]
+    if isinstance(result, bool):
+        return "yes, they meet" if result else "no, they do not meet"
+    return f"{result:.6f} km" if isinstance(result, float) else str(result)

@@ -1,0 +1,176 @@
+"""The dialog about a pair of places: what the model is asked, what it is told, and when it ends."""
+
+import json
+from typing import Any
+
+import pytest
+import shapely
+
+from extractors.completion import Completer, CompletionSettings, Pair, Place
+from extractors.completion.answer import answer_text
+from extractors.completion.examples import worked_examples
+from extractors.completion.pair import described
+from extractors.completion.verdicts import is_faithful
+from extractors.errors import ModelReplyError, ModelTimeout
+from extractors.models.chat import Reply
+from geo.rcc8 import RCC5
+from tests.extractors.scripted import ScriptedModel, words
+
+PARK = Place("City Park", "park", shapely.box(0, 0, 2, 2))
+KIOSK = Place("Kiosk", "shop", shapely.Point(1, 1))
+PAIR = Pair(KIOSK, PARK)
+FAITHFUL = words("The reasoning holds. This is a faithful trajectory.")
+
+
+def answer(relation: str, inner: str = "none") -> Reply:
+    return words(json.dumps({"relation": relation, "inner": inner}))
+
+
+def tools(*names: str) -> Reply:
+    return words(json.dumps({"tools": list(names)}))
+
+
+def completer(*script: Reply | Exception, **settings: Any) -> tuple[Completer, ScriptedModel]:
+    model = ScriptedModel(*script, profile="full")
+    return Completer(model, CompletionSettings(**settings)), model
+
+
+async def test_the_model_is_asked_for_tools_told_their_results_verified_and_asked_for_its_answer() -> None:
+    asking, model = completer(
+        tools("Point2Polygon", "Distance"), words("The kiosk lies inside."), FAITHFUL, answer("IN", "A")
+    )
+    done = await asking.complete(PAIR)
+    assert (done.relation, done.faithful, done.rounds, done.error) == (RCC5.IN, True, 1, None)
+    assert [turn.stage for turn in done.turns] == ["tools", "results", "verify", "answer"]
+    first, second, verdict, last = (asked[0] for asked in model.asked)
+    assert "Which types of tool interface you need" in first[-1].content
+    assert "externally connected" in first[0].content
+    assert "POINT (1 1)" in first[-1].content
+    assert "- Point2Polygon: yes, A lies in B\n- Distance: 0.000000 km" in second[-1].content
+    assert "Please refine your reasoning process" in second[-1].content
+    assert "Let's think step by step." in second[-1].content
+    assert "The kiosk lies inside." in verdict[-1].content
+    assert [message.role for message in last] == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+async def test_tools_are_right_in_both_orders_and_one_that_does_not_fit_says_so() -> None:
+    asking, _ = completer(tools("Point2Polygon", "Point4Linestring"), words("."), answer("IN", "B"), rounds=0)
+    done = await asking.complete(Pair(PARK, KIOSK))
+    assert done.relation is RCC5.INi
+    fits, does_not = done.tools
+    assert fits.result == "yes, B lies in A"
+    assert does_not.refused
+    assert "takes a point and a line" in does_not.result
+
+
+async def test_the_updater_follows_the_verifier_until_it_is_faithful() -> None:
+    asking, model = completer(
+        words("They touch."),
+        words("Yes, but the point is not on the border."),
+        words("It lies inside."),
+        FAITHFUL,
+        answer("IN", "A"),
+        tools=False,
+    )
+    done = await asking.complete(PAIR)
+    assert (done.rounds, done.faithful, done.reasoning) == (2, True, "It lies inside.")
+    assert [turn.stage for turn in done.turns] == ["think", "verify", "update", "verify", "answer"]
+    update = model.asked[2][0][-1].content
+    assert "the point is not on the border" in update
+    assert "Follow suggestion to refine the reasoning process" in update
+
+
+async def test_three_rounds_are_the_end_and_the_last_reasoning_is_kept() -> None:
+    script = [words("One.")]
+    for number in range(3):
+        script += [words("Yes. It is wrong."), words(f"Again {number}.")]
+    asking, _ = completer(*script, answer("DC"), tools=False)
+    done = await asking.complete(PAIR)
+    assert (done.rounds, done.faithful, done.reasoning, done.relation) == (3, False, "Again 2.", RCC5.DC)
+
+
+@pytest.mark.parametrize(
+    ("said", "faithful"),
+    [
+        ("All is right.\nThis is a faithful trajectory", True),
+        ('Good. "This is a faithful trajectory."', True),
+        ("Yes", False),
+        ("This is not a faithful trajectory.", False),
+        ("This is a faithful trajectory. But EC would be better.", False),
+        ("It would end with This is a faithful trajectory", False),
+        ("", False),
+    ],
+)
+def test_only_the_faithful_verdict_at_the_end_is_faithful(said: str, faithful: bool) -> None:
+    assert is_faithful(said) is faithful
+
+
+async def test_each_part_can_be_left_out() -> None:
+    asking, model = completer(answer("EC"), knowledge=False, thinking=False, tools=False, rounds=0)
+    done = await asking.complete(PAIR)
+    assert done.relation is RCC5.EC
+    ((asked, schema, _),) = model.asked
+    assert schema is not None
+    assert "externally connected" not in asked[0].content
+    assert "step by step" not in asked[-1].content
+    assert asking.prompt_version.count("@") == 2
+
+
+async def test_examples_go_before_the_question_as_turns_of_the_dialog() -> None:
+    asking, model = completer(words("Inside."), answer("IN", "A"), tools=False, rounds=0, shots=3)
+    await asking.complete(PAIR)
+    asked = model.asked[0][0]
+    assert [message.role for message in asked] == ["system", *("user", "assistant") * 3, "user"]
+    assert asked[2].content.endswith('{"relation": "IN", "inner": "A"}')
+
+
+def test_the_relations_of_the_examples_are_computed() -> None:
+    assert [example.pair.computed for example in worked_examples()] == [RCC5.IN, RCC5.EC, RCC5.DC]
+
+
+async def test_an_answer_that_is_none_is_asked_for_once_more_and_then_told() -> None:
+    broken = ModelReplyError("the model's reply is not JSON", "IN")
+    asking, model = completer(broken, answer("EQ"), thinking=False, tools=False, rounds=0)
+    assert (await asking.complete(PAIR)).relation is RCC5.EQ
+    assert [asked[2] for asked in model.asked] == [0.0, 0.3]
+    asking, _ = completer(broken, thinking=False, tools=False, rounds=0)
+    done = await asking.complete(PAIR)
+    assert done.relation is None
+    assert done.error == "the model's reply is not JSON"
+    assert [turn.error for turn in done.turns] == [done.error] * 2
+
+
+async def test_reasoning_that_was_cut_off_is_taken_as_far_as_it_goes() -> None:
+    cut = ModelReplyError("the model's reply was cut off at max_tokens", "The point lies")
+    asking, _ = completer(cut, answer("IN", "A"), tools=False, rounds=0)
+    done = await asking.complete(PAIR)
+    assert (done.reasoning, done.relation) == ("The point lies", RCC5.IN)
+
+
+async def test_a_model_that_is_too_slow_ends_it() -> None:
+    asking, _ = completer(ModelTimeout("slow"))
+    with pytest.raises(ModelTimeout):
+        await asking.complete(PAIR)
+
+
+async def test_without_geometry_the_tools_say_so_and_nothing_is_computed() -> None:
+    pair = Pair(Place("Atlantis"), PARK)
+    asking, model = completer(tools("Distance"), words("Unknown."), answer("DC"), rounds=0)
+    done = await asking.complete(pair)
+    assert pair.computed is None
+    assert "Atlantis, whose geometry is not known" in model.asked[0][0][-1].content
+    assert done.tools[0].refused
+
+
+@pytest.mark.parametrize("relation", list(RCC5))
+async def test_every_relation_is_read_back_as_it_is_written(relation: RCC5) -> None:
+    asking, _ = completer(words(answer_text(relation)), thinking=False, tools=False, rounds=0)
+    assert (await asking.complete(PAIR)).relation is relation
+
+
+def test_a_shape_of_many_vertices_is_drawn_with_few_and_that_is_said() -> None:
+    circle = shapely.Point(0, 0).buffer(1, quad_segs=500)
+    told = described(Place("Pond", "water", circle), 12)
+    assert told.startswith("Pond (water) (drawn with ")
+    assert "of its 2001 vertices" in told
+    assert shapely.get_num_coordinates(shapely.from_wkt(told.partition(": ")[2])) <= 12
