@@ -43,11 +43,17 @@ class EvaluationError(ExtractionError):
 
 
 class ModelError(ExtractionError):
-    """The language model did not give a usable reply."""
+    """The language model did not give a usable reply, in so many `attempts`."""
+
+    attempts: int = 1
 
 
 class ModelUnavailable(ModelError):
     """No model can be reached: the server is down or overloaded, or the weights are not installed."""
+
+    def __init__(self, message: str, *, overloaded: bool = False) -> None:
+        super().__init__(message)
+        self.overloaded = overloaded
 
 
 class ModelTimeout(ModelError):
@@ -57,12 +63,17 @@ class ModelTimeout(ModelError):
 class ModelReplyError(ModelError):
     """The model answered with something unusable: not JSON, cut off, or empty.
 
-    `reply` holds its words as they came, for the trace and the review queue.
+    `reply` holds its words as they came, for the trace and the review queue. The tokens were spent all the
+    same; they are 0 where nobody counted them.
     """
 
-    def __init__(self, message: str, reply: str) -> None:
+    def __init__(
+        self, message: str, reply: str, *, prompt_tokens: int = 0, completion_tokens: int = 0
+    ) -> None:
         super().__init__(message)
         self.reply = reply
+        self.prompt_tokens = prompt_tokens
+        self.completion_tokens = completion_tokens
 
 
 class ModelRequestRefused(ModelError):

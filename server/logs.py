@@ -29,7 +29,7 @@ _GATHERED_S: Final = 0.25
 _NUMBERS: Final = itertools.count(1)
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Libraries that write addresses, with what is in them, into their messages.
-_TALKATIVE = ("httpx", "httpcore", "openai", "asyncio")
+_TALKATIVE = ("httpx", "httpcore", "asyncio")
 _NEVER_SHOWN = {"color_message"}
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 

@@ -1,4 +1,4 @@
-"""The language models that UrbanKG can talk to: a Protocol and its two adapters.
+"""The language models that UrbanKG can talk to: a Protocol, its two adapters, and what their work costs.
 
 The adapters are loaded on first use: a server starts before it needs one.
 """
@@ -13,6 +13,8 @@ from extractors.models.chat import ChatModel, Message, PromptProfile, Reply, Rol
 
 if TYPE_CHECKING:
     from extractors.models.embedded import EmbeddedModel
+    from extractors.models.endpoint import Timeouts
+    from extractors.models.metering import MeteredModel
     from extractors.models.retries import RetryPolicy
     from extractors.models.servers import ModelServer, ServerKind
 
@@ -20,21 +22,25 @@ __all__ = [
     "ChatModel",
     "EmbeddedModel",
     "Message",
+    "MeteredModel",
     "ModelServer",
     "PromptProfile",
     "Reply",
     "RetryPolicy",
     "Role",
     "ServerKind",
+    "Timeouts",
     "Token",
     "open_model",
 ]
 
 _HOMES = {
     "EmbeddedModel": "extractors.models.embedded",
+    "MeteredModel": "extractors.models.metering",
     "ModelServer": "extractors.models.servers",
     "RetryPolicy": "extractors.models.retries",
     "ServerKind": "extractors.models.servers",
+    "Timeouts": "extractors.models.endpoint",
 }
 
 
@@ -50,23 +56,26 @@ def open_model(
     model: str | None = None,
     api_key: str | None = None,
     timeout_seconds: float | None = None,
+    timeouts: Timeouts | None = None,
     concurrency: int = 8,
     threads: int | None = None,
     adapter: Path | None = None,
 ) -> ChatModel:
     """Open the model that is configured: the server at `url`, or without one the embedded model.
 
-    `adapter` replaces the shipped adapter of the embedded model. Raises `ModelUnavailable` when the embedded
+    `timeouts` are a server's, in place of `timeout_seconds`. `adapter` replaces the shipped adapter of the
+    embedded model. Raises `ModelUnavailable` when the embedded
     model's weights, engine or adapter are missing; a server is first asked with the first request.
     """
     if url:
+        from extractors.models.endpoint import Timeouts
         from extractors.models.tgi import HttpModel
 
         return HttpModel(
             url,
             model=model,
             api_key=api_key,
-            timeout_seconds=timeout_seconds or 60.0,
+            timeouts=timeouts or Timeouts(whole=timeout_seconds or 120.0),
             concurrency=concurrency,
         )
     from extractors.models.embedded import EmbeddedModel

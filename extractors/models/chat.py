@@ -33,7 +33,8 @@ class Reply:
     """What a model answered, and what the answer cost.
 
     `tokens` is empty when the server gives no log-probabilities; otherwise their texts, joined, are `text`.
-    `adapter` names the LoRA adapter that was in force, `seconds` is wall time and includes retries.
+    `adapter` names the LoRA adapter that was in force, `seconds` is wall time and includes retries, of which
+    there were `attempts` less one.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Reply:
     model: str
     adapter: str | None
     tokens: tuple[Token, ...] = ()
+    attempts: int = 1
 
 
 class ChatModel(Protocol):
@@ -53,8 +55,15 @@ class ChatModel(Protocol):
     is for larger models behind an HTTP server.
     """
 
-    name: str
-    prompt_profile: PromptProfile
+    @property
+    def name(self) -> str:
+        """What the model is called in provenance."""
+        ...
+
+    @property
+    def prompt_profile(self) -> PromptProfile:
+        """Which prompts suit it."""
+        ...
 
     async def complete(
         self,

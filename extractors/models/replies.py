@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply, Token
+from extractors.models.reply_watch import conforms
 
-__all__ = ["read_reply"]
+__all__ = ["find_document", "read_reply"]
+
+_DECODER: Final = json.JSONDecoder()
 
 
 def read_reply(
@@ -20,43 +24,89 @@ def read_reply(
     finish_reason is looked at before the text is parsed: "length" means that the JSON is cut off.
     Raises `ModelReplyError` with the model's words.
     """
+    usage = body.get("usage") or {}
+    spent = {
+        "prompt_tokens": int(usage.get("prompt_tokens") or 0),
+        "completion_tokens": int(usage.get("completion_tokens") or 0),
+    }
     choices = body.get("choices") or ()
     if not choices or not isinstance(choices[0], Mapping):
         raise ModelReplyError(
-            "the model's reply holds no choices: is this a chat-completion server?", str(body)
+            "the model's reply holds no choices: is this a chat-completion server?", str(body), **spent
         )
     choice = choices[0]
     text = (choice.get("message") or {}).get("content") or ""
     reason = choice.get("finish_reason")
     if not reason:
-        raise ModelReplyError("the model's reply broke off without a finish_reason: ask again", text)
+        raise ModelReplyError("the model's reply broke off without a finish_reason: ask again", text, **spent)
     if reason == "length":
         raise ModelReplyError(
-            "the model's reply was cut off at max_tokens: allow more tokens or send shorter text", text
+            "the model's reply was cut off at max_tokens: allow more tokens or send shorter text",
+            text,
+            **spent,
         )
     if not text.strip():
-        raise ModelReplyError(f"the model's reply is empty (finish_reason {reason}): ask again", text)
+        raise ModelReplyError(
+            f"the model's reply is empty (finish_reason {reason}): ask again", text, **spent
+        )
     if structured:
         try:
             json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ModelReplyError(
-                f"the model's reply is not JSON ({error}): the server seems to ignore the schema", text
+                f"the model's reply is not JSON ({error}): the server seems to ignore the schema",
+                text,
+                **spent,
             ) from None
-    usage = body.get("usage") or {}
     tokens = _tokens(((choice.get("logprobs") or {}).get("content")) or ())
     if "".join(token.text for token in tokens) != text:
         tokens = ()
     return Reply(
         text=text,
         finish_reason=str(reason),
-        prompt_tokens=int(usage.get("prompt_tokens") or 0),
-        completion_tokens=int(usage.get("completion_tokens") or 0),
+        prompt_tokens=spent["prompt_tokens"],
+        completion_tokens=spent["completion_tokens"],
         seconds=seconds,
         model=model,
         adapter=adapter,
         tokens=tokens,
     )
+
+
+def find_document(reply: Reply, schema: Mapping[str, Any]) -> Reply:
+    """Cut a reply of a server that ignores schemas down to the JSON that follows the schema.
+
+    Such replies come in code fences and with explanations. Raises `ModelReplyError` when none follows it.
+    """
+    text, position, trouble = reply.text, 0, "it holds no JSON object"
+    while (start := text.find("{", position)) >= 0:
+        try:
+            end = _DECODER.raw_decode(text, start)[1]
+        except (ValueError, RecursionError):
+            position = start + 1
+            continue
+        wrong = conforms(text[start:end], schema)
+        if wrong is None:
+            return replace(reply, text=text[start:end], tokens=_between(reply.tokens, start, end))
+        position, trouble = end, wrong
+    raise ModelReplyError(
+        f"the model's reply is not what the prompt asks for, because {trouble}: use a server that heeds JSON "
+        "schemas, or a larger model",
+        text,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+    )
+
+
+def _between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ...]:
+    """The tokens of a part of the text; none when its borders fall within tokens."""
+    found: list[Token] = []
+    position = 0
+    for token in tokens:
+        if start <= position and position + len(token.text) <= end:
+            found.append(token)
+        position += len(token.text)
+    return tuple(found) if sum(len(token.text) for token in found) == end - start else ()
 
 
 def _tokens(entries: Iterable[Mapping[str, Any]]) -> tuple[Token, ...]:

@@ -1,41 +1,150 @@
-"""Refuses JSON schemas that would bring a model server down."""
+"""The JSON schemas that every kind of model server takes, and what becomes of one on its way to a server.
+
+The dialect is what text-generation-inference compiles (outlines-core), the narrowest: what it would reject,
+drop dead over or compile for minutes is refused here, with words that say what to write instead.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from extractors.errors import ModelRequestRefused
+from extractors.models.chat import Message
 
-__all__ = ["refuse_recursion"]
+__all__ = ["check_schema", "spelled_out", "strict_form"]
 
+LONGEST_STRING: Final = 100
+"""Most that `maxLength` may say: a server unrolls it, and 300 takes it some twenty seconds."""
 
-def refuse_recursion(schema: Mapping[str, Any]) -> None:
-    """Raise `ModelRequestRefused` for a schema that refers to itself: it crashes TGI's compiler."""
-
-    def walk(node: Any, open_references: frozenset[str]) -> None:
-        if isinstance(node, Mapping):
-            reference = node.get("$ref")
-            if isinstance(reference, str):
-                if reference in open_references or reference == "#":
-                    raise ModelRequestRefused(
-                        f"the schema refers to itself through {reference}: write it flat"
-                    )
-                walk(_resolve(schema, reference), open_references | {reference})
-            for key, value in node.items():
-                if key not in ("$defs", "definitions", "enum", "const"):
-                    walk(value, open_references)
-        elif isinstance(node, list):
-            for value in node:
-                walk(value, open_references)
-
-    walk(schema, frozenset())
+_TYPES: Final = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
+_FORMATS: Final = frozenset(("date", "time", "date-time", "uuid"))
+_UNKNOWN: Final = {
+    "allOf": "write the object's properties in one place",
+    "not": "leave it out and check the reply",
+    "if": "leave it out and check the reply",
+    "patternProperties": "name the properties",
+    "prefixItems": "use `items`",
+}
+_SAYS_SOMETHING: Final = frozenset(("type", "enum", "const", "anyOf", "oneOf", "properties", "$ref"))
 
 
-def _resolve(schema: Mapping[str, Any], reference: str) -> Any:
-    node: Any = schema
-    for part in reference.removeprefix("#/").split("/"):
-        node = node.get(part) if isinstance(node, Mapping) else None
-    if node is None:
-        raise ModelRequestRefused(f"the schema refers to {reference}, which it does not define")
-    return node
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Raise `ModelRequestRefused` for a schema outside the dialect; nothing is sent then."""
+    if not isinstance(schema.get("properties"), Mapping):
+        raise _refused("the schema", "has no `properties`", "describe an object with named properties")
+    _Check(schema).node(schema, "the schema", frozenset())
+
+
+class _Check:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+
+    def node(self, node: Any, place: str, references: frozenset[str]) -> None:
+        if not isinstance(node, Mapping):
+            raise _refused(place, f"is {json.dumps(node)}", "write an object, such as {'type': 'string'}")
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            if reference in references or reference == "#":
+                raise _refused(place, f"refers to itself through {reference}", "write it flat")
+            self.node(self._resolved(reference, place), place, references | {reference})
+            return
+        self._words(node, place)
+        self._values(node, place)
+        for word in ("anyOf", "oneOf"):
+            for number, choice in enumerate(node.get(word, ()), 1):
+                self.node(choice, f"{place}, choice {number}", references)
+        for name, below in (node.get("properties") or {}).items():
+            self.node(below, f"property {name!r}", references)
+        for word in ("items", "additionalProperties"):
+            if isinstance(node.get(word), Mapping):
+                self.node(node[word], f"{place}, {word}", references)
+
+    def _resolved(self, reference: str, place: str) -> Any:
+        node: Any = self._root
+        for part in reference.removeprefix("#/").split("/"):
+            node = node.get(part) if isinstance(node, Mapping) else None
+        if node is None or not reference.startswith("#/"):
+            raise _refused(place, f"refers to {reference}, which it does not define", "define it in $defs")
+        return node
+
+    def _words(self, node: Mapping[str, Any], place: str) -> None:
+        for word, mend in _UNKNOWN.items():
+            if word in node:
+                raise _refused(place, f"uses `{word}`", mend)
+        if not _SAYS_SOMETHING & node.keys():
+            raise _refused(place, "does not say which values it takes", "give it a `type`")
+
+    def _values(self, node: Mapping[str, Any], place: str) -> None:
+        kind = node.get("type", "object")
+        if not isinstance(kind, str):
+            raise _refused(place, "has a list of types", "use `anyOf`, or one type")
+        if kind not in _TYPES:
+            raise _refused(place, f"has the type {kind!r}", f"use one of {', '.join(sorted(_TYPES))}")
+        shape = node.get("format")
+        if shape is not None and shape not in _FORMATS:
+            raise _refused(
+                place, f"has the format {shape!r}", f"use {', '.join(sorted(_FORMATS))}, or check the reply"
+            )
+        choices = [*node.get("enum", ()), *([node["const"]] if "const" in node else [])]
+        if "enum" in node and not choices:
+            raise _refused(place, "has an empty `enum`", "give it choices")
+        if any(isinstance(choice, Mapping | list) for choice in choices):
+            raise _refused(place, "has an object or array among its choices", "use plain values")
+        least, most = node.get("minLength", 0), node.get("maxLength", LONGEST_STRING)
+        if max(least, most) > LONGEST_STRING:
+            raise _refused(
+                place,
+                f"allows {max(least, most)} characters by `maxLength`, which takes a server long to compile",
+                f"say at most {LONGEST_STRING}, or leave it out and check the reply",
+            )
+        if "maxLength" in node and least > most:
+            raise _refused(place, "has a `minLength` above its `maxLength`", "swap them")
+
+
+def _refused(place: str, what: str, mend: str) -> ModelRequestRefused:
+    return ModelRequestRefused(f"{place} {what}, which not every model server takes: {mend}")
+
+
+def strict_form(schema: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Give the schema as OpenAI wants it, and whether it may be called strict.
+
+    Strict mode wants `additionalProperties` false in every object, which is added, and every property
+    required, which is the schema's own affair: without that the server only tries to follow it.
+    """
+    strict = True
+
+    def closed(node: Any) -> Any:
+        nonlocal strict
+        if isinstance(node, list):
+            return [closed(one) for one in node]
+        if not isinstance(node, Mapping):
+            return node
+        found = {
+            word: {name: closed(one) for name, one in value.items()}
+            if word in ("properties", "$defs")
+            else value
+            if word in ("enum", "const", "required")
+            else closed(value)
+            for word, value in node.items()
+        }
+        if "properties" in found:
+            found.setdefault("additionalProperties", False)
+            if found["additionalProperties"] is not False or set(found.get("required", ())) != set(
+                found["properties"]
+            ):
+                strict = False
+        return found
+
+    return closed(schema), strict
+
+
+def spelled_out(messages: tuple[Message, ...], schema: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Add to the last message what a server that ignores schemas must be told in words."""
+    told = (
+        "\n\nAnswer with one JSON document and nothing else: no explanation, no code fence. It must follow "
+        f"this JSON schema exactly:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+    *before, last = messages
+    return (*before, Message(last.role, last.content + told))

@@ -3,38 +3,80 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
-
-import httpx
-import openai
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
 from extractors.errors import (
     ModelError,
     ModelReplyError,
-    ModelRequestRefused,
     ModelTimeout,
     ModelUnavailable,
 )
+from extractors.models.accounting import party
+from extractors.models.canary import SCHEMA_MESSAGES, SchemaState
 from extractors.models.chat import Message, PromptProfile, Reply
-from extractors.models.replies import read_reply
+from extractors.models.circuit import Circuit
+from extractors.models.endpoint import AttemptFailed, Endpoint, Timeouts
+from extractors.models.meeting import Met, chat_request, try_out
+from extractors.models.replies import find_document, read_reply
+from extractors.models.reply_watch import ReplyWatch, conforms
 from extractors.models.retries import RetryPolicy
-from extractors.models.schemas import refuse_recursion
-from extractors.models.servers import ModelServer, ServerKind, recognise, response_format, server_root
+from extractors.models.schemas import check_schema, spelled_out
+from extractors.models.servers import ModelServer, SchemaMode, recognise, response_format, server_root
+from extractors.models.slots import Slots
 
-__all__ = ["HttpModel"]
+__all__ = ["HttpModel", "ModelState"]
 
-_GENERATION_FAILED = 424
+_RECOGNISED_FOR_S: Final = 300.0
+_DOUBTFUL: Final = (None, 404, 503)
+"""After these the server may be another one when it is back."""
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """What is known of a model server at the moment; nothing of it is asked for."""
+
+    url: str
+    model: str
+    met: Met | None
+    circuit: str
+    places: int
+    in_flight: int
+    waiting: int
+    problem: str | None
+
+    def json(self) -> dict[str, Any]:
+        """As `/healthz` and `urbankg models` show it."""
+        server = self.met.server if self.met else None
+        return {
+            "url": self.url,
+            "model": self.model,
+            "kind": server.kind.value if server else None,
+            "version": server.version if server else None,
+            "schema": self.met.schema.value if self.met else SchemaState.UNKNOWN.value,
+            "adapter": self.met.adapter.value if self.met else None,
+            "adapters": list(server.adapters) if server else [],
+            "max_input_tokens": server.max_input_tokens if server else None,
+            "max_total_tokens": server.max_total_tokens if server else None,
+            "server_concurrency": server.concurrency if server else None,
+            "concurrency": self.places,
+            "in_flight": self.in_flight,
+            "waiting": self.waiting,
+            "circuit": self.circuit,
+            "problem": self.problem,
+        }
 
 
 class HttpModel:
     """Chat completions over HTTP, with the defences that these servers need.
 
-    The server is recognised with the first request. `model` may name a LoRA adapter; a server that lists its
-    models must list it, because TGI answers for an unknown adapter with its base model and says nothing.
+    The server is recognised with the first request or by `start`, again after it could not be reached, and
+    every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base
+    model does, because TGI answers for an unknown adapter with its base model and says nothing.
     """
 
     prompt_profile: PromptProfile = "full"
@@ -45,64 +87,58 @@ class HttpModel:
         *,
         model: str | None = None,
         api_key: str | None = None,
-        timeout_seconds: float = 60.0,
+        timeouts: Timeouts | None = None,
         concurrency: int = 8,
         retry: RetryPolicy | None = None,
+        circuit: Circuit | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._root = server_root(url)
+        self._timeouts = timeouts or Timeouts()
+        self._endpoint = Endpoint(server_root(url), api_key=api_key, timeouts=self._timeouts)
         self._wanted = model
-        self.name = model or self._root
-        self._timeout = timeout_seconds
+        self.name = model or self._endpoint.shown
         self._concurrency = concurrency
         self._retry = retry or RetryPolicy()
-        self._server: ModelServer | None = None
-        self._slots = asyncio.Semaphore(concurrency)
+        self._circuit = circuit or Circuit()
+        self._clock = clock
+        self._slots = Slots(concurrency)
         self._meeting = asyncio.Lock()
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._probes = httpx.AsyncClient(headers=headers, timeout=min(timeout_seconds, 10.0))
-        self._client = openai.AsyncOpenAI(
-            base_url=f"{self._root}/v1",
-            api_key=api_key or "none",
-            timeout=timeout_seconds,
-            max_retries=0,
-        )
+        self._met: Met | None = None
+        self._doubted = False
+        self._problem: str | None = None
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Meet the server now, and have it compile these schemas, rather than with the first request.
+
+        Raises what `complete` raises.
+        """
+        await self.server()
+        for schema in schemas:
+            # A token is enough: the schema is compiled before the first. The reply is of no use, and cut off.
+            with suppress(ModelReplyError):
+                await self.complete(SCHEMA_MESSAGES, schema=schema, max_tokens=1)
 
     async def server(self) -> ModelServer:
-        """Tell what kind of server this is, asking it once.
+        """Tell what kind of server this is, asking it if need be.
 
         Raises `ModelUnavailable` when it is down or does not offer the configured model, `ModelTimeout` when
         it is silent.
         """
-        async with self._meeting:
-            if self._server is None:
-                self._server = await self._meet()
-            return self._server
+        with self._circuit.call():
+            return (await self._retried(self._meet))[0].server
 
-    async def _meet(self) -> ModelServer:
-        attempt = 1
-        while True:
-            try:
-                server = await recognise(self._probes, self._root)
-                break
-            except httpx.TimeoutException:
-                raise self._too_slow() from None
-            except httpx.TransportError as error:
-                pause = self._retry.wait(None, attempt)
-                if pause is None:
-                    raise self._down(error) from error
-                await asyncio.sleep(pause)
-                attempt += 1
-            except httpx.InvalidURL as error:
-                raise ModelUnavailable(f"{self._root} is no URL ({error}): set URBANKG_MODEL_URL") from error
-        if self._wanted and server.models and self._wanted not in server.models:
-            raise ModelUnavailable(
-                f"the model server at {self._root} does not offer {self._wanted!r}; it offers "
-                f"{', '.join(server.models)}: configure one of these"
-            )
-        self.name = self._wanted or (server.models[0] if server.models else self.name)
-        if server.concurrency is not None and server.concurrency < self._concurrency:
-            self._slots = asyncio.Semaphore(server.concurrency)
-        return server
+    def state(self) -> ModelState:
+        """What is known now."""
+        return ModelState(
+            url=self._endpoint.shown,
+            model=self.name,
+            met=self._met,
+            circuit=self._circuit.state,
+            places=self._slots.places,
+            in_flight=self._slots.taken,
+            waiting=self._slots.waiting,
+            problem=self._problem,
+        )
 
     async def complete(
         self,
@@ -114,106 +150,115 @@ class HttpModel:
     ) -> Reply:
         """Answer the dialog; see `ChatModel.complete`."""
         if schema is not None:
-            refuse_recursion(schema)
-        begin = time.monotonic()
-        server = await self.server()
-        request: dict[str, Any] = {
-            "model": self.name,
-            "messages": [asdict(message) for message in messages],
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-        }
-        if schema is not None:
-            request["response_format"] = response_format(server.kind, schema)
-        if server.gives_logprobs:
-            request["logprobs"] = True
-        async with self._slots:
-            body = await self._send(request)
-        return read_reply(
-            body,
-            structured=schema is not None,
-            seconds=time.monotonic() - begin,
-            model=self.name,
-            adapter=self._adapter(server),
-        )
+            check_schema(schema)
+        self._circuit.check()
+        begin = self._clock()
 
-    def _adapter(self, server: ModelServer) -> str | None:
-        """Name the LoRA adapter in force: on TGI, a configured model that is not the base model itself."""
-        if server.kind is ServerKind.TGI and self._wanted not in (None, *server.models[:1]):
-            return self._wanted
-        return None
+        async def attempt() -> Reply:
+            met = await self._meet()
+            return await self._ask(met, tuple(messages), schema, max_tokens, temperature)
 
-    async def _send(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Post the request, again where that can help, and give the body of the answer."""
-        attempt = 1
+        try:
+            async with asyncio.timeout(self._timeouts.queue) as patience, self._slots.turn(party()):
+                patience.reschedule(None)
+                with self._circuit.call():
+                    reply, attempts = await self._retried(attempt)
+        except TimeoutError:
+            raise ModelUnavailable(
+                f"no place at the model server came free within {self._timeouts.queue:g} s: send fewer texts "
+                "at a time, or allow more (model_concurrency)",
+                overloaded=True,
+            ) from None
+        self._problem = None
+        return replace(reply, seconds=self._clock() - begin, attempts=attempts)
+
+    async def _retried(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
+        """Try again where that can help, within the time for the whole; gives the number of attempts too."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._timeouts.whole
+        number = 1
         while True:
             try:
-                async with asyncio.timeout(self._timeout):
-                    response = await self._client.chat.completions.with_raw_response.create(**request)
-                return _body(response.http_response.text)
-            except (TimeoutError, openai.APITimeoutError):
-                raise self._too_slow() from None
-            except openai.APIConnectionError as error:
-                failure: ModelError = self._down(error)
-                pause = self._retry.wait(None, attempt)
-            except openai.APIStatusError as error:
-                failure = self._failure(error)
-                pause = self._retry.wait(
-                    error.status_code, attempt, error.response.headers.get("retry-after")
-                )
-            if pause is None:
-                raise failure
+                async with asyncio.timeout_at(deadline):
+                    return await attempt(), number
+            except TimeoutError:
+                error: ModelError = self._too_slow()
+                pause = None
+            except AttemptFailed as failed:
+                error = failed.error
+                self._doubted = self._doubted or failed.status in _DOUBTFUL
+                pause = self._retry.wait(failed.status, number, failed.asked_seconds)
+            except ModelError as told:
+                error, pause = told, None
+            if pause is None or loop.time() + pause >= deadline:
+                error.attempts = number
+                self._problem = str(error)
+                raise error
             await asyncio.sleep(pause)
-            attempt += 1
-
-    def _failure(self, error: openai.APIStatusError) -> ModelError:
-        status, said = error.status_code, error.response.text.strip()[:500]
-        if status == 429:
-            return ModelUnavailable(
-                f"the model server at {self._root} is overloaded (429): try later. {said}"
-            )
-        if status == _GENERATION_FAILED:
-            return ModelReplyError("the model server failed while generating (424), twice: see its log", said)
-        if status >= 500:
-            return ModelUnavailable(
-                f"the model server at {self._root} failed ({status}): see its log. {said}"
-            )
-        hint = {
-            401: "set the API key (URBANKG_MODEL_API_KEY)",
-            403: "check the API key's rights",
-            404: "check that the URL is that of an OpenAI-compatible server and that the model exists",
-        }.get(status, "shorten the text, or check that the model fits the prompt")
-        return ModelRequestRefused(f"the model server refused the request ({status}): {hint}. {said}", status)
-
-    def _down(self, error: Exception) -> ModelUnavailable:
-        cause = error.__cause__ or error
-        return ModelUnavailable(
-            f"the model server at {self._root} cannot be reached ({cause}): start it, or correct the "
-            "URL, or unset URBANKG_MODEL_URL to use the embedded model"
-        )
+            number += 1
 
     def _too_slow(self) -> ModelTimeout:
         return ModelTimeout(
-            f"the model server at {self._root} did not answer within {self._timeout:g} s: allow more time, "
-            "or see whether it is overloaded"
+            f"the model server at {self._endpoint.shown} did not finish within {self._timeouts.whole:g} s: "
+            "allow more time (model_timeout_s), or see whether it is overloaded"
         )
+
+    async def _ask(
+        self,
+        met: Met,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float,
+    ) -> Reply:
+        """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for a reply of no use."""
+        spelled = schema is not None and met.mode is SchemaMode.SPELLED
+        if schema is not None and spelled:
+            messages = spelled_out(messages, schema)
+        request = chat_request(met.server, met.model, messages, max_tokens, temperature)
+        if schema is not None and not spelled:
+            request["response_format"] = response_format(met.mode, schema)
+        body = await self._endpoint.chat(request, ReplyWatch(None if spelled else schema))
+        reply = read_reply(
+            body,
+            structured=schema is not None and not spelled,
+            seconds=0.0,
+            model=met.base or self.name,
+            adapter=met.adapter_name,
+        )
+        if schema is None:
+            return reply
+        if spelled:
+            return find_document(reply, schema)
+        trouble = conforms(reply.text, schema)
+        if trouble is not None:
+            self._met, self._doubted = replace(met, schema=SchemaState.UNKNOWN), True
+            raise ModelReplyError(
+                f"the model's reply does not follow the schema, because {trouble}: does the server heed it?",
+                reply.text,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+            )
+        return reply
+
+    async def _meet(self) -> Met:
+        """Recognise the server and try it out, unless that was done lately."""
+        async with self._meeting:
+            met = self._met
+            if met is not None and not self._doubted and self._clock() - met.at < _RECOGNISED_FOR_S:
+                return met
+            server = await recognise(self._endpoint)
+            if met is not None and met.server == server and met.schema is not SchemaState.UNKNOWN:
+                met = replace(met, at=self._clock())
+            else:
+                met = await try_out(self._endpoint, server, self._wanted, self._clock())
+                self.name = met.name or self._endpoint.shown
+            self._met, self._doubted = met, False
+            places = min(self._concurrency, server.concurrency or self._concurrency)
+            if places != self._slots.places:
+                self._slots.resize(places)
+            return met
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
-        await self._probes.aclose()
-
-
-def _body(text: str) -> Mapping[str, Any]:
-    try:
-        body = json.loads(text)
-    except ValueError:
-        raise ModelReplyError(
-            "the model server's answer is not JSON: is this a model server?", text
-        ) from None
-    if not isinstance(body, dict):
-        raise ModelReplyError("the model server's answer is no JSON object: is this a model server?", text)
-    error = body.get("error")
-    if error:
-        raise ModelReplyError(f"the model server reports an error inside its answer: {error}", text)
-    return body
+        await self._endpoint.close()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
 import pytest
 
 import extractors.models
-from extractors.errors import ModelReplyError, ModelRequestRefused
+from extractors.errors import ModelReplyError
 from extractors.models.replies import read_reply
-from extractors.models.retries import RetryPolicy
-from extractors.models.schemas import refuse_recursion
-from extractors.models.servers import ServerKind, response_format
+from extractors.models.retries import RetryPolicy, pause_of
 
 
 def completion(text: str, tokens: list[dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -59,25 +58,29 @@ def test_a_refusal_is_never_retried(status: int) -> None:
     assert RetryPolicy().wait(status, 1) is None
 
 
-def test_a_server_that_names_a_pause_gets_it() -> None:
-    pause = RetryPolicy(random=Random(1)).wait(429, 1, "8")
+def test_a_server_that_names_a_pause_gets_it_up_to_a_limit() -> None:
+    policy = RetryPolicy(random=Random(1))
+    pause, longest = policy.wait(429, 1, 8.0), policy.wait(429, 1, 86_400.0)
     assert pause is not None
-    assert pause >= 4.0
+    assert longest is not None
+    assert 8.0 <= pause <= 10.0
+    assert 60.0 <= longest <= 75.0
 
 
-def test_a_schema_may_use_a_definition_twice() -> None:
-    name = {"$ref": "#/$defs/name"}
-    refuse_recursion({"properties": {"a": name, "b": name}, "$defs": {"name": {"type": "string"}}})
-
-
-def test_a_schema_with_a_dangling_reference_is_refused() -> None:
-    with pytest.raises(ModelRequestRefused, match="does not define"):
-        refuse_recursion({"properties": {"a": {"$ref": "#/$defs/gone"}}})
-
-
-def test_openai_itself_gets_no_unknown_key() -> None:
-    assert "value" not in response_format(ServerKind.OPENAI, {"properties": {}})
-    assert "value" in response_format(ServerKind.VLLM, {"properties": {}})
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("8", 8.0),
+        ("0.5", 0.5),
+        ("Sun, 22 Nov 2026 05:00:30 GMT", 30.0),
+        ("Sun, 22 Nov 2026 04:00:00 GMT", 0.0),
+        ("soon", None),
+        (None, None),
+    ],
+)
+def test_a_pause_is_named_in_seconds_or_as_a_date(header: str | None, seconds: float | None) -> None:
+    now = datetime(2026, 11, 22, 5, 0, 0, tzinfo=UTC)
+    assert pause_of(header, lambda: now) == seconds
 
 
 def test_every_public_name_exists() -> None:

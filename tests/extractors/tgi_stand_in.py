@@ -1,8 +1,8 @@
-"""A strict stand-in for a text-generation-inference router, for contract tests.
+"""A strict stand-in for a text-generation-inference router and its relatives, for contract tests.
 
-It follows TGI's rules where clients trip over them: the schema must come in `response_format.value` and
-compile with outlines-core, errors have TGI's bodies, and an unknown adapter silently answers with the base
-model. What it answers, and what goes wrong, is scripted by the test.
+It takes what they take (`tgi_rules`), answers as they answer (streams, logprobs, usage, errors), decodes
+under the schema as they do (outlines-core), and answers for an unknown adapter with the base model. What it
+says, and what goes wrong, is scripted by the test.
 """
 
 from __future__ import annotations
@@ -13,43 +13,66 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from outlines_core.fsm.json_schema import build_regex_from_schema
 
+from extractors.models.canary import CANARY_SCHEMA
+from tests.extractors.tgi_rules import MAX_TOTAL_TOKENS, Refusal, relative_refusal, tgi_refusal
+
 MODEL = "stand-in/base-7b"
+PROSE = "June is the month that comes after May."
 
 TROUBLES: dict[str, tuple[int, Any]] = {
     "overloaded": (429, {"error": "Model is overloaded", "error_type": "overloaded"}),
     "unavailable": (503, {"error": "unhealthy", "error_type": "healthcheck"}),
     "generation": (424, {"error": "Request failed during generation: oom", "error_type": "generation"}),
     "incomplete": (500, {"error": "Incomplete generation", "error_type": "incomplete_generation"}),
-    "unauthorized": (401, {"error": "Unauthorized", "error_type": "unauthorized"}),
+}
+STREAM_ERRORS: dict[str, dict[str, Any]] = {
+    "error in stream": {"error": "Request failed during generation: oom", "error_type": "generation"},
+    "overload in stream": {"error": "Model is overloaded", "error_type": "overloaded"},
+    "chat error in stream": {"error": {"message": "Input validation error: no", "http_status_code": 422}},
+    "vllm error in stream": {"error": {"message": "engine died", "type": "InternalServerError", "code": 500}},
 }
 
 
 @dataclass
 class StandIn:
-    """The router's state: how it answers, what is to go wrong next, and what it was asked."""
+    """The router's state: how it answers, what is to go wrong next, and what it was asked.
+
+    `adapters` are loaded and listed, `unlisted` loaded alone. `heeds` is off for a server that drops schemas.
+    """
 
     answer: str = '{"triples":[]}'
     kind: str = "tgi"
     troubles: list[str] = field(default_factory=list)
     adapters: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+    steady: bool = True
+    heeds: bool = True
+    streams: bool = True
+    retry_after: str | None = None
     api_key: str | None = None
-    seconds: float = 0.0
+    limit: int = 128
+    version: str = "3.3.7"
+    gate: threading.Event = field(default_factory=threading.Event)
+    held: int = 0
+    url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
+    canaries: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     probes: list[str] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
-    limit: int = 128
-    url: str = ""
+    abandoned: int = 0
 
     def application(self) -> FastAPI:
         """Build the ASGI app."""
@@ -62,9 +85,9 @@ class StandIn:
                 return JSONResponse({"detail": "Not Found"}, status_code=404)
             return JSONResponse(
                 {
-                    "model_id": MODEL, "router": "text-generation-router", "version": "3.3.7",
-                    "max_total_tokens": 4096, "max_input_tokens": 4095, "max_stop_sequences": 4,
-                    "max_concurrent_requests": self.limit,
+                    "model_id": MODEL, "router": "text-generation-router", "version": self.version,
+                    "max_total_tokens": MAX_TOTAL_TOKENS, "max_input_tokens": MAX_TOTAL_TOKENS - 1,
+                    "max_stop_sequences": 4, "max_concurrent_requests": self.limit,
                 }
             )  # fmt: skip
 
@@ -72,58 +95,158 @@ class StandIn:
         async def models() -> Response:
             self.probes.append("/v1/models")
             owner = MODEL if self.kind == "tgi" else self.kind
-            names = (MODEL, *self.adapters)
-            data = [{"id": name, "object": "model", "created": 0, "owned_by": owner} for name in names]
+            data: list[dict[str, Any]] = [{"id": MODEL, "object": "model", "owned_by": owner}]
+            parent = MODEL if self.kind == "vllm" else None
+            data += [{"id": name, "object": "model", "owned_by": owner, "parent": parent}
+                     for name in self.adapters]  # fmt: skip
             return JSONResponse({"object": "list", "data": data})
+
+        @app.get("/version")
+        async def version() -> Response:
+            return JSONResponse({"version": self.version} if self.kind == "vllm" else {})
+
+        @app.get("/props")
+        async def props() -> Response:
+            if self.kind != "llamacpp":
+                return JSONResponse({"detail": "Not Found"}, status_code=404)
+            settings = {"n_ctx": MAX_TOTAL_TOKENS}
+            return JSONResponse({"total_slots": self.limit, "default_generation_settings": settings})
+
+        @app.get("/lora-adapters")
+        async def lora() -> Response:
+            return JSONResponse([{"id": 0, "path": f"/models/{n}.gguf", "scale": 1.0} for n in self.unlisted])
 
         @app.post("/v1/chat/completions")
         async def chat(request: Request) -> Response:
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
-            try:
-                return await self._chat(request)
-            finally:
-                self.at_once -= 1
+            return await self._chat(request)
 
         return app
 
     async def _chat(self, request: Request) -> Response:
-        try:
-            body = json.loads(await request.body())
-        except ValueError as error:
-            return PlainTextResponse(f"Failed to parse the request body as JSON: {error}", status_code=422)
-        self.requests.append(body)
+        self.headers.append(dict(request.headers))
         if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
-            return _trouble("unauthorized")
-        await asyncio.sleep(self.seconds)
-        trouble = self.troubles.pop(0) if self.troubles else ""
+            told = f"Unauthorized: Incorrect key {request.headers.get('authorization')}"
+            return JSONResponse({"error": told, "error_type": "unauthorized"}, status_code=401)
+        raw = await request.body()
+        if self.kind == "tgi":
+            body = tgi_refusal(raw, request.headers.get("content-type", ""))
+        else:
+            body = relative_refusal(raw, self.kind, (MODEL, *self.adapters))
+        if isinstance(body, Refusal):
+            if raw:
+                self._note(json.loads(raw))
+            return _refused(body)
+        noted = self._note(body)
+        trouble = self.troubles.pop(0) if noted and self.troubles else ""
         if trouble in TROUBLES:
-            return _trouble(trouble)
+            status, told = TROUBLES[trouble]
+            headers = {"retry-after": self.retry_after} if self.retry_after else {}
+            return JSONResponse(told, status_code=status, headers=headers)
         if trouble == "web page":
             return Response("<html><body>It works!</body></html>", media_type="text/html")
         if trouble == "error inside 200":
-            return JSONResponse({"error": {"message": "Input validation error", "http_status_code": 422}})
-        wrong = _wrong(body)
-        if wrong is not None:
-            return wrong
-        return JSONResponse(self._completion(body, trouble))
-
-    def _completion(self, body: dict[str, Any], trouble: str) -> dict[str, Any]:
-        text, reason = self.answer, "stop"
-        if trouble == "truncated":
-            text, reason = self.answer[: len(self.answer) // 2], "length"
-        elif trouble == "broken json":
-            text = self.answer[:-1] + " and so on"
-        elif trouble == "empty":
-            text = ""
-        elif trouble == "no finish":
+            return JSONResponse({"error": {"message": "Something went wrong"}})
+        text, reason = self._text(body, trouble), "length" if trouble == "truncated" else "stop"
+        if trouble == "no finish":
             reason = ""
-        elif isinstance(body.get("response_format"), dict):
-            schema = body["response_format"]["value"]
-            assert re.fullmatch(build_regex_from_schema(json.dumps(schema)), text), (
-                "answer outside the schema"
-            )
-        pieces = re.findall(r"\w+|\W", text)
+        if body.get("stream") and self.streams:
+            stream = self._stream(request, body, text, reason, trouble)
+            return StreamingResponse(stream, media_type="text/event-stream")
+        return JSONResponse(self._completion(body, text, reason))
+
+    def _note(self, body: dict[str, Any]) -> bool:
+        """Put a request where tests look for it; True for one that is no trying out."""
+        shape = body.get("response_format") or {}
+        schemas = (shape.get("value"), (shape.get("json_schema") or {}).get("schema"))
+        if CANARY_SCHEMA in schemas:
+            self.canaries.append(body)
+            return False
+        if "Alder Hall" in str(body.get("messages")):
+            self.samples.append(body)
+            return False
+        self.requests.append(body)
+        return True
+
+    def _text(self, body: dict[str, Any], trouble: str) -> str:
+        if "Alder Hall" in str(body["messages"]):
+            in_force = body.get("model") in (*self.adapters, *self.unlisted)
+            unsteady = "" if self.steady else f" {len(self.samples)}"
+            return ('{"triples": [' if in_force else "Alder Hall is a museum") + unsteady
+        schema = self._schema(body)
+        if trouble == "empty":
+            return ""
+        if trouble == "truncated":
+            return self.answer[: len(self.answer) // 2]
+        if trouble == "broken json":
+            return self.answer[:-1] + " and so on"
+        if trouble == "white space":
+            return self.answer[:-1] + " " * 5000
+        if trouble == "white space after":
+            return self.answer + "\n" * 5000
+        if trouble == "off the schema":
+            return '{"facts": [], "more": "' + "and so on " * 500 + '"}'
+        if schema is None:
+            asked_for_one = body.get("response_format") is not None
+            return PROSE if asked_for_one and schema_of(body) == CANARY_SCHEMA else self.answer
+        pattern = build_regex_from_schema(json.dumps(schema))
+        return self.answer if re.fullmatch(pattern, self.answer) else json.dumps(sample(schema))
+
+    def _schema(self, body: dict[str, Any]) -> dict[str, Any] | None:
+        """The schema that decoding follows: TGI reads `value`, the others `json_schema`."""
+        return schema_of(body, by_value=self.kind == "tgi") if self.heeds else None
+
+    async def _stream(
+        self, request: Request, body: dict[str, Any], text: str, reason: str, trouble: str
+    ) -> AsyncIterator[str]:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        whole = False
+        try:
+            while self.held and not self.gate.is_set():
+                await asyncio.sleep(0.005)
+            yield ": keep-alive\n\n"
+            pieces = _pieces(text)
+            for number, piece in enumerate(pieces):
+                if number == 2 and trouble in STREAM_ERRORS:
+                    yield _event(STREAM_ERRORS[trouble]) + "data: [DONE]\n\n"
+                    whole = True
+                    return
+                if number == 2 and trouble == "dropped":
+                    raise ConnectionError("the router died")
+                if number == 2 and trouble == "silence":
+                    while not await request.is_disconnected():
+                        await asyncio.sleep(0.005)
+                    return
+                if number % 50 == 49:
+                    await asyncio.sleep(0)
+                yield _event(self._chunk(body, piece, None))
+            if trouble == "garbled":
+                yield "data: {not json\n\n"
+            if reason:
+                yield _event(self._chunk(body, "", reason))
+            if (body.get("stream_options") or {}).get("include_usage"):
+                yield _event({"choices": [], "model": MODEL, "usage": _usage(len(pieces))})
+            if trouble != "no finish":
+                yield "data: [DONE]\n\n"
+            whole = True
+        finally:
+            self.abandoned += not whole
+            self.at_once -= 1
+
+    def _chunk(self, body: dict[str, Any], piece: str, reason: str | None) -> dict[str, Any]:
+        # The last token is the end of the sequence: it has a text in logprobs and none in the content.
+        entry = {"token": piece or "<|im_end|>", "logprob": -0.25, "top_logprobs": []}
+        choice = {
+            "index": 0,
+            "delta": {"role": "assistant", "content": piece},
+            "logprobs": {"content": [entry]} if body.get("logprobs") else None,
+            "finish_reason": reason,
+        }
+        return {"object": "chat.completion.chunk", "id": "", "created": 0, "model": MODEL,
+                "choices": [choice], "usage": None}  # fmt: skip
+
+    def _completion(self, body: dict[str, Any], text: str, reason: str) -> dict[str, Any]:
+        pieces = _pieces(text)
         tokens = [{"token": piece, "logprob": -0.25, "top_logprobs": []} for piece in pieces]
         choice = {
             "index": 0,
@@ -131,47 +254,50 @@ class StandIn:
             "logprobs": {"content": tokens} if body.get("logprobs") else None,
             "finish_reason": reason or None,
         }
-        usage = {"prompt_tokens": 11, "completion_tokens": len(pieces), "total_tokens": 11 + len(pieces)}
         return {"object": "chat.completion", "id": "", "created": 0, "model": MODEL, "choices": [choice],
-                "usage": usage, "system_fingerprint": "3.3.7-native"}  # fmt: skip
+                "usage": _usage(len(pieces)), "system_fingerprint": f"{self.version}-native"}  # fmt: skip
 
 
-def _trouble(name: str) -> Response:
-    status, body = TROUBLES[name]
-    return JSONResponse(body, status_code=status)
-
-
-def _invalid(message: str) -> Response:
-    body = {"error": f"Input validation error: {message}", "error_type": "validation"}
-    return JSONResponse(body, status_code=422)
-
-
-def _wrong(body: dict[str, Any]) -> Response | None:
-    """Refuse what TGI's deserialiser and validation refuse."""
-    if "model" not in body or "messages" not in body:
-        return PlainTextResponse("Failed to deserialize the JSON body into the target type", status_code=422)
-    if not body["messages"]:
-        return _invalid("`inputs` cannot be empty")
-    if "max_tokens" not in body:
-        return _invalid("the stand-in wants max_tokens: without it TGI generates up to its limit")
+def schema_of(body: dict[str, Any], *, by_value: bool = False) -> dict[str, Any] | None:
+    """The schema that a request asks for."""
     shape = body.get("response_format")
-    if shape is None:
+    if not isinstance(shape, dict):
         return None
-    if body.get("tools"):
-        return _invalid("Grammar and tools are mutually exclusive")
-    if shape.get("type") != "json_schema" or "value" not in shape:
-        return PlainTextResponse(
-            "Failed to deserialize the JSON body into the target type: "
-            "response_format: missing field `value`",
-            status_code=422,
-        )
-    if "properties" not in shape["value"]:
-        return _invalid("Grammar must have a 'properties' field")
-    try:
-        build_regex_from_schema(json.dumps(shape["value"]))
-    except ValueError as error:
-        return _invalid(f"grammar is not valid: {error}")
-    return None
+    found = shape.get("value") if by_value else (shape.get("json_schema") or {}).get("schema")
+    return found if isinstance(found, dict) else None
+
+
+def sample(schema: dict[str, Any]) -> Any:
+    """A document of the schema."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "anyOf" in schema:
+        return sample(schema["anyOf"][0])
+    if "properties" in schema:
+        return {name: sample(below) for name, below in schema["properties"].items()}
+    return {"array": [], "string": "Lyon", "integer": 3, "number": 1.5, "boolean": True}.get(
+        schema.get("type", "null")
+    )
+
+
+def _pieces(text: str) -> list[str]:
+    return re.findall(r"\w+|\W", text)
+
+
+def _usage(tokens: int) -> dict[str, int]:
+    return {"prompt_tokens": 11, "completion_tokens": tokens, "total_tokens": 11 + tokens}
+
+
+def _event(data: dict[str, Any]) -> str:
+    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+def _refused(refusal: Refusal) -> Response:
+    if isinstance(refusal.body, str):
+        return PlainTextResponse(refusal.body, status_code=refusal.status)
+    return JSONResponse(refusal.body, status_code=refusal.status)
 
 
 def free_port() -> int:
@@ -182,11 +308,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(stand_in: StandIn) -> Iterator[StandIn]:
+def running(stand_in: StandIn, port: int | None = None) -> Iterator[StandIn]:
     """Serve the stand-in on a free port, in a thread."""
-    port = free_port()
+    port = port or free_port()
     config = uvicorn.Config(
-        stand_in.application(), port=port, log_level="error", lifespan="off", loop="asyncio"
+        stand_in.application(), port=port, log_level=100, lifespan="off", loop="asyncio", workers=1
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -198,5 +324,6 @@ def running(stand_in: StandIn) -> Iterator[StandIn]:
         stand_in.url = f"http://127.0.0.1:{port}"
         yield stand_in
     finally:
+        stand_in.gate.set()
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join(timeout=60)

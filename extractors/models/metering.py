@@ -1,0 +1,91 @@
+"""Any model, with its calls counted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from extractors.errors import (
+    ModelError,
+    ModelReplyError,
+    ModelRequestRefused,
+    ModelTimeout,
+)
+from extractors.models.accounting import Account, Call, Outcome, accounts_open
+from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+
+__all__ = ["MeteredModel"]
+
+
+class MeteredModel:
+    """Passes every call on and notes it: in `total`, in the account that is open, and with `tell`."""
+
+    def __init__(self, model: ChatModel, tell: Callable[[Call], None] = lambda call: None) -> None:
+        self.model = model
+        self.total = Account()
+        self._tell = tell
+
+    @property
+    def name(self) -> str:
+        """The model's name, which may change when it is first asked."""
+        return self.model.name
+
+    @property
+    def prompt_profile(self) -> PromptProfile:
+        """Which prompts suit it."""
+        return self.model.prompt_profile
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog as the model does; see `ChatModel.complete`."""
+        begin = time.monotonic()
+        try:
+            reply = await self.model.complete(
+                messages, schema=schema, max_tokens=max_tokens, temperature=temperature
+            )
+        except ModelError as error:
+            spent = (0, 0)
+            if isinstance(error, ModelReplyError):
+                spent = (error.prompt_tokens, error.completion_tokens)
+            self._note(Call(_outcome(error), time.monotonic() - begin, *spent, attempts=error.attempts))
+            raise
+        except asyncio.CancelledError:
+            self._note(Call(Outcome.CANCELLED, time.monotonic() - begin))
+            raise
+        self._note(
+            Call(
+                Outcome.ANSWERED,
+                reply.seconds,
+                reply.prompt_tokens,
+                reply.completion_tokens,
+                attempts=reply.attempts,
+            )
+        )
+        return reply
+
+    async def close(self) -> None:
+        """Let go of the model."""
+        await self.model.close()
+
+    def _note(self, call: Call) -> None:
+        self.total.note(call)
+        current = accounts_open()
+        if current is not None:
+            current.note(call)
+        self._tell(call)
+
+
+def _outcome(error: ModelError) -> Outcome:
+    if isinstance(error, ModelReplyError):
+        return Outcome.UNUSABLE
+    if isinstance(error, ModelRequestRefused):
+        return Outcome.REFUSED
+    return Outcome.TIMEOUT if isinstance(error, ModelTimeout) else Outcome.UNAVAILABLE
