@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from server import commands_workplace, operations, storage_cli
+from server import commands_measure, commands_workplace, operations, storage_cli
 from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
 from server.commands_keys import key_app
@@ -30,6 +30,7 @@ app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
 app.add_typer(entity_app, name="entity")
 app.add_typer(evaluate_app, name="evaluate")
+commands_measure.register(evaluate_app)
 storage_cli.register(app)
 commands_workplace.register(app)
 app.command()(relate)

@@ -1,0 +1,40 @@
+"""The modes and ablations that are compared on one model (methods U11), as settings of the dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from extractors.completion import CompletionSettings
+from extractors.errors import EvaluationError
+
+__all__ = ["ABLATIONS", "MODES", "settings_of_mode"]
+
+_PLAIN: Final = CompletionSettings(knowledge=False, thinking=False, tools=False, rounds=0)
+_WHOLE: Final = CompletionSettings()
+
+#: From the bare question to the whole pipeline. "without pipeline" has the definitions and reasons, but has
+#: neither tools nor a verifier.
+MODES: Final[Mapping[str, CompletionSettings]] = {
+    "zero-shot": _PLAIN,
+    "1-shot": replace(_PLAIN, shots=1),
+    "3-shot": replace(_PLAIN, shots=3),
+    "without pipeline": CompletionSettings(tools=False, rounds=0),
+    "pipeline": _WHOLE,
+}
+
+#: The pipeline without one of its parts. Views are a matter of text; completion has none to leave out.
+ABLATIONS: Final[Mapping[str, CompletionSettings]] = {
+    "no knowledge": replace(_WHOLE, knowledge=False),
+    "no tools": replace(_WHOLE, tools=False),
+    "no refinement": replace(_WHOLE, rounds=0),
+}
+
+
+def settings_of_mode(name: str) -> CompletionSettings:
+    """The settings of a mode or ablation. Raises EvaluationError for a name that there is not."""
+    known = {**MODES, **ABLATIONS}
+    if name not in known:
+        raise EvaluationError(f"There is no mode '{name}'. Take one of {', '.join(known)}.")
+    return known[name]
