@@ -155,4 +155,5 @@ class Extraction:
     model: str
     adapter: str | None
     prompt_version: str
+    method: str
     seconds: float

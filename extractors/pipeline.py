@@ -13,6 +13,7 @@ from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
 from extractors.cleaning import check_text, readable
 from extractors.grounding import GroundedText
 from extractors.linking import Labels, Linker
+from extractors.methods import Method
 from extractors.minting import Minter
 from extractors.models.chat import ChatModel
 from extractors.readers import Reader, Reading, Turn, open_reader
@@ -49,7 +50,7 @@ class Pipeline:
         settings: ExtractionSettings | None = None,
         exists: Callable[[NamedNode], bool] = _none_exists,
         linker: Callable[[Labels, Schema], Linker] = Linker,
-        reader: Callable[[ChatModel, ExtractionSettings], Reader] = open_reader,
+        reader: Callable[[ChatModel, ExtractionSettings, Method], Reader] = open_reader,
         clock: Callable[[], float] = time.monotonic,
         calibration: Calibration | None = None,
     ) -> None:
@@ -59,7 +60,8 @@ class Pipeline:
         self._labels = labels
         self._exists = exists
         self._linker = linker
-        self._reader = reader
+        self._open_reader = reader
+        self._readers: dict[Method, Reader] = {}
         self._clock = clock
         self._calibration = calibration
 
@@ -68,15 +70,18 @@ class Pipeline:
         """The schema that the next text is extracted with."""
         return self._schema if isinstance(self._schema, Schema) else self._schema()
 
-    async def extract(self, text: str) -> Extraction:
+    async def extract(self, text: str, method: Method | None = None) -> Extraction:
         """Extract the statements of a text; they are candidates, and their problems stand beside them.
+
+        `method` is that of the settings unless given.
 
         Raises `TextError` when the text cannot be worked on, `ModelUnavailable` or `ModelTimeout` as soon as
         the model fails so, and another `ModelError` when not one window could be read.
         """
         started = self._clock()
         schema = self.schema
-        reader = await asyncio.to_thread(self._reader, self.model, self.settings)
+        chosen = method or self.settings.method
+        reader = await asyncio.to_thread(self._reader, chosen)
         shown = await asyncio.to_thread(self._windows, text, reader)
         readings = await self._read_all(reader, [words for _, words in shown], schema)
         failures = [reading.failure for reading in readings if reading.failure is not None]
@@ -95,8 +100,15 @@ class Pipeline:
             model=replies[-1].model if replies else self.model.name,
             adapter=replies[-1].adapter if replies else None,
             prompt_version=reader.prompt_version,
+            method=chosen.name,
             seconds=self._clock() - started,
         )
+
+    def _reader(self, method: Method) -> Reader:
+        """The reader for a method; its prompts are read once."""
+        if method not in self._readers:
+            self._readers[method] = self._open_reader(self.model, self.settings, method)
+        return self._readers[method]
 
     def _windows(self, text: str, reader: Reader) -> list[_Shown]:
         settings = self.settings

@@ -1,24 +1,15 @@
-"""Prompts: template files with a version, filled with a text and the part of the ontology that fits it.
-
-A template is a Markdown file with a front matter and one section per message, headed by the role. Its
-version is a hash of the file, so an edited prompt can never pass under an old version.
-"""
+"""The question of the single turn: a template filled with a text and the part of the ontology that fits."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
-from string import Template
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 from pyoxigraph import NamedNode
 
-from extractors.errors import ExtractionError
-from extractors.models.chat import Message, PromptProfile, Role
+from extractors.models.chat import Message, PromptProfile
+from extractors.templates import Prompt, PromptError, load_prompt
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
@@ -28,6 +19,7 @@ __all__ = [
     "ExtractionPrompt",
     "Prompt",
     "PromptError",
+    "definition_of",
     "extraction_prompt",
     "extraction_schema",
     "load_prompt",
@@ -35,33 +27,8 @@ __all__ = [
 ]
 
 IS_A: Final = "is a"
+IS_A_DEFINITION: Final = f"- {IS_A}: what kind of thing the subject is."
 MAXIMUM_TRIPLES: Final = 16
-
-_SECTION = re.compile(r"^# (system|user|assistant)[ \t]*\n", re.MULTILINE)
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
-
-
-class PromptError(ExtractionError):
-    """A prompt file cannot be used."""
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A prompt template; `version` is its name and a hash of its file."""
-
-    name: str
-    version: str
-    sections: tuple[tuple[Role, str], ...]
-
-    def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Fill the template's `$` placeholders; a value's own dollar signs are left alone."""
-        try:
-            return tuple(Message(role, Template(body).substitute(values)) for role, body in self.sections)
-        except (KeyError, ValueError) as error:
-            raise PromptError(
-                f"The prompt {self.name} has a placeholder that nothing fills ({error}): use one of "
-                f"{', '.join('$' + key for key in values)}, and write $$ for a dollar sign."
-            ) from error
 
 
 @dataclass(frozen=True)
@@ -71,28 +38,6 @@ class ExtractionPrompt:
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
     version: str
-
-
-def load_prompt(name: str, folder: Path | None = None) -> Prompt:
-    """Read a prompt template by name, from a folder of the user's if it is there, else from ours."""
-    own = folder / f"{name}.md" if folder is not None else None
-    if own is not None and own.is_file():
-        source = own.read_text(encoding="utf-8")
-    else:
-        source = (resources.files("extractors") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
-    front = _FRONT_MATTER.match(source)
-    body = source[front.end() :] if front else source
-    heads = list(_SECTION.finditer(body))
-    if not heads:
-        raise PromptError(
-            f"The prompt file {name}.md has no messages: head each with '# system' or '# user'."
-        )
-    ends = [head.start() for head in heads[1:]] + [len(body)]
-    sections = tuple(
-        (cast("Role", head.group(1)), body[head.end() : end].strip("\n"))
-        for head, end in zip(heads, ends, strict=True)
-    )
-    return Prompt(name, f"{name}@{hashlib.sha256(source.encode()).hexdigest()[:10]}", sections)
 
 
 def extraction_prompt(
@@ -116,13 +61,17 @@ def prompt_name(profile: PromptProfile) -> Literal["extract-compact", "extract-f
     return "extract-compact" if profile == "compact" else "extract-full"
 
 
-def extraction_schema(relations: Iterable[str]) -> dict[str, Any]:
-    """Return the JSON schema of a reply, flat and small as the strictest server's dialect demands."""
+def extraction_schema(relations: Iterable[str] | None) -> dict[str, Any]:
+    """Return the JSON schema of a reply, flat and small as the strictest server's dialect demands.
+
+    The relation is one of those given; None leaves its words to the model.
+    """
+    relation = {"type": "string"} if relations is None else {"type": "string", "enum": list(relations)}
     triple = {
         "type": "object",
         "properties": {
             "subject": {"type": "string"},
-            "relation": {"type": "string", "enum": list(relations)},
+            "relation": relation,
             "object": {"type": "string"},
         },
         "required": ["subject", "relation", "object"],
@@ -134,12 +83,17 @@ def extraction_schema(relations: Iterable[str]) -> dict[str, Any]:
     }
 
 
+def definition_of(schema: Schema, term: OntologyProperty) -> str:
+    """A relation as prompts show it: label, domain, range and meaning on one line."""
+    target = _named(schema, term.ranges) if term.kind is PropertyKind.OBJECT else "value"
+    ends = f"{_named(schema, term.domains)} -> {target}"
+    return f"- {term.label} ({ends}): {term.definition or 'no description'}"
+
+
 def _definitions(schema: Schema, properties: Iterable[OntologyProperty]) -> Iterable[str]:
-    yield f"- {IS_A}: what kind of thing the subject is."
+    yield IS_A_DEFINITION
     for term in properties:
-        target = _named(schema, term.ranges) if term.kind is PropertyKind.OBJECT else "value"
-        ends = f"{_named(schema, term.domains)} -> {target}"
-        yield f"- {term.label} ({ends}): {term.definition or 'no description'}"
+        yield definition_of(schema, term)
 
 
 def _named(schema: Schema, classes: Iterable[NamedNode]) -> str:

@@ -15,6 +15,9 @@ from extractors.models.chat import Reply, Token
 __all__ = ["ParsedReply", "ReplyTriple", "parse"]
 
 _OPENING = re.compile(r'"triples"\s*:\s*\[\s*')
+_BARE_OPENING = re.compile(r'\[\s*(?=\{\s*"subject")')
+_MOST_OPENINGS = 20
+_MOST_BRACES = 50
 _BETWEEN = re.compile(r"\s*,\s*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _KEYS = ("subject", "relation", "object")
@@ -48,13 +51,16 @@ class ParsedReply:
 def parse(reply: Reply) -> ParsedReply:
     """Read `{"triples": [{"subject", "relation", "object"}, ...]}` out of a reply.
 
-    Of a reply that ran into its token limit the complete triples are kept. Anything else that is not such
-    an object raises `ModelReplyError`. Triples with an empty end are dropped.
+    The object may stand in prose or in a fence, as a server that ignores the schema lets it; of several the
+    last counts. A bare array of triples is read too. Of a reply that ran into its token limit the complete
+    triples are kept. Anything else raises `ModelReplyError`. Triples with an empty end are dropped.
     """
     truncated = reply.finish_reason == "length"
-    raw_triples = _complete_triples(reply.text)
-    if not (truncated or raw_triples is None):
-        raw_triples = raw_triples if _is_whole(reply.text) else None
+    raw_triples = _whole_triples(reply.text)
+    if raw_triples is not None:
+        truncated = False
+    elif truncated:
+        raw_triples = _cut_triples(reply.text)
     if raw_triples is None:
         raise ModelReplyError(_complaint(reply), reply.text)
     spans = _token_spans(reply.text, reply.tokens)
@@ -62,31 +68,60 @@ def parse(reply: Reply) -> ParsedReply:
     return ParsedReply(tuple(t for t in triples if t.subject and t.relation and t.object), truncated)
 
 
-def _complete_triples(text: str) -> list[tuple[tuple[int, int], Any]] | None:
-    """Decode the array's members one by one, as far as they go; None when there is no such array."""
-    opening = _OPENING.search(text)
-    if opening is None:
+_Placed = list[tuple[tuple[int, int], Any]]
+"""The members of an array, each with its span in the text."""
+
+
+def _whole_triples(text: str) -> _Placed | None:
+    """The members of the last whole array of triples; None when there is none."""
+    for opening in reversed(list(_OPENING.finditer(text))[-_MOST_OPENINGS:]):
+        if _closes(text, opening.start()):
+            return _members(text, opening.end())
+    for opening in reversed(list(_BARE_OPENING.finditer(text))[-_MOST_OPENINGS:]):
+        if isinstance(_decoded(text, opening.start()), list):
+            return _members(text, opening.end())
+    return None
+
+
+def _cut_triples(text: str) -> _Placed | None:
+    """The whole members of the last array of triples, as far as it goes; None when there is none."""
+    openings = list(_OPENING.finditer(text)) or list(_BARE_OPENING.finditer(text))
+    return _members(text, openings[-1].end()) if openings else None
+
+
+def _closes(text: str, key: int) -> bool:
+    """Whether the object around a key is whole JSON, with an array under the key."""
+    brace = text.rfind("{", 0, key)
+    for _ in range(_MOST_BRACES):
+        if brace < 0:
+            return False
+        value = _decoded(text, brace)
+        if isinstance(value, dict):
+            return isinstance(value.get("triples"), list)
+        brace = text.rfind("{", 0, brace)
+    return False
+
+
+def _decoded(text: str, position: int) -> Any:
+    try:
+        return _DECODER.raw_decode(text, position)[0]
+    except (ValueError, RecursionError):
         return None
-    found: list[tuple[tuple[int, int], Any]] = []
-    position = opening.end()
+
+
+def _members(text: str, position: int) -> _Placed:
+    """Decode an array's members one by one, as far as they go."""
+    found: _Placed = []
     while True:
         try:
             value, end = _DECODER.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             return found
         found.append(((position, end), value))
         separator = _BETWEEN.match(text, end)
         if separator is None:
             return found
         position = separator.end()
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return False
-    return isinstance(value, dict) and isinstance(value.get("triples"), list)
 
 
 def _complaint(reply: Reply) -> str:

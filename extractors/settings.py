@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from extractors.cleaning import MAXIMUM_CHARACTERS
+from extractors.methods import FAST, Method
 from extractors.models.chat import PromptProfile
 from extractors.windows import WindowSize
 
@@ -37,7 +38,7 @@ class ExtractionSettings:
 
     `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
-    replace ours. A broken reply is asked for once more at `retry_temperature`.
+    replace ours, `method` how texts are read unless one is asked for. A broken reply is asked for once more at `retry_temperature`.
     """
 
     base: str = "https://w3id.org/urbankg/id/"
@@ -47,4 +48,5 @@ class ExtractionSettings:
     concurrency: int = 4
     retry_temperature: float = 0.3
     prompts: Path | None = None
+    method: Method = FAST
     profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)

@@ -275,6 +275,7 @@ def trace_json(extraction: Extraction) -> dict[str, Any]:
         "model": extraction.model,
         "adapter": extraction.adapter,
         "prompt_version": extraction.prompt_version,
+        "method": extraction.method,
         "seconds": round(extraction.seconds, 3),
         "stages": [{"stage": stage, **cost.json()} for stage, cost in costs(extraction.windows).items()],
         "windows": [

@@ -32,6 +32,28 @@ def test_values_are_stripped_and_triples_with_an_empty_end_are_dropped() -> None
     assert as_tuples(answer.text) == [("A B", "is a", "c")]
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "Sure! Here are the triples:\n```json\n{}\n```\nLet me know if {{I}} can help.",
+        'The form is {{"triples": [{{"subject": "x", "relation": "y"}}]}}, so:\n{}',
+        '<think>{{ first "triples": [ then</think>{}',
+    ],
+)
+def test_triples_in_prose_or_a_fence_are_read_and_the_last_object_counts(wrapped: str) -> None:
+    text = wrapped.format(reply(COLUMBIA_TRIPLES).text)
+    assert as_tuples(text) == COLUMBIA_TRIPLES
+    (first, *_) = parse(words(text)).triples
+    assert first.raw in text
+
+
+def test_a_bare_array_of_triples_and_an_object_with_more_in_it_are_read() -> None:
+    array = json.dumps(json.loads(reply(COLUMBIA_TRIPLES).text)["triples"])
+    assert as_tuples(f"```\n{array}\n```") == COLUMBIA_TRIPLES
+    more = {"thoughts": "a } and a {", **json.loads(reply(COLUMBIA_TRIPLES).text)}
+    assert as_tuples(json.dumps(more)) == COLUMBIA_TRIPLES
+
+
 def test_a_cut_off_reply_keeps_its_complete_triples() -> None:
     whole = reply(COLUMBIA_TRIPLES).text
     parsed = parse(words(whole[: whole.index("King's")], finish="length"))

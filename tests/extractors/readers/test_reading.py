@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from extractors.errors import ModelReplyError
+from extractors.methods import Method
 from extractors.models.chat import ChatModel, Message
 from extractors.pipeline import Pipeline
 from extractors.readers import Reader, Reading, Turn
@@ -49,7 +50,7 @@ def schema() -> Schema:
 
 
 def pipeline(schema: Schema, reader: ByHeart) -> Pipeline:
-    def opened(_: ChatModel, __: ExtractionSettings) -> Reader:
+    def opened(_: ChatModel, __: ExtractionSettings, ___: Method) -> Reader:
         return reader
 
     model = ScriptedModel(reply([]))

@@ -1,0 +1,132 @@
+"""The ways to extract, as settings: each mode and each ablation of the papers, so that they compare.
+
+UrbanKGent (Ning & Liu, 2024): three views, chain of thought, tools, refinement, and its ablations. Knowledge
+Graph Efficient Construction (Nie et al., 2024): {Context, ICL} x {base, ontology, CoT + ontology}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+from extractors.errors import ExtractionError
+
+__all__ = [
+    "FAST",
+    "GROUPS",
+    "METHODS",
+    "Knowledge",
+    "Method",
+    "MethodName",
+    "MethodUnknown",
+    "PromptFormat",
+    "View",
+    "method_named",
+]
+
+PromptFormat = Literal["icl", "context"]
+Knowledge = Literal["none", "snippet", "whole"]
+View = Literal["spatial", "temporal", "functional"]
+MethodName = Literal[
+    "fast",
+    "thorough",
+    "context_base",
+    "context_ontology",
+    "context_cot",
+    "icl_base",
+    "icl_ontology",
+    "icl_cot",
+    "zero_shot",
+    "one_shot",
+    "three_shot",
+    "without_knowledge",
+    "without_views",
+    "without_tools",
+    "without_refinement",
+]
+
+
+class MethodUnknown(ExtractionError):
+    """No method has this name; the message lists those there are."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to extract.
+
+    `format`: turns of a dialog ("icl") or everything in one block ("context"); `shots` examples stand before
+    the question. `ontology`: none, the snippet that fits the text, or the whole. `closed`: the reply's schema
+    allows the ontology's relations only. `kinds`: what kind of thing a name stands for is asked for too.
+    Without `views` there is one pass over all facts. `refinement`: most rounds of verifier and updater.
+    `tools`: whether the model is offered the geospatial tools when relations between geometries are
+    completed. `samples`: readings of each window, of which what most agree on is kept.
+    """
+
+    name: str
+    format: PromptFormat = "icl"
+    shots: Literal[0, 1, 3] = 0
+    ontology: Knowledge = "snippet"
+    closed: bool = True
+    kinds: bool = True
+    chain_of_thought: bool = False
+    views: tuple[View, ...] = ()
+    refinement: Literal[0, 1, 2, 3] = 0
+    tools: bool = False
+    samples: int = 1
+
+
+FAST: Final = Method("fast", shots=1)
+"""One question with the prompt that suits the model best; for the embedded one, what it was trained on."""
+
+_THOROUGH: Final = Method(
+    "thorough",
+    chain_of_thought=True,
+    views=("spatial", "temporal", "functional"),
+    refinement=3,
+    tools=True,
+)
+_BASE: Final = Method("icl_base", shots=1, ontology="none", closed=False, kinds=False)
+_WITH_ONTOLOGY: Final = replace(_BASE, name="icl_ontology", ontology="whole")
+_WITH_THOUGHT: Final = replace(_WITH_ONTOLOGY, name="icl_cot", chain_of_thought=True)
+_SHOTS: Final = Method("zero_shot")
+
+METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            FAST,
+            _THOROUGH,
+            replace(_BASE, name="context_base", format="context"),
+            replace(_WITH_ONTOLOGY, name="context_ontology", format="context"),
+            replace(_WITH_THOUGHT, name="context_cot", format="context"),
+            _BASE,
+            _WITH_ONTOLOGY,
+            _WITH_THOUGHT,
+            _SHOTS,
+            replace(_SHOTS, name="one_shot", shots=1),
+            replace(_SHOTS, name="three_shot", shots=3),
+            replace(_THOROUGH, name="without_knowledge", ontology="none", closed=False),
+            replace(_THOROUGH, name="without_views", views=()),
+            replace(_THOROUGH, name="without_tools", tools=False),
+            replace(_THOROUGH, name="without_refinement", refinement=0),
+        )
+    }
+)
+"""The named methods. Those of K4 name relations freely, so that their conformance says something."""
+
+GROUPS: Final[Mapping[str, tuple[MethodName, ...]]] = MappingProxyType(
+    {
+        "k4": get_args(MethodName)[2:8],
+        "u11": (*get_args(MethodName)[8:11], "thorough", *get_args(MethodName)[11:]),
+    }
+)
+"""Methods measured together: the six groups of Nie et al., and UrbanKGent's baselines and ablations."""
+
+
+def method_named(name: str) -> Method:
+    """The method of this name. Raises `MethodUnknown`."""
+    if name not in METHODS:
+        raise MethodUnknown(f"There is no extraction method {name!r}. The methods are {', '.join(METHODS)}.")
+    return METHODS[name]

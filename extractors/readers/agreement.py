@@ -1,0 +1,54 @@
+"""Reading several times and keeping what most readings agree on, with their share as confidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from extractors.readers.reading import Reader, Reading
+from extractors.readers.staged import merged
+from extractors.reply import ReplyTriple
+from extractors.windows import WindowSize
+from ontology.schema import Schema
+
+__all__ = ["Agreement"]
+
+
+class Agreement:
+    """Asks a reader, whose model answers by chance, `samples` times about each window."""
+
+    def __init__(self, reader: Reader, samples: int) -> None:
+        self._reader = reader
+        self._samples = samples
+
+    @property
+    def prompt_version(self) -> str:
+        """The reader's, and how often it is asked."""
+        return f"{self._reader.prompt_version} x{self._samples}"
+
+    @property
+    def window(self) -> WindowSize:
+        """The reader's."""
+        return self._reader.window
+
+    async def read(self, window_text: str, schema: Schema) -> Reading:
+        """Read so often; a triple stays when more than half of the usable readings have it."""
+        readings = [await self._reader.read(window_text, schema) for _ in range(self._samples)]
+        turns = tuple(turn for reading in readings for turn in reading.turns)
+        usable = [merged(reading.triples) for reading in readings if reading.failure is None]
+        if not usable:
+            return Reading((), turns, readings[-1].failure)
+        votes = Counter(_key(triple) for triples in usable for triple in triples)
+        first = merged(triple for triples in usable for triple in triples)
+        kept = [
+            ReplyTriple(
+                triple.subject, triple.relation, triple.object, triple.raw, votes[_key(triple)] / len(usable)
+            )
+            for triple in first
+            if 2 * votes[_key(triple)] > len(usable)
+        ]
+        return Reading(tuple(kept), turns)
+
+
+def _key(triple: ReplyTriple) -> tuple[str, ...]:
+    words = (triple.subject, triple.relation, triple.object)
+    return tuple(" ".join(one.casefold().split()) for one in words)

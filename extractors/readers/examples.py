@@ -1,0 +1,87 @@
+"""The worked examples that a method shows before its question; each has a small ontology of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from extractors.prompting import IS_A, IS_A_DEFINITION
+from extractors.templates import EXAMPLES, PromptError, read_source
+
+__all__ = ["Example", "load_examples"]
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text and what is right to answer at each stage.
+
+    `relations` are label, domain, range and meaning; `entities` name and kind; `found` are relations in the
+    text's words; `kinds` say what the names stand for, as the text does.
+    """
+
+    text: str
+    classes: Row
+    relations: tuple[Row, ...]
+    entities: tuple[Row, ...]
+    found: tuple[Row, ...]
+    triples: tuple[Row, ...]
+    kinds: tuple[Row, ...]
+
+    def definitions(self, *, kinds: bool) -> list[str]:
+        """The relations as prompts show them."""
+        lines = [
+            f"- {label} ({domain} -> {range_}): {told}" for label, domain, range_, told in self.relations
+        ]
+        return [IS_A_DEFINITION, *lines] if kinds else lines
+
+    def answers(self, *, kinds: bool) -> Mapping[str, str]:
+        """The right answer at each stage that has one."""
+        said = [*((name, IS_A, kind) for name, kind in self.kinds), *self.triples] if kinds else self.triples
+        rows = [{"subject": s, "relation": r, "object": o} for s, r, o in said]
+        return {
+            "entities": _lines(self.entities),
+            "relations": _lines(self.found),
+            "triples": json.dumps({"triples": rows}, ensure_ascii=False),
+        }
+
+
+def _lines(rows: tuple[Row, ...]) -> str:
+    return "\n".join(" | ".join(row) for row in rows) or "none"
+
+
+def load_examples(folder: Path | None) -> tuple[tuple[Example, ...], str]:
+    """The examples in order and where they are from. Raises `PromptError` with the line."""
+    source, place = read_source(EXAMPLES, folder)
+    lines = [(number, line) for number, line in enumerate(source.split("\n"), start=1) if line.strip()]
+    return tuple(_example(place, number, line) for number, line in lines), source
+
+
+def _example(place: str, number: int, line: str) -> Example:
+    try:
+        row = json.loads(line)
+        return Example(
+            text=str(row["text"]),
+            classes=tuple(map(str, row["classes"])),
+            relations=_rows(row["relations"], 4),
+            entities=_rows(row["entities"], 2),
+            found=_rows(row["found"], 3),
+            triples=_rows(row["triples"], 3),
+            kinds=_rows(row["kinds"], 2),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise PromptError(
+            f"{place if place.endswith(EXAMPLES) else EXAMPLES}, line {number} is no example ({error!r}): it "
+            "needs text, classes, relations, entities, found, triples and kinds, as the shipped ones have."
+        ) from error
+
+
+def _rows(value: Any, width: int) -> tuple[Row, ...]:
+    rows = tuple(tuple(map(str, row)) for row in value)
+    if any(len(row) != width for row in rows):
+        raise ValueError(f"rows of {width} are needed")
+    return rows

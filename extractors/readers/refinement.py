@@ -1,0 +1,92 @@
+"""Iterative self-refinement: a verifier suggests, an updater follows, until nothing is to be improved.
+
+UrbanKGent, 4.3.3. It ends when the verifier's last sentence is the faithful verdict, never at a bare "yes",
+or after so many rounds; the last trajectory is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from extractors.methods import PromptFormat
+from extractors.models.chat import Message
+from extractors.readers.asking import Asking, Question
+from extractors.readers.reading import Reading
+from extractors.readers.steps import as_sent
+from extractors.reply import ReplyTriple
+from extractors.templates import Prompt
+
+__all__ = ["Refinement", "is_faithful"]
+
+FAITHFUL: Final = "this is a faithful trajectory"
+_SENTENCE_END: Final = re.compile(r"[.!?:\n]+")
+_AROUND: Final = " \t\"'`*_“”‘’()[]"
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """The rounds of verifying and updating, with their prompts."""
+
+    rounds: int
+    rules: Prompt
+    verify: Prompt
+    update: Prompt
+    block: Prompt
+    format: PromptFormat
+
+    async def refine(
+        self,
+        asking: Asking,
+        reading: Reading,
+        values: Mapping[str, str],
+        reply_schema: Mapping[str, Any],
+        findings: Sequence[str],
+    ) -> Reading:
+        """Refine a reading; a round without a usable reply ends it with what was there before.
+
+        `findings` are what the ontology says against the first triples; the first verifier is told.
+        """
+        triples, turns = reading.triples, list(reading.turns)
+        for _ in range(self.rounds):
+            dialog = [
+                *self.rules.messages({}),
+                *self.verify.messages({**values, "triples": _listed(triples), "findings": _told(findings)}),
+            ]
+            verdict = await asking.words(self._question("verify", self.verify, dialog))
+            turns += verdict.turns
+            if verdict.failure is not None or is_faithful(verdict.text):
+                break
+            dialog += [Message("assistant", verdict.text), *self.update.messages({})]
+            updated = await asking.triples(self._question("update", self.update, dialog, reply_schema))
+            turns += updated.turns
+            if updated.failure is not None:
+                break
+            triples, findings = updated.triples, ()
+        return Reading(triples, tuple(turns), reading.failure)
+
+    def _question(
+        self, stage: str, prompt: Prompt, dialog: Sequence[Message], schema: Mapping[str, Any] | None = None
+    ) -> Question:
+        return Question(stage, prompt.version, as_sent(dialog, self.format, self.block), schema)
+
+
+def is_faithful(verdict: str) -> bool:
+    """Whether a verifier's last sentence is the faithful verdict and nothing else."""
+    sentences = [sentence.strip(_AROUND) for sentence in _SENTENCE_END.split(verdict)]
+    last = next((sentence for sentence in reversed(sentences) if sentence), "")
+    return " ".join(last.casefold().split()) == FAITHFUL
+
+
+def _listed(triples: Sequence[ReplyTriple]) -> str:
+    return "\n".join(f"- {one.subject} | {one.relation} | {one.object}" for one in triples) or "none"
+
+
+def _told(findings: Sequence[str]) -> str:
+    return (
+        "\n".join(["", "What the ontology says against them:", *(f"- {one}" for one in findings), ""])
+        if findings
+        else ""
+    )
