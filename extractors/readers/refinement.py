@@ -6,11 +6,11 @@ or after so many rounds; the last trajectory is kept.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from extractors.completion.verdicts import is_faithful
 from extractors.methods import PromptFormat
 from extractors.models.chat import Message
 from extractors.readers.asking import Asking, Question
@@ -19,11 +19,7 @@ from extractors.readers.steps import as_sent
 from extractors.reply import ReplyTriple
 from extractors.templates import Prompt
 
-__all__ = ["Refinement", "is_faithful"]
-
-FAITHFUL: Final = "this is a faithful trajectory"
-_SENTENCE_END: Final = re.compile(r"[.!?:\n]+")
-_AROUND: Final = " \t\"'`*_“”‘’()[]"
+__all__ = ["Refinement"]
 
 
 @dataclass(frozen=True)
@@ -71,13 +67,6 @@ class Refinement:
         self, stage: str, prompt: Prompt, dialog: Sequence[Message], schema: Mapping[str, Any] | None = None
     ) -> Question:
         return Question(stage, prompt.version, as_sent(dialog, self.format, self.block), schema)
-
-
-def is_faithful(verdict: str) -> bool:
-    """Whether a verifier's last sentence is the faithful verdict and nothing else."""
-    sentences = [sentence.strip(_AROUND) for sentence in _SENTENCE_END.split(verdict)]
-    last = next((sentence for sentence in reversed(sentences) if sentence), "")
-    return " ".join(last.casefold().split()) == FAITHFUL
 
 
 def _listed(triples: Sequence[ReplyTriple]) -> str:
