@@ -16,6 +16,7 @@ from rich.table import Table
 from server import commands_measure, commands_workplace, operations, storage_cli
 from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
+from server.commands_infer import infer
 from server.commands_keys import key_app
 from server.commands_relate import relate
 from server.commands_review import review_app
@@ -34,6 +35,7 @@ commands_measure.register(evaluate_app)
 storage_cli.register(app)
 commands_workplace.register(app)
 app.command()(relate)
+app.command()(infer)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

@@ -121,6 +121,7 @@ def _open(parts: EngineParts) -> Engines:
     from server.batch import GeometryAssessor
     from server.intake import Intake
     from server.resolving import ResolutionAssessor
+    from sparql.inference.materialised import Inferences
     from sparql.labels import LabelIndex, alias_properties
     from sparql.relations import SpatialRelations
     from sparql.resolution import representative
@@ -162,7 +163,8 @@ def _open(parts: EngineParts) -> Engines:
     if in_force(store) != rules.versions:
         # Nobody else writes before the release.
         store.commit(rules.record(store.revision() + 1, datetime.now(UTC).isoformat()))
-    parts.writer.release(gate=rules.gate, deriver=relations, observers=(labels,))
+    inferences = Inferences(store, settings.inference_max) if settings.infers else None
+    parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences, observers=(labels,))
     return engines
 
 

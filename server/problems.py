@@ -149,6 +149,12 @@ def add_sparql(problems: ProblemMap) -> None:
     )
     add(sparql.ProtectedGraph, 403, "System graph")
     add(sparql.ProtectedTriple, 403, "Triple kept by the system")
+    add(
+        sparql.InferenceTooLarge,
+        422,
+        "Too much follows from it",
+        members=lambda error: {"limit": error.limit},
+    )
     add(sparql.ReadError, 500, "Query failed")
     add(
         sparql.QueryTimeout,

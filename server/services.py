@@ -14,6 +14,7 @@ import shapes as shapes_room
 from extractors.models import ChatModel, open_model
 from ontology import OntologyError, Schema
 from server.admission import Admission
+from server.background import Background
 from server.checking import Folders
 from server.deferred_model import DeferredModel
 from server.engines import EngineParts, Engines, Opening
@@ -82,6 +83,7 @@ class Services:
     guard: Guard
     admission: Admission
     opening: Opening
+    background: Background
 
     @property
     def engines(self) -> Engines:
@@ -133,7 +135,7 @@ class Services:
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
         moment = datetime.now(UTC).isoformat()
-        rules.gate.use(self.settings.shacl_engine)
+        rules.gate.use(self.settings.shacl_engine, inferring=self.settings.infers)
 
         def switch() -> None:
             self.writer.gate = rules.gate
@@ -143,6 +145,9 @@ class Services:
         self.writer.replace_ontology(
             rules.schema.triples, record=lambda revision: rules.record(revision, moment), then=switch
         )
+        if self.writer.inferring == "stale":
+            # Too much follows from the edit for it to wait.
+            self.background.start("infer anew", self.writer.infer_anew)
 
     async def opened(self) -> None:
         """Return when the engines are open. Raises what kept them from it."""
@@ -182,6 +187,7 @@ class Services:
         """Finish what is under way and let go of everything."""
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
+        self.background.close()
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()
@@ -216,7 +222,7 @@ def build(
     chat = model or _deferred(settings)
     review = ReviewQueue(store)
     readers = readers_of(store, settings)
-    rewriter = Rewriter(store, lambda: services.labels)
+    rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, ReaderPool):
@@ -271,6 +277,7 @@ def build(
         guard=guard,
         admission=Admission(settings, guard),
         opening=opening,
+        background=Background(),
     )
     workplace.put_in_force = services.use
     workplace.effects = RuleEffects(store, writer, review, services.decisions)
@@ -279,7 +286,7 @@ def build(
 
 def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -> Rulebook:
     rules = workplace.open(gate)
-    rules.gate.use(settings.shacl_engine)
+    rules.gate.use(settings.shacl_engine, inferring=settings.infers)
     return rules
 
 

@@ -136,6 +136,18 @@ class Settings(BaseModel):
         description="How far apart two features may be, in metres, that a text puts in or beside each "
         "other, before that counts as a contradiction.",
     )
+    inference: Literal["none", "materialised"] = Field(
+        "none",
+        description="`materialised` keeps in the graph what follows by subclasses, subproperties, inverse, "
+        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
+        "ask with `inference=owl`.",
+    )
+    inference_max: int = Field(
+        100_000,
+        gt=0,
+        description="Most conclusions that are drawn from one change where inference is materialised; a "
+        "change that needs more is refused.",
+    )
     invalid_geometry: Literal["repair", "refuse"] = Field(
         "repair",
         description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "
@@ -186,6 +198,11 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="From which level on the log is written, as JSON lines."
     )
+
+    @property
+    def infers(self) -> bool:
+        """Whether what follows by the ontology's axioms is kept in the graph."""
+        return self.inference == "materialised"
 
     @property
     def base_url(self) -> str:

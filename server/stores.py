@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 def open_store(settings: Settings) -> EmbeddedStore | RemoteStore:
     """The store. Raises SettingsError, StoreError and, for another host's, RemoteError."""
     address = remote_address(settings)
+    if address is not None and settings.infers:
+        raise SettingsError(
+            "inference 'materialised' needs the graph in the folder; with store_url leave it 'none' and ask "
+            "queries with the inference of that store."
+        )
     embedded = EmbeddedStore(settings.data, durability=settings.durability)
     if address is None:
         return embedded

@@ -66,7 +66,8 @@ class Removal:
     """What became of taking a document back; the triples are those of the graph.
 
     `fallen` are statements of other texts that conform no longer and went to review, `revived` such as were
-    refused because of this document and are in the graph now. `relations` counts derived triples that went.
+    refused because of this document and are in the graph now. `relations` counts derived triples that went,
+    `inferences` those that followed from what went.
     """
 
     iri: NamedNode
@@ -75,6 +76,7 @@ class Removal:
     fallen: tuple[Triple, ...]
     revived: tuple[Triple, ...]
     relations: int
+    inferences: int
     revision: int | None
 
 
@@ -244,6 +246,7 @@ class _Removing:
             fallen=tuple(rejection.statement.triple for rejection, _ in self._planned.fallen),
             revived=tuple(dict.fromkeys(item.triple for item in self._planned.revived)),
             relations=len(verdict.derived.removals),
+            inferences=len(verdict.inferred.removals),
             revision=verdict.revision,
         )
 

@@ -51,9 +51,11 @@ class ShapesGate:
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
 
-    def use(self, engine: EngineName) -> None:
-        """Judge by this engine from now on."""
+    def use(self, engine: EngineName, *, inferring: bool = False) -> None:
+        """Judge by this engine from now on; `inferring` tells that anything may follow from any statement."""
         self._engine = self._engines[engine]
+        if inferring:
+            self._derives_from = lambda triple: True
 
     def select(
         self,

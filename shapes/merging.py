@@ -27,6 +27,7 @@ from sparql.vocabulary import (
     DEFAULT,
     DERIVED,
     EXTRACTED,
+    INFERRED,
     ONTOLOGY,
     PROV,
     PROVENANCE,
@@ -187,9 +188,10 @@ class _Merge:
     def build(self) -> Change:
         """Called under the writer's lock."""
         self._room.check(self._keep, self._other)
-        own = [t for t in self._about(DEFAULT) if not self._held(t, DERIVED) and not self._held(t, ONTOLOGY)]
+        kept = (DERIVED, INFERRED, ONTOLOGY)
+        own = [t for t in self._about(DEFAULT) if not any(self._held(t, graph) for graph in kept)]
         self._moved = {triple: self._renamed(triple) for triple in own}
-        new = {t for t in self._moved.values() if not self._is_void(t) and not self._held(t, DEFAULT)}
+        new = {t for t in self._moved.values() if not self._is_void(t) and not self._is_stated(t)}
         return Change(
             additions=tuple(Statement(triple) for triple in sorted(new, key=str)),
             removals=frozenset(own),
@@ -247,7 +249,7 @@ class _Merge:
         dropped = {q for q in taken if q.triple in without and q.graph_name not in (PROVENANCE, REVIEW)}
         yield _said(self._iri, UKG.took, Literal(_written(q for q in taken if q not in dropped)))
         yield _said(self._iri, UKG.left, Literal(_written(dropped)))
-        fresh = (quad for quad in added if not self._store.contains(quad))
+        fresh = (quad for quad in added if not self._is_stated(quad.triple))
         yield _said(self._iri, UKG.put, Literal(_written([*put, *fresh])))
 
     def _retract(self, verdict: Verdict) -> Iterator[Quad]:
@@ -269,9 +271,13 @@ class _Merge:
 
     def _origins(self, triple: Triple) -> set[NamedNode]:
         """The origins of a triple; where no graph tells of one, it was asserted."""
-        if not self._held(triple, DEFAULT):
+        if not self._is_stated(triple):
             return set()
         return {g for g in (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY) if self._held(triple, g)} or {ASSERTED}
+
+    def _is_stated(self, triple: Triple) -> bool:
+        """Whether the graph holds a triple, and not only because it follows from others."""
+        return self._held(triple, DEFAULT) and not self._held(triple, INFERRED)
 
     def _rewrite_records(self, lost: set[Triple]) -> None:
         """The evidence and the review items speak of the kept entity from now on."""

@@ -14,7 +14,7 @@ from sparql.change import Rejection, Statement
 from sparql.errors import WriteError
 from sparql.literals import literal_violations
 from sparql.triple_store import TripleStore
-from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
+from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
 from sparql.writer import Writer
 
 
@@ -83,5 +83,5 @@ class BulkLoad:
         contains = self._store.contains
         parts = (quad.subject, quad.predicate, quad.object)
         return contains(Quad(*parts, DEFAULT)) and any(
-            contains(Quad(*parts, graph)) for graph in (EXTRACTED, DERIVED, ONTOLOGY)
+            contains(Quad(*parts, graph)) for graph in (EXTRACTED, DERIVED, INFERRED, ONTOLOGY)
         )

@@ -62,12 +62,16 @@ class Delta:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a change. `revision` is None when nothing was written."""
+    """What became of a change. `revision` is None when nothing was written.
+
+    `derived` are relations of geometries, `inferred` what follows by the axioms, where that is kept.
+    """
 
     accepted: tuple[Statement, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     warnings: tuple[Rejection, ...] = ()
     derived: Delta = field(default_factory=Delta)
+    inferred: Delta = field(default_factory=Delta)
     revision: int | None = None
 
     @property
@@ -149,6 +153,10 @@ class Deriver(Protocol):
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
         """What is missing or too much among the derived triples of a graph that grew unseen."""
+        ...
+
+    def derives_from(self, triple: Triple) -> bool:
+        """Whether a change with this triple may change what is derived."""
         ...
 
     def undo(self) -> None:

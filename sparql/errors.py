@@ -15,7 +15,8 @@
     │   ├── PreconditionFailed       If-Match or If-None-Match does not hold
     │   ├── ChangesForgotten         changes older than the log keeps
     │   ├── ProtectedGraph           a write into a graph of the system
-    │   └── ProtectedTriple          a removal of a triple that the system keeps
+    │   ├── ProtectedTriple          a removal of a triple that the system keeps
+    │   └── InferenceTooLarge        a change from which more follows than is inferred with it
     ├── ReadError                    a sound query that could not be finished
     │   ├── QueryTimeout             over its deadline, stopped
     │   ├── QueryMemoryExceeded      over its memory, stopped
@@ -187,6 +188,17 @@ class ProtectedTriple(RequestError):
         )
         self.triple = triple
         self.graph = graph
+
+
+class InferenceTooLarge(RequestError):
+    """More follows from a change, by the ontology's axioms, than is inferred with a change."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"More than {limit} conclusions would have to be drawn from this change, so it was not made. "
+            "Send it in parts, load it with urbankg load --bulk, or let the operator raise inference_max."
+        )
+        self.limit = limit
 
 
 class ReadError(SparqlError):

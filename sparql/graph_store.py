@@ -31,7 +31,7 @@ from sparql.errors import (
 from sparql.formats import GRAPH_FORMATS, Format
 from sparql.shallow import ShallowFile
 from sparql.triple_store import TripleStore
-from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
+from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 
 _PARAMETERS = frozenset(("graph", "default", "partial", "format"))
 
@@ -221,7 +221,7 @@ class GraphStore:
 
     def _is_kept(self, triple: Triple) -> bool:
         """Whether the system keeps a triple in the default graph, so that no client replaces it."""
-        return any(self._store.contains(_quad(triple, graph)) for graph in (DERIVED, ONTOLOGY))
+        return any(self._store.contains(_quad(triple, graph)) for graph in (DERIVED, INFERRED, ONTOLOGY))
 
 
 def _quad(triple: Triple, graph: NamedNode) -> Quad:

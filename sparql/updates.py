@@ -38,7 +38,7 @@ from sparql.operations import (
 from sparql.syntax import Kind, facts_of, syntax_problem
 from sparql.templates import GraphName, Solution
 from sparql.triple_store import Readable
-from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, ONTOLOGY
+from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 
 Functions = dict[NamedNode, Callable[..., Any]]
 
@@ -433,7 +433,7 @@ class _Step:
         store = self._account.current()
         kept = {
             quad.triple
-            for system in (ONTOLOGY, DERIVED)
+            for system in (ONTOLOGY, DERIVED, INFERRED)
             for quad in store.quads_for_pattern(None, None, None, system)
         }
         return [quad for quad in self._quads_of(graph) if quad.triple not in kept]

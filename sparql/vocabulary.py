@@ -45,10 +45,12 @@ GRAPH: Final = Namespace("https://w3id.org/urbankg/graph/")
 ASSERTED: Final = GRAPH.asserted
 EXTRACTED: Final = GRAPH.extracted
 DERIVED: Final = GRAPH.derived
+INFERRED: Final = GRAPH.inferred
+"""What only follows from other statements by the axioms, where inference is materialised."""
 ONTOLOGY: Final = GRAPH.ontology
 PROVENANCE: Final = GRAPH.provenance
 REVIEW: Final = GRAPH.review
 STATE: Final = GRAPH.state
-SYSTEM_GRAPHS: Final = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY, PROVENANCE, REVIEW, STATE)
+SYSTEM_GRAPHS: Final = (ASSERTED, EXTRACTED, DERIVED, INFERRED, ONTOLOGY, PROVENANCE, REVIEW, STATE)
 
 DEFAULT: Final = DefaultGraph()

@@ -6,7 +6,7 @@ indexes -> new revision. What is judged is what is committed.
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import perf_counter
 from typing import TypeVar
@@ -14,19 +14,40 @@ from typing import TypeVar
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
-from sparql.errors import ProtectedGraph, ProtectedTriple, StoreClosing
+from sparql.errors import InferenceTooLarge, ProtectedGraph, ProtectedTriple, StoreClosing
+from sparql.inference.materialised import (
+    COMPLETE,
+    STALE,
+    Inferences,
+    disown_stated,
+    forget,
+    log_progress,
+    mark,
+    remove_all,
+)
 from sparql.literals import InvalidGeometry, literal_violations
 from sparql.store import Observer
 from sparql.triple_store import TripleStore
-from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SYSTEM_GRAPHS
+from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
 
 Result = TypeVar("Result")
+_ORIGINS = (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What follows from a change: relations of geometries, inferences by axioms, and both together."""
+
+    derived: Delta = field(default_factory=Delta)
+    inferred: Delta = field(default_factory=Delta)
+    whole: Delta = field(default_factory=Delta)
 
 
 class Writer:
     """Serialises changes, judges them and commits them.
 
-    `gate` may be None: then only malformed literals are refused, as on every route.
+    `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` what
+    follows by the axioms in the graph is kept in it; without, what was kept goes at the start.
     """
 
     def __init__(
@@ -35,20 +56,28 @@ class Writer:
         *,
         gate: Gate | None = None,
         deriver: Deriver | None = None,
+        inferences: Inferences | None = None,
         observers: Sequence[Observer] = (),
         invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
         self.gate = gate
         self._deriver = deriver
+        self._inferences = inferences
+        # Until the start has looked, there may be inferences of an earlier server.
+        self._origins: tuple[NamedNode, ...] = (*_ORIGINS, INFERRED)
+        self._leaving: frozenset[Triple] = frozenset()
+        self._told_inferred: frozenset[Triple] = frozenset()
         self._observers = tuple(observers)
         self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._lock = threading.Lock()
-        self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Delta] | None = None
+        self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], _Plan] | None = None
         self._closed = False
         self._held = False
         self.on_verdict: Callable[[Verdict, float], None] = lambda verdict, seconds: None
         """Told of each verdict and the seconds from the lock to the acknowledgement."""
+        self.on_inference: Callable[[int, int], None] = log_progress
+        """Told, while all is inferred anew, how many triples were followed and how many inferred so far."""
 
     def start(self) -> None:
         """Build what is kept beside the graph (indexes) from the graph itself."""
@@ -61,14 +90,19 @@ class Writer:
         self._held = True
 
     def release(
-        self, *, gate: Gate | None = None, deriver: Deriver | None = None, observers: Sequence[Observer] = ()
+        self,
+        *,
+        gate: Gate | None = None,
+        deriver: Deriver | None = None,
+        inferences: Inferences | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """After `hold`: take what judges, derives and follows, and let changes through.
 
         The deriver is built before, since changes need it. The observers are built after, by this thread,
         from the graph as it was then; what is committed meanwhile comes on top.
         """
-        self.gate, self._deriver = gate, deriver
+        self.gate, self._deriver, self._inferences = gate, deriver, inferences
         self._build_indexes()
         self._observers = tuple(observers)
         readings = []
@@ -94,6 +128,7 @@ class Writer:
             return
         if self._deriver is not None:
             self._deriver.rebuild(self._store)
+        self._settle_inferences()
         self._rebuild_observers()
 
     def commit(self, change: Change) -> Verdict:
@@ -132,15 +167,20 @@ class Writer:
         with self._lock:
             self._refuse_if_closed()
             self._take_in_late()
+            complete = self._inferences is not None and self._inferences.complete
+            if complete:
+                self._store.commit([STALE], [COMPLETE])
             self._store.begin_bulk()
             self._store.settle()
             try:
                 self._store.bulk_add(quads)
             except BaseException:
                 # Nothing was added, so nothing follows from it.
-                self._store.end_bulk()
+                self._store.end_bulk([STALE] if complete else ())
+                if complete:
+                    self._store.commit([COMPLETE])
                 raise
-            revision = self._finish_bulk()
+            revision = self._finish_bulk(grown=complete)
         self._store.settle(revision)
         return revision
 
@@ -161,6 +201,7 @@ class Writer:
                 raise
             for portion in removals:
                 self._store.commit((), self._underived_quads(portion), origin="derived")
+            forget(self._store)
             revision = self._store.end_bulk()
             self._rebuild_observers()
         self._store.settle(revision)
@@ -174,16 +215,86 @@ class Writer:
         gone = [_quad(triple, DERIVED) for triple in triples]
         return gone + [_quad(t, DEFAULT) for t in triples if not self._supported(t, besides=DERIVED)]
 
-    def _finish_bulk(self) -> int:
-        """Derive from the graph as a whole, rebuild the indexes, commit that the bulk load is over."""
-        gone: list[Quad] = []
-        if self._deriver is not None:
-            derived = self._deriver.catch_up(self._store, self._store.named(DERIVED))
-            self._store.bulk_add(quad for t in derived.additions for quad in self._derived_quads(t))
-            gone = self._underived_quads(derived.removals)
+    def _finish_bulk(self, *, grown: bool = False) -> int:
+        """Derive from the graph as a whole, rebuild the indexes, commit that the bulk load is over.
+
+        `grown` tells that the inferences were complete, and statements have only been added since.
+        """
+        gone = self._derive_whole()
+        if self._inferences is not None or mark(self._store) is not None:
+            if gone:
+                self._store.commit((), gone, origin="derived")
+            self._infer_whole(keep=grown and not gone)
+            gone = []
         revision = self._store.end_bulk(gone)
         self._rebuild_observers()
         return revision
+
+    def _derive_whole(self) -> list[Quad]:
+        """Add all that is derived from the graph and not there; the quads that are to go."""
+        if self._deriver is None:
+            return []
+        derived = self._deriver.catch_up(self._store, self._store.named(DERIVED))
+        self._store.bulk_add(quad for t in derived.additions for quad in self._derived_quads(t))
+        return self._underived_quads(derived.removals)
+
+    def infer_anew(self) -> int | None:
+        """Bring all inferences in line with the setting; the new revision, or None if they are so already.
+
+        Others wait to write meanwhile, and readers see inferences that are not complete.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            self._take_in_late()
+            if not self._settle_inferences():
+                return None
+            self._rebuild_observers()
+        self._store.settle()
+        return self._store.revision()
+
+    @property
+    def inferring(self) -> str:
+        """`none`, `complete`, or `stale` where all is to be inferred anew."""
+        if self._inferences is None:
+            return "none"
+        return "complete" if self._inferences.complete else "stale"
+
+    def _settle_inferences(self) -> bool:
+        """Infer anew where that is wanted and not done, or remove what is not wanted; whether it was so."""
+        found = mark(self._store)
+        if found == (None if self._inferences is None else COMPLETE):
+            self._origins = _ORIGINS if self._inferences is None else (*_ORIGINS, INFERRED)
+            return False
+        self._store.begin_bulk()
+        self._store.settle()
+        self._infer_whole(keep=False)
+        self._store.end_bulk()
+        return True
+
+    def _infer_whole(self, *, keep: bool) -> None:
+        """Make the inferences what follows from all that is stated; `keep` those that are there."""
+        geometries = self._infers_geometries()
+        if keep:
+            disown_stated(self._store)
+        else:
+            self._store.commit([STALE], [COMPLETE])
+            remove_all(self._store)
+        if self._inferences is not None:
+            self._inferences.infer_all(self.on_inference)
+            geometries = geometries or self._infers_geometries()
+        if geometries:
+            # Relations rest on them, and axioms may speak of relations.
+            self._store.commit((), self._derive_whole(), origin="derived")
+            if self._inferences is not None:
+                self._inferences.infer_all(self.on_inference)
+        self._store.commit([] if self._inferences is None else [COMPLETE], [STALE])
+        self._origins = _ORIGINS if self._inferences is None else (*_ORIGINS, INFERRED)
+
+    def _infers_geometries(self) -> bool:
+        """Whether any triple that relations are derived from is only inferred."""
+        deriver = self._deriver
+        inferred = self._store.match_quads(None, None, None, INFERRED)
+        return deriver is not None and any(deriver.derives_from(quad.triple) for quad in inferred)
 
     def _rebuild_observers(self) -> None:
         for observer in self._observers:
@@ -219,6 +330,8 @@ class Writer:
 
     def _commit(self, change: Change) -> Verdict:
         self._store.expect([*(one.triple for one in change.additions), *change.removals])
+        if self._inferences is not None:
+            self._leaving = _withdrawn(change)
         additions, known = self._split_known(change.additions)
         removals = self._effective_removals(change) | self._unsupported(change)
         sound, malformed, repaired = self._split_malformed(additions)
@@ -275,9 +388,33 @@ class Writer:
         additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
         additions += [_quad(t, DEFAULT) for t in added]
         removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
+        if self._inferences is not None or mark(self._store) is not None:
+            come, go = self._follow_ontology(frozenset(added), frozenset(orphans))
+            additions += come
+            removals = [quad for quad in (*removals, *go) if quad not in {*additions}]
         revision = self._store.commit([*additions, *record], removals, origin="ontology")
-        self._notify([_quad(t, DEFAULT) for t in added], [_quad(t, DEFAULT) for t in orphans])
+        if self._planned is not None and self._deriver is not None:
+            self._deriver.keep()
+        self._planned = None
+        self._notify(additions, removals)
         return revision
+
+    def _follow_ontology(
+        self, added: frozenset[Triple], orphans: frozenset[Triple]
+    ) -> tuple[list[Quad], list[Quad]]:
+        """The quads that come and go with what is inferred from a changed ontology.
+
+        Where too much follows to be worked out while others wait, or nobody infers here, the inferences
+        are marked as stale.
+        """
+        self._leaving = frozenset()
+        try:
+            if self._inferences is not None and self._inferences.complete:
+                new = frozenset(t for t in added if not self._is_stated(t))
+                return self._followed(self._plan(new, orphans), stated=frozenset())
+        except InferenceTooLarge:
+            self._forget_plan()
+        return [STALE], [COMPLETE]
 
     def _judge(
         self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change
@@ -295,13 +432,47 @@ class Writer:
 
         For the writer and for those who build a change under its lock (`commit_built`).
         """
-        if self._deriver is None:
-            return Delta()
+        return self._plan(added, removed).whole
+
+    def _plan(self, added: Collection[Triple], removed: Collection[Triple]) -> _Plan:
+        if self._deriver is None and self._inferences is None:
+            return _Plan()
         wanted = (frozenset(added), frozenset(removed))
         if self._planned is None or self._planned[0] != wanted:
             self._forget_plan()
-            self._planned = (wanted, self._deriver.plan(self._store, self._store.named(DERIVED), *wanted))
+            self._planned = (wanted, self._planned_anew(*wanted))
         return self._planned[1]
+
+    def _planned_anew(self, added: frozenset[Triple], removed: frozenset[Triple]) -> _Plan:
+        if self._inferences is None:
+            derived = self._derived(added, removed)
+            return _Plan(derived, whole=derived)
+        inferred = self._inferences.plan(added, removed - added)
+        come = added | inferred.additions
+        derived = self._derived(come, (removed | inferred.removals) - come)
+        if derived.additions or derived.removals:
+            # Axioms may speak of relations. That geometries are inferred from relations is not looked for.
+            come = added | derived.additions
+            loose = frozenset(triple for triple in derived.removals if not self._stays(triple))
+            inferred = self._inferences.plan(come, (removed | loose) - come)
+        come = derived.additions | inferred.additions
+        return _Plan(derived, inferred, Delta(come, (derived.removals | inferred.removals) - come))
+
+    def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
+        if self._deriver is None:
+            return Delta()
+        return self._deriver.plan(self._store, self._store.named(DERIVED), added, removed)
+
+    def _stays(self, triple: Triple) -> bool:
+        """Whether a triple is stated by other origins than derivation, after the change under way."""
+        origins = (ASSERTED, ONTOLOGY) if triple in self._leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
+        return any(self._store.contains(_quad(triple, graph)) for graph in origins)
+
+    def _is_stated(self, triple: Triple) -> bool:
+        """Whether the graph holds it, and not only because it follows."""
+        return self._store.contains(_quad(triple, DEFAULT)) and not (
+            self._inferences is not None and self._inferences.is_inferred(triple)
+        )
 
     def _forget_plan(self) -> None:
         if self._planned is not None and self._deriver is not None:
@@ -320,21 +491,27 @@ class Writer:
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
-        derived = self.derive(added, removals)
+        plan = self._plan(added, removals)
         accepted_triples = {statement.triple for statement in (*accepted, *known)}
         doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
-        verdict = Verdict((*accepted, *known), rejected, (*warnings, *doubts), derived)
+        verdict = Verdict((*accepted, *known), rejected, (*warnings, *doubts), plan.derived, plan.inferred)
+        if self._inferences is not None and not refused_whole and (added or removals or not rejected):
+            self._refuse_what_follows(plan.inferred)
         if change.dry_run:
             return verdict
-        additions, gone = self._quads(change.origin, added, known, removals, derived)
+        additions, gone = self._quads(change.origin, added, known, removals, plan)
         if not refused_whole:
             additions += change.graph_additions
             gone += change.graph_removals
-            gone += self._withdrawn_quads(change, derived)
+            gone += self._withdrawn_quads(change, plan.derived)
         if change.record is not None:
             additions += change.record(verdict)
         if change.retract is not None:
             gone += (quad for quad in change.retract(verdict) if self._store.contains(quad))
+        if self._inferences is not None:
+            # What is no longer stated but follows comes and goes at once: it stays.
+            kept = set(additions)
+            gone = [quad for quad in gone if quad not in kept]
         created, dropped = change.graphs_created, change.graphs_dropped
         if refused_whole:
             created = dropped = frozenset()
@@ -355,9 +532,9 @@ class Writer:
         added: Sequence[Triple],
         known: Sequence[Statement],
         removals: frozenset[Triple],
-        derived: Delta,
+        plan: _Plan,
     ) -> tuple[list[Quad], list[Quad]]:
-        self._store.expect([*derived.additions, *derived.removals])
+        self._store.expect([*plan.derived.additions, *plan.derived.removals])
         additions = [_quad(triple, DEFAULT) for triple in added]
         if origin is Origin.EXTRACTED:
             additions += [_quad(triple, EXTRACTED) for triple in added]
@@ -370,16 +547,33 @@ class Writer:
                     additions.append(_quad(triple, ASSERTED))
         # What is stated in the very change that derives it was stated all the same.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
-        for triple in derived.additions:
+        gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+        come, go = self._followed(plan, stated)
+        return additions + come, [quad for quad in (*gone, *go) if self._store.contains(quad)]
+
+    def _followed(self, plan: _Plan, stated: frozenset[Triple]) -> tuple[list[Quad], list[Quad]]:
+        """The quads that come and go with what follows from a change; `stated` came with it."""
+        additions: list[Quad] = []
+        gone: list[Quad] = []
+        for triple in plan.derived.additions:
             if triple in stated or self._only_asserted(triple):
                 additions.append(_quad(triple, ASSERTED))
             additions += [_quad(triple, DERIVED), _quad(triple, DEFAULT)]
-        gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
-        for triple in derived.removals:
+        for triple in plan.derived.removals:
             gone.append(_quad(triple, DERIVED))
             if not self._supported(triple, besides=DERIVED):
                 gone.append(_quad(triple, DEFAULT))
-        return additions, [quad for quad in gone if self._store.contains(quad)]
+        for triple in plan.inferred.additions:
+            additions += [_quad(triple, INFERRED), _quad(triple, DEFAULT)]
+        for triple in plan.inferred.removals:
+            gone += [_quad(triple, INFERRED), _quad(triple, DEFAULT)]
+        return additions, gone
+
+    def _refuse_what_follows(self, inferred: Delta) -> None:
+        """Refuse to remove what would follow all the same. Raises `ProtectedTriple`."""
+        for triple in self._told_inferred:
+            if triple not in inferred.removals:
+                raise ProtectedTriple(triple, INFERRED)
 
     def _split_malformed(
         self, additions: tuple[Statement, ...]
@@ -409,6 +603,9 @@ class Writer:
         known: list[Statement] = []
         for triple, statement in best.items():
             held = self._store.contains(_quad(triple, DEFAULT))
+            if held and self._inferences is not None:
+                # What only followed is new as a statement.
+                held = not self._inferences.is_inferred(triple)
             (known if held else new).append(statement)
         return tuple(new), tuple(known)
 
@@ -423,7 +620,11 @@ class Writer:
             for graph in (DERIVED, ONTOLOGY):
                 if self._store.contains(_quad(triple, graph)):
                     raise ProtectedTriple(triple, graph)
-        return removals
+        if self._inferences is None:
+            return removals
+        # What only follows goes with that which it follows from, or the change is refused later.
+        self._told_inferred = frozenset(t for t in removals if self._inferences.is_inferred(t))
+        return removals - self._told_inferred
 
     def _unsupported(self, change: Change) -> frozenset[Triple]:
         """The withdrawn triples that only texts supported: they leave the graph."""
@@ -452,7 +653,7 @@ class Writer:
     def _only_asserted(self, triple: Triple) -> bool:
         """Whether the graph holds it and no origin graph says from where: then it was asserted."""
         return self._store.contains(_quad(triple, DEFAULT)) and not any(
-            self._store.contains(_quad(triple, graph)) for graph in (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
+            self._store.contains(_quad(triple, graph)) for graph in self._origins
         )
 
     def _supported(self, triple: Triple, *, besides: NamedNode) -> bool:

@@ -75,7 +75,7 @@ def router(services: Services) -> APIRouter:
         reason: Annotated[str | None, Query(max_length=2000, description="Why.")] = None,
         by: Annotated[str | None, Query(max_length=200, description="Who, if no key says so.")] = None,
     ) -> dict[str, Any]:
-        """Remove a document and exactly what only it supported, with the relations that follow from it."""
+        """Remove a document and exactly what only it supported, with what follows from it."""
         key = services.guard.key_name(request)
         who = Reviewer(by or key or "anonymous", key)
         iri = named_document(document)
@@ -153,5 +153,6 @@ def _removal(removal: Removal) -> dict[str, Any]:
         "fallen": [statement_json(triple) for triple in removal.fallen],
         "revived": [statement_json(triple) for triple in removal.revived],
         "relations_removed": removal.relations,
+        "inferences_removed": removal.inferences,
         "revision": removal.revision,
     }

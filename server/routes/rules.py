@@ -53,7 +53,7 @@ def router(services: Services) -> APIRouter:
     @routes.get("/rules", dependencies=read)
     async def get_rules() -> dict[str, Any]:
         """The versions in force, their files, why newer files are not, and all earlier versions."""
-        return await run_in_threadpool(_told, workplace)
+        return await run_in_threadpool(_told, services)
 
     @routes.get("/shapes", dependencies=read, response_class=Response)
     async def get_shapes(request: Request) -> Response:
@@ -158,12 +158,15 @@ def _versions(rules: Rulebook) -> dict[str, Any]:
     }
 
 
-def _told(workplace: Workplace) -> dict[str, Any]:
+def _told(services: Services) -> dict[str, Any]:
+    workplace = services.workplace
     report = workplace.report
     return {
         "rules": _versions(workplace.current),
         "since": workplace.since.isoformat(),
         "problem": workplace.problem,
+        "inference": services.writer.inferring,
+        "background": services.background.under_way,
         "files": {
             kind.value: [
                 {"name": name, "sha256": digest, "direct": path.parent == workplace.folder(kind)}

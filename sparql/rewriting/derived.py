@@ -2,7 +2,8 @@
 
 The default graph holds all that is accepted, the graph of derived statements what was derived. A statement of
 a kept relation is hidden where that graph has it and no graph of another origin does. Only the properties
-that are derived need a look, and variables in their place.
+that are derived need a look, and variables in their place. Where inferences are kept in the graph too, any
+statement may be one: it is where the graph of inferences has it, which holds only what nothing else supports.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from sparql.rewriting.patterns import Place, links_of, replace_patterns
 from sparql.rewriting.report import Report
 from sparql.rewriting.writing import path_text, triple_text
 from sparql.syntax import QueryForm
-from sparql.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY
+from sparql.vocabulary import ASSERTED, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 
 DERIVED_HIDDEN = "derived=false"
 
 
-def hide_derived(parsed: ParsedQuery, properties: Collection[NamedNode], report: Report) -> str:
+def hide_derived(
+    parsed: ParsedQuery, properties: Collection[NamedNode], report: Report, *, inferring: bool = False
+) -> str:
     """The query without derived statements; `properties` are those that derivation states.
+
+    `inferring` tells that inferences are kept as well.
 
     Raises MalformedRequest for what cannot be asked so.
     """
@@ -36,33 +41,38 @@ def hide_derived(parsed: ParsedQuery, properties: Collection[NamedNode], report:
             return None
         verb = triple.verb
         if isinstance(verb, Variable):
-            wanted = True
+            related = True
         elif isinstance(verb, n.Link):
-            wanted = verb.iri in properties
+            related = verb.iri in properties
         else:
-            _refuse_path(verb, properties)
+            _refuse_path(verb, properties, inferring=inferring)
             return None
-        if not wanted or isinstance(triple.subject, Literal):
+        if not (related or inferring) or isinstance(triple.subject, Literal):
             return None
         if any(isinstance(term, BlankNode) for term in (triple.subject, triple.object)):
             raise MalformedRequest(
                 "derived=false is not kept beside a blank node; write a variable instead of it."
             )
         written = triple_text(triple)
+        stated = f"{written} . "
+        if inferring:
+            stated += f"FILTER NOT EXISTS {{ GRAPH {INFERRED} {{ {written} }} }} "
+        report.did(DERIVED_HIDDEN, written, "statements that are only derived are left out")
+        if not related:
+            return stated
         others = " ".join(
             f"FILTER NOT EXISTS {{ GRAPH {graph} {{ {written} }} }}"
             for graph in (ASSERTED, EXTRACTED, ONTOLOGY)
         )
-        report.did(DERIVED_HIDDEN, written, "statements that are only derived are left out")
-        return f"{written} . FILTER NOT EXISTS {{ GRAPH {DERIVED} {{ {written} }} {others} }}"
+        return f"{stated}FILTER NOT EXISTS {{ GRAPH {DERIVED} {{ {written} }} {others} }}"
 
     return replace_patterns(parsed, replace)
 
 
-def _refuse_path(path: n.Path, properties: Collection[NamedNode]) -> None:
+def _refuse_path(path: n.Path, properties: Collection[NamedNode], *, inferring: bool) -> None:
     """A path whose steps could be derived statements cannot be followed without them."""
     reaches = any(link.iri in properties for link in _positive(path)) or _has_negation(path)
-    if reaches:
+    if reaches or inferring:
         raise MalformedRequest(
             f"With derived=false the path {path_text(path)} cannot be followed, since its steps may be "
             "derived. Write it as triple patterns."

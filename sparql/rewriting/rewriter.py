@@ -38,9 +38,15 @@ _FUNCTIONS = "opengis.net/def/function"
 
 
 class Rewriter:
-    """Rewrites queries over one store. `close` it when no query comes any more."""
+    """Rewrites queries over one store. `close` it when no query comes any more.
 
-    def __init__(self, source: QuadSource, labels: Callable[[], Labels] | None = None) -> None:
+    `inferring` tells that inferences are kept in the graph.
+    """
+
+    def __init__(
+        self, source: QuadSource, labels: Callable[[], Labels] | None = None, *, inferring: bool = False
+    ) -> None:
+        self._inferring = inferring
         self._labels = labels
         self.geometries = GeometryIndex(source)
         self._source = source
@@ -126,7 +132,9 @@ class Rewriter:
             if own_dataset:
                 report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
             else:
-                parsed = parse_query(hide_derived(parsed, DERIVED_PROPERTIES, report), base)
+                parsed = parse_query(
+                    hide_derived(parsed, DERIVED_PROPERTIES, report, inferring=self._inferring), base
+                )
         return parsed.text
 
     def _accelerated(self, parsed: ParsedQuery, revision: int, report: Report) -> Steps[str]:

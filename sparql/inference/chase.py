@@ -1,0 +1,96 @@
+"""The change of what is inferred that a change of the graph brings: delete, rederive, insert.
+
+What rested on a triple that goes is taken out at first, whatever else it rests on; then what still follows
+from the rest comes back (Gupta, Mumick, Subrahmanian: Maintaining Views Incrementally, SIGMOD 1993, section
+7: DRed). Counting derivations instead would let statements of a cycle hold each other up. What comes is
+followed forwards, each new triple joined once with all that is there (semi-naive evaluation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from pyoxigraph import Triple
+
+from sparql.change import Delta
+from sparql.errors import InferenceTooLarge
+from sparql.inference.rules import Rules, is_axiom
+from sparql.source import Overlay, TripleIndex, TripleSource
+
+
+class Chase:
+    """One chase over a graph that does not change meanwhile.
+
+    `before` holds what is stated and all that follows from it; `is_inferred` tells which of it only
+    follows. Of more than `most` conclusions, new or known, none is drawn: InferenceTooLarge.
+    """
+
+    def __init__(
+        self, before: TripleSource, is_inferred: Callable[[Triple], bool], most: int | None = None
+    ) -> None:
+        self._before = before
+        self._is_inferred = is_inferred
+        self._most = most
+        self._drawn = 0
+
+    def delta(self, came: Collection[Triple], went: Collection[Triple]) -> Delta:
+        """The inferred triples that come and go when these are stated and those no longer are.
+
+        An inferred triple that is stated now goes from the inferred ones, and one that is stated no longer
+        comes to them where it follows.
+        """
+        stated = frozenset(came)
+        out = self._resting_on(frozenset(went) - stated, stated)
+        added = TripleIndex()
+        after = Overlay(self._before, added, out)
+        rules = Rules(after)
+        waiting = [triple for triple in stated if self._enter(triple, after, added, rules)]
+        waiting += [t for t in out if rules.follows(t) and self._enter(t, after, added, rules)]
+        self._follow(waiting, after, added, rules)
+        returned = {t for t in added.triples if t in out and t not in went}
+        lost = {t for t in out if t not in went and t not in added}
+        lost |= {triple for triple in stated if self._is_inferred(triple)}
+        return Delta(frozenset(added.triples - stated - returned), frozenset(lost))
+
+    def missing(self, triples: Iterable[Triple]) -> set[Triple]:
+        """What follows from triples of the graph, with all others of it, and is not there yet."""
+        added = TripleIndex()
+        after = Overlay(self._before, added)
+        self._follow(list(triples), after, added, Rules(after))
+        return added.triples
+
+    def _resting_on(self, went: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
+        """What goes, with every inferred triple that some derivation from it leads to."""
+        out, waiting = set(went), list(went)
+        rules = Rules(self._before)
+        while waiting:
+            for conclusion in self._conclusions(rules, waiting.pop()):
+                if conclusion not in out and conclusion not in stated and self._is_inferred(conclusion):
+                    out.add(conclusion)
+                    waiting.append(conclusion)
+        return frozenset(out)
+
+    def _follow(self, waiting: list[Triple], after: TripleSource, added: TripleIndex, rules: Rules) -> None:
+        while waiting:
+            for conclusion in self._conclusions(rules, waiting.pop()):
+                if self._enter(conclusion, after, added, rules):
+                    waiting.append(conclusion)
+
+    def _enter(self, triple: Triple, after: TripleSource, added: TripleIndex, rules: Rules) -> bool:
+        """Put a triple into the graph after the change; whether it was not there."""
+        if triple in added or next(after.match(*triple), None) is not None:
+            return False
+        added.add(triple)
+        if is_axiom(triple):
+            rules.forget()
+        return True
+
+    def _conclusions(self, rules: Rules, triple: Triple) -> list[Triple]:
+        # A list, since whoever asked adds to the graph that they are read from.
+        found = []
+        for conclusion in rules.conclusions(triple):
+            self._drawn += 1
+            if self._most is not None and self._drawn > self._most:
+                raise InferenceTooLarge(self._most)
+            found.append(conclusion)
+        return found

@@ -1,0 +1,203 @@
+"""The rules of materialised inference, one step at a time, forwards and backwards.
+
+They are those of OWL 2 RL (OWL 2 Profiles, 4.3) that say what follows of single axioms between named terms:
+subclasses (cax-sco, scm-sco), subproperties (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric
+(prp-symp) and transitive properties (prp-trp), equivalent classes and properties (scm-eqc1, scm-eqp1).
+Axioms are triples of the graph like all others, wherever they come from, so a change of them is a change.
+
+Domains and ranges are left out: a type that follows from the very use of a property would satisfy any shape
+that asks for it. What is trivial, a class below itself, is not concluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode, NamedNode, Triple
+
+from sparql.source import Term, TripleSource
+from sparql.vocabulary import OWL, RDF, RDFS
+
+_TYPE = RDF.type
+_SUBCLASS = RDFS.subClassOf
+_SUBPROPERTY = RDFS.subPropertyOf
+_SAME_CLASS = OWL.equivalentClass
+_SAME_PROPERTY = OWL.equivalentProperty
+_INVERSE = OWL.inverseOf
+_SYMMETRIC = OWL.SymmetricProperty
+_TRANSITIVE = OWL.TransitiveProperty
+_ORDERS = {_SAME_CLASS: _SUBCLASS, _SAME_PROPERTY: _SUBPROPERTY}
+AXIOMS = frozenset((_SUBCLASS, _SUBPROPERTY, _SAME_CLASS, _SAME_PROPERTY, _INVERSE))
+"""The predicates of axioms; the other axioms are types of properties."""
+
+
+def is_axiom(triple: Triple) -> bool:
+    """Whether rules read a triple as an axiom."""
+    if triple.predicate == _TYPE:
+        return triple.object in (_SYMMETRIC, _TRANSITIVE)
+    return triple.predicate in AXIOMS
+
+
+@dataclass(frozen=True)
+class _Property:
+    """What the axioms say of one property."""
+
+    above: tuple[NamedNode, ...]
+    inverses: tuple[NamedNode, ...]
+    symmetric: bool
+    transitive: bool
+
+
+class Rules:
+    """The rules over one graph. Axioms are remembered: call `forget` when one comes or goes."""
+
+    def __init__(self, source: TripleSource) -> None:
+        self._source = source
+        self._properties: dict[NamedNode, _Property] = {}
+        self._classes: dict[NamedNode, tuple[NamedNode, ...]] = {}
+
+    def forget(self) -> None:
+        """Read the axioms anew."""
+        self._properties.clear()
+        self._classes.clear()
+
+    def conclusions(self, triple: Triple) -> Iterator[Triple]:
+        """What follows in one step from a triple together with others of the graph."""
+        return (one for one in self._all_conclusions(triple) if not _is_trivial(one))
+
+    def _all_conclusions(self, triple: Triple) -> Iterator[Triple]:
+        subject, predicate, value = triple.subject, triple.predicate, triple.object
+        if predicate in AXIOMS or predicate == _TYPE:
+            yield from self._of_axiom(triple)
+        said = self._property(predicate)
+        for upper in said.above:
+            yield Triple(subject, upper, value)
+        if said.transitive:
+            for before in self._source.match(None, predicate, subject):
+                yield Triple(before.subject, predicate, value)
+        if not isinstance(value, NamedNode | BlankNode):
+            return
+        for other in said.inverses:
+            yield Triple(value, other, subject)
+        if said.symmetric:
+            yield Triple(value, predicate, subject)
+        if said.transitive:
+            for after in self._source.match(value, predicate, None):
+                yield Triple(subject, predicate, after.object)
+
+    def follows(self, triple: Triple) -> bool:
+        """Whether a triple, which the graph lacks, follows in one step from what the graph holds."""
+        subject, predicate, value = triple.subject, triple.predicate, triple.object
+        if _is_trivial(triple):
+            return False
+        for lower in self._named(None, _SUBPROPERTY, predicate):
+            if lower != predicate and self._has(subject, lower, value):
+                return True
+        if predicate in _ORDERS.values() and self._orders(triple):
+            return True
+        if predicate == _TYPE and isinstance(value, NamedNode):
+            types = self._source.match(subject, _TYPE, None)
+            if any(isinstance(t.object, NamedNode) and self._has(t.object, _SUBCLASS, value) for t in types):
+                return True
+        said = self._property(predicate)
+        if said.transitive and self._linked(subject, predicate, value):
+            return True
+        if not isinstance(value, NamedNode | BlankNode):
+            return False
+        turned = (*said.inverses, predicate) if said.symmetric else said.inverses
+        return any(self._has(value, other, subject) for other in turned)
+
+    def _of_axiom(self, triple: Triple) -> Iterator[Triple]:
+        """What follows from a triple as an axiom, or as the type of a thing."""
+        subject, predicate, value = triple.subject, triple.predicate, triple.object
+        if predicate == _TYPE and isinstance(value, NamedNode):
+            for upper in self._classes_above(value):
+                yield Triple(subject, _TYPE, upper)
+        if not isinstance(subject, NamedNode):
+            return
+        if predicate == _TYPE:
+            yield from self._of_characteristic(subject, value)
+            return
+        if not isinstance(value, NamedNode) or subject == value:
+            if predicate == _INVERSE and subject == value:
+                yield from self._turned(subject, subject)
+            return
+        if predicate in _ORDERS:
+            yield Triple(subject, _ORDERS[predicate], value)
+            yield Triple(value, _ORDERS[predicate], subject)
+        elif predicate == _INVERSE:
+            yield from self._turned(subject, value)
+            yield from self._turned(value, subject)
+        else:
+            for upper in self._named(value, predicate, None):
+                yield Triple(subject, predicate, upper)
+            for lower in self._named(None, predicate, subject):
+                yield Triple(lower, predicate, value)
+            if predicate == _SUBCLASS:
+                for one in self._source.match(None, _TYPE, subject):
+                    yield Triple(one.subject, _TYPE, value)
+            else:
+                for one in self._source.match(None, subject, None):
+                    yield Triple(one.subject, value, one.object)
+
+    def _of_characteristic(self, property_: NamedNode, kind: Term) -> Iterator[Triple]:
+        if kind == _SYMMETRIC:
+            yield from self._turned(property_, property_)
+        elif kind == _TRANSITIVE:
+            for one in self._source.match(None, property_, None):
+                for after in self._source.match(one.object, property_, None):
+                    yield Triple(one.subject, property_, after.object)
+
+    def _turned(self, property_: NamedNode, other: NamedNode) -> Iterator[Triple]:
+        for one in self._source.match(None, property_, None):
+            if isinstance(one.object, NamedNode | BlankNode):
+                yield Triple(one.object, other, one.subject)
+
+    def _orders(self, triple: Triple) -> bool:
+        """Whether a class or property lies below another by equivalence or by one between them."""
+        lower, order, upper = triple.subject, triple.predicate, triple.object
+        if not isinstance(lower, NamedNode) or not isinstance(upper, NamedNode) or lower == upper:
+            return False
+        same = _SAME_CLASS if order == _SUBCLASS else _SAME_PROPERTY
+        if self._has(lower, same, upper) or self._has(upper, same, lower):
+            return True
+        between = self._named(lower, order, None)
+        return any(one not in (lower, upper) and self._has(one, order, upper) for one in between)
+
+    def _linked(self, subject: Term, predicate: NamedNode, value: Term) -> bool:
+        steps = (step.object for step in self._source.match(subject, predicate, None))
+        return any(self._has(step, predicate, value) for step in steps)
+
+    def _property(self, predicate: NamedNode) -> _Property:
+        found = self._properties.get(predicate)
+        if found is None:
+            inverses = {*self._named(predicate, _INVERSE, None), *self._named(None, _INVERSE, predicate)}
+            found = self._properties[predicate] = _Property(
+                tuple(one for one in self._named(predicate, _SUBPROPERTY, None) if one != predicate),
+                tuple(inverses),
+                self._has(predicate, _TYPE, _SYMMETRIC),
+                self._has(predicate, _TYPE, _TRANSITIVE),
+            )
+        return found
+
+    def _classes_above(self, class_: NamedNode) -> tuple[NamedNode, ...]:
+        found = self._classes.get(class_)
+        if found is None:
+            found = tuple(one for one in self._named(class_, _SUBCLASS, None) if one != class_)
+            self._classes[class_] = found
+        return found
+
+    def _named(self, subject: Term | None, predicate: NamedNode, value: Term | None) -> list[NamedNode]:
+        """The IRIs at the open end of a pattern."""
+        triples = self._source.match(subject, predicate, value)
+        ends: Iterator[Term] = (one.subject if subject is None else one.object for one in triples)
+        return [end for end in ends if isinstance(end, NamedNode)]
+
+    def _has(self, subject: Term, predicate: NamedNode, value: Term) -> bool:
+        return next(self._source.match(subject, predicate, value), None) is not None
+
+
+def _is_trivial(triple: Triple) -> bool:
+    """Whether it says that a class or property lies below itself."""
+    return triple.predicate in _ORDERS.values() and triple.subject == triple.object
