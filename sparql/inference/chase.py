@@ -21,14 +21,20 @@ from sparql.source import Overlay, TripleIndex, TripleSource
 class Chase:
     """One chase over a graph that does not change meanwhile.
 
-    `before` holds what is stated and all that follows from it; `is_inferred` tells which of it only
-    follows. Of more than `most` conclusions, new or known, none is drawn: InferenceTooLarge.
+    `before` holds what is stated and all that follows from it; `holds` tells whether it has a triple, and
+    `is_inferred` whether that only follows. Of more than `most` conclusions, new or known, none is drawn:
+    InferenceTooLarge.
     """
 
     def __init__(
-        self, before: TripleSource, is_inferred: Callable[[Triple], bool], most: int | None = None
+        self,
+        before: TripleSource,
+        holds: Callable[[Triple], bool],
+        is_inferred: Callable[[Triple], bool],
+        most: int | None = None,
     ) -> None:
         self._before = before
+        self._holds = holds
         self._is_inferred = is_inferred
         self._most = most
         self._drawn = 0
@@ -42,11 +48,10 @@ class Chase:
         stated = frozenset(came)
         out = self._resting_on(frozenset(went) - stated, stated)
         added = TripleIndex()
-        after = Overlay(self._before, added, out)
-        rules = Rules(after)
-        waiting = [triple for triple in stated if self._enter(triple, after, added, rules)]
-        waiting += [t for t in out if rules.follows(t) and self._enter(t, after, added, rules)]
-        self._follow(waiting, after, added, rules)
+        rules = Rules(Overlay(self._before, added, out))
+        waiting = [triple for triple in stated if self._enter(triple, added, out, rules)]
+        waiting += [t for t in out if rules.follows(t) and self._enter(t, added, out, rules)]
+        self._follow(waiting, added, out, rules)
         returned = {t for t in added.triples if t in out and t not in went}
         lost = {t for t in out if t not in went and t not in added}
         lost |= {triple for triple in stated if self._is_inferred(triple)}
@@ -55,8 +60,7 @@ class Chase:
     def missing(self, triples: Iterable[Triple]) -> set[Triple]:
         """What follows from triples of the graph, with all others of it, and is not there yet."""
         added = TripleIndex()
-        after = Overlay(self._before, added)
-        self._follow(list(triples), after, added, Rules(after))
+        self._follow(list(triples), added, frozenset(), Rules(Overlay(self._before, added)))
         return added.triples
 
     def _resting_on(self, went: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
@@ -64,21 +68,27 @@ class Chase:
         out, waiting = set(went), list(went)
         rules = Rules(self._before)
         while waiting:
-            for conclusion in self._conclusions(rules, waiting.pop()):
+            triple = waiting.pop()
+            for conclusion in self._conclusions(rules, triple):
                 if conclusion not in out and conclusion not in stated and self._is_inferred(conclusion):
                     out.add(conclusion)
-                    waiting.append(conclusion)
+                    if not rules.settles(triple, conclusion):
+                        waiting.append(conclusion)
         return frozenset(out)
 
-    def _follow(self, waiting: list[Triple], after: TripleSource, added: TripleIndex, rules: Rules) -> None:
+    def _follow(
+        self, waiting: list[Triple], added: TripleIndex, out: frozenset[Triple], rules: Rules
+    ) -> None:
         while waiting:
-            for conclusion in self._conclusions(rules, waiting.pop()):
-                if self._enter(conclusion, after, added, rules):
+            triple = waiting.pop()
+            for conclusion in self._conclusions(rules, triple):
+                new = self._enter(conclusion, added, out, rules)
+                if new and not rules.settles(triple, conclusion):
                     waiting.append(conclusion)
 
-    def _enter(self, triple: Triple, after: TripleSource, added: TripleIndex, rules: Rules) -> bool:
+    def _enter(self, triple: Triple, added: TripleIndex, out: frozenset[Triple], rules: Rules) -> bool:
         """Put a triple into the graph after the change; whether it was not there."""
-        if triple in added or next(after.match(*triple), None) is not None:
+        if triple in added or (triple not in out and self._holds(triple)):
             return False
         added.add(triple)
         if is_axiom(triple):

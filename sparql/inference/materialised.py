@@ -41,11 +41,14 @@ class Inferences:
         """
         if not self.complete:
             return Delta(removals=frozenset(t for t in came if self.is_inferred(t)))
-        return Chase(self._store, self.is_inferred, self._most).delta(came, went)
+        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(came, went)
 
     def is_inferred(self, triple: Triple) -> bool:
         """Whether a triple of the graph only follows from others."""
         return self._store.contains(_quad(triple, INFERRED))
+
+    def _holds(self, triple: Triple) -> bool:
+        return self._store.contains(_quad(triple, DEFAULT))
 
     @property
     def complete(self) -> bool:
@@ -61,7 +64,7 @@ class Inferences:
         quads = self._store.match_quads(None, None, None, DEFAULT)
         looked_at = inferred = 0
         while portion := list(islice(quads, PORTION)):
-            found = Chase(self._store, self.is_inferred).missing(quad.triple for quad in portion)
+            found = Chase(self._store, self._holds, self.is_inferred).missing(quad.triple for quad in portion)
             self._store.bulk_add(_quad(triple, graph) for triple in found for graph in (INFERRED, DEFAULT))
             looked_at += len(portion)
             inferred += len(found)

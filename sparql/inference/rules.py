@@ -86,6 +86,22 @@ class Rules:
             for after in self._source.match(value, predicate, None):
                 yield Triple(subject, predicate, after.object)
 
+    def settles(self, triple: Triple, conclusion: Triple) -> bool:
+        """Whether what follows from a conclusion follows from the triple it was drawn from as directly.
+
+        So it is with classes and properties further up: the order of both is in the graph with all that
+        follows of it, and an axiom that comes later is applied to whatever is there by then.
+        """
+        predicate = conclusion.predicate
+        if triple.subject != conclusion.subject or predicate in AXIOMS:
+            return False
+        said = self._property(predicate)
+        if said.inverses or said.symmetric or said.transitive:
+            return False
+        if predicate == _TYPE:
+            return triple.predicate == _TYPE and not said.above and not is_axiom(conclusion)
+        return triple.object == conclusion.object and triple.predicate != predicate
+
     def follows(self, triple: Triple) -> bool:
         """Whether a triple, which the graph lacks, follows in one step from what the graph holds."""
         subject, predicate, value = triple.subject, triple.predicate, triple.object
