@@ -1,68 +1,117 @@
-"""Builds the training and the validation examples, the same ones for the same seed."""
+"""Builds the training and the validation examples, the same ones for the same seed.
+
+Three kinds are mixed: forms over composed passages about cities, whose facts are all known; forms over
+Text2KGBench's training sentences, where its files are given; and plans of questions.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
 from extractors.training.compose import KINDS, Composer, Passage
+from extractors.training.fields import Asked, CityFields, TopicFields
 from extractors.training.questions import QuestionMaker
-from extractors.training.relations import RENAMED, RelationOffer, labels_of
+from extractors.training.relations import labels_of
+from extractors.training.text2kgbench import Topic, held_back
+from ontology.schema import Schema
 
-__all__ = ["EXTRACT", "PLAN", "Example", "build", "fingerprint", "write"]
+__all__ = ["PLAN", "Example", "Mixture", "build", "fingerprint", "write"]
 
-EXTRACT = "Extract facts from the text."
 PLAN = "Plan the query."
+_HELD_BACK = 0.03
+_ONTOLOGY = Path(__file__).resolve().parents[2] / "ontology"
 
 
 @dataclass(frozen=True)
 class Example:
-    """One dialog of the training set; `answer` is the JSON in exactly the form that is served."""
+    """One row of the training set: a text with the fields of its form, or a dialog with one answer.
 
-    task: str
-    system: str
-    user: str
-    answer: str
+    `source` is "city", "plan", or the name of a Text2KGBench ontology.
+    """
 
-
-def _extraction(passage: Passage, offer: RelationOffer, topics: dict[str, list[str]]) -> Example:
-    topic = None if passage.topic is None else topics[passage.topic]
-    shown, absent, names = offer.draw((fact[1] for fact in passage.facts), topic)
-    triples = [
-        {"subject": subject, "relation": names[relation], "object": value}
-        for subject, relation, value in passage.facts
-        if relation not in absent
-    ]
-    for triple in triples:
-        classified = triple["object"] in KINDS.values()
-        if triple["subject"] not in passage.text or not (classified or triple["object"] in passage.text):
-            raise ValueError(f"not verbatim in its text: {triple} / {passage.text}: mend the frame")
-    answer = json.dumps({"triples": triples}, ensure_ascii=False, separators=(",", ":"))
-    return Example("extract", EXTRACT, f"Relations: {'; '.join(shown)}\nText: {passage.text}", answer)
+    source: str
+    text: str
+    fields: tuple[Asked, ...] = ()
+    answer: str = ""
 
 
-def build(count: int, *, seed: int, validation: bool) -> list[Example]:
-    """Make `count` distinct examples, a quarter of them ask plans."""
-    random = Random(f"{seed}-{validation}")
-    relations, classes = labels_of("property"), labels_of("Class")
+@dataclass(frozen=True)
+class Mixture:
+    """How many examples of each kind to make; the sentences of a topic count as often as `repeats` says.
+
+    `later` names ontologies whose sentences come in the second half only, so that the checkpoint at half
+    time can be measured on ontologies that it never saw.
+    """
+
+    city: int = 4000
+    plans: int = 900
+    repeats: int = 1
+    later: tuple[str, ...] = ()
+
+
+def _passage(passage: Passage, fields: CityFields) -> Example:
+    for subject, _, value in passage.facts:
+        if subject not in passage.text or not (value in KINDS.values() or value in passage.text):
+            raise ValueError(f"not verbatim in its text: {subject} | {value} / {passage.text}: mend the frame")
+    return Example("city", passage.text, fields.draw(passage.text, passage.facts, passage.topic))
+
+
+def _city(count: int, random: Random, *, validation: bool) -> list[Example]:
     composer = Composer(random, validation=validation)
-    offer = RelationOffer(random, [label for label in relations if label in RENAMED] + list(relations))
-    asker = QuestionMaker(random, classes, relations, validation=validation)
+    fields = CityFields(random, Schema.load(_ONTOLOGY), composer.topics)
     made: dict[str, Example] = {}
     while len(made) < count:
-        if random.random() < 0.24:
-            user, answer = asker.example()
-            example = Example("plan", PLAN, user, answer)
-        else:
-            example = _extraction(composer.passage(), offer, composer.topics)
-        made.setdefault(example.user, example)
+        example = _passage(composer.passage(), fields)
+        made.setdefault(example.text, example)
     return list(made.values())
 
 
-def fingerprint(examples: list[Example]) -> str:
+def _plans(count: int, random: Random, *, validation: bool) -> list[Example]:
+    asker = QuestionMaker(random, labels_of("Class"), labels_of("property"), validation=validation)
+    made: dict[str, Example] = {}
+    while len(made) < count:
+        user, answer = asker.example()
+        made.setdefault(user, Example("plan", user, answer=answer))
+    return list(made.values())
+
+
+def _topics(
+    topics: Sequence[Topic], repeats: int, random: Random, *, validation: bool, rename: float
+) -> list[Example]:
+    fields = TopicFields(random, topics, rename=rename)
+    return [
+        Example(topic.name, sentence.text, fields.draw(topic, sentence))
+        for _ in range(repeats)
+        for topic in topics
+        for sentence in topic.sentences
+        if held_back(sentence.text, _HELD_BACK) == validation
+        and (sentence.pairs or random.random() < 0.3)
+    ]
+
+
+def build(
+    mixture: Mixture, topics: Sequence[Topic] = (), *, seed: int, validation: bool, rename: float = 0.4
+) -> list[Example]:
+    """Make the examples in the order of training: shuffled, those of later ontologies in the second half."""
+    random = Random(f"{seed}-{validation}")
+    made = _city(mixture.city, random, validation=validation)
+    made += _plans(mixture.plans, random, validation=validation)
+    made += _topics(topics, mixture.repeats, random, validation=validation, rename=rename)
+    random.shuffle(made)
+    later = [example for example in made if example.source in mixture.later]
+    rest = [example for example in made if example.source not in mixture.later]
+    half = max(0, len(made) // 2 - 0) if later else len(rest)
+    second = rest[half:] + later
+    random.shuffle(second)
+    return rest[:half] + second
+
+
+def fingerprint(examples: Sequence[Example]) -> str:
     """Hash the examples, for the model card."""
     digest = hashlib.sha256()
     for example in examples:
@@ -70,7 +119,7 @@ def fingerprint(examples: list[Example]) -> str:
     return digest.hexdigest()
 
 
-def write(examples: list[Example], path: Path) -> None:
+def write(examples: Sequence[Example], path: Path) -> None:
     """Write one JSON object a line."""
     with path.open("w", encoding="utf-8") as file:
         for example in examples:

@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Llama
 
 from extractors.models.weights import find_weights
 from extractors.training.dataset import Example
+from extractors.training.rows import Row, batch_of, rows_of
 
 __all__ = ["Settings", "Trained", "Tuner", "load_base"]
 
@@ -24,13 +25,13 @@ __all__ = ["Settings", "Trained", "Tuner", "load_base"]
 class Settings:
     """What a run was made with; all of it goes onto the model card."""
 
-    examples: int = 6000
     epochs: int = 1
-    minutes: float = 26.0
+    minutes: float = 90.0
     rank: int = 16
     alpha: int = 32
     learning_rate: float = 1e-3
     warm_up: int = 30
+    decay: float = 0.4
     batch: int = 16
     seed: int = 7
     compile: bool = True
@@ -64,12 +65,6 @@ def load_base() -> tuple[Any, LlamaForCausalLM]:
     return tokenizer, model
 
 
-@dataclass(frozen=True)
-class _Row:
-    tokens: list[int]
-    prompt: int
-
-
 class Tuner:
     """Trains a LoRA adapter on examples; the loss is on the answer's tokens only.
 
@@ -95,51 +90,38 @@ class Tuner:
             for layer in self._inner.model.layers:
                 layer.compile(dynamic=True)
 
-    def rows(self, examples: Sequence[Example]) -> list[_Row]:
-        """Turn examples into token ids in the model's own chat format."""
-        rows = []
-        for example in examples:
-            messages = [
-                {"role": "system", "content": example.system},
-                {"role": "user", "content": example.user},
-            ]
-            prompt = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            head = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
-            answer = self.tokenizer(example.answer, add_special_tokens=False)["input_ids"]
-            rows.append(_Row([*head, *answer, self.tokenizer.eos_token_id], len(head)))
-        return rows
-
-    def _batches(self, rows: Sequence[_Row], random: Random) -> Iterator[list[_Row]]:
-        """Group rows of like length, so that little is padding, and shuffle the groups."""
+    def _batches(self, rows: Sequence[Row], random: Random) -> Iterator[list[Row]]:
+        """Group rows of like length, so that little is padding, block by block in the order of training."""
         size = self.settings.batch
-        order = list(rows)
-        random.shuffle(order)
-        for start in range(0, len(order), size * 40):
-            block = sorted(order[start : start + size * 40], key=lambda row: len(row.tokens))
+        for start in range(0, len(rows), size * 40):
+            block = sorted(rows[start : start + size * 40], key=lambda row: len(row.tokens))
             groups = [block[at : at + size] for at in range(0, len(block), size)]
             random.shuffle(groups)
             yield from groups
 
-    def loss(self, rows: Sequence[_Row]) -> torch.Tensor:
-        """Mean cross-entropy over the answers' tokens.
-
-        Rows are padded on the right and attention is causal, so padding needs no mask.
-        """
-        longest = max(len(row.tokens) for row in rows)
-        ids = torch.full((len(rows), longest), self.tokenizer.eos_token_id)
-        wanted = torch.zeros((len(rows), longest), dtype=torch.bool)
-        for at, row in enumerate(rows):
-            ids[at, : len(row.tokens)] = torch.tensor(row.tokens)
-            wanted[at, row.prompt : len(row.tokens)] = True
-        ids, wanted = ids.to(self.device), wanted.to(self.device)
-        hidden = self._inner.model(input_ids=ids, use_cache=False).last_hidden_state
-        logits = self._inner.lm_head(hidden[:, :-1][wanted[:, 1:]]).float()
-        return torch.nn.functional.cross_entropy(logits, ids[:, 1:][wanted[:, 1:]])
+    def loss(self, rows: Sequence[Row]) -> torch.Tensor:
+        """Weighted mean of the cross-entropy over the answers' tokens."""
+        batch = batch_of(rows, self.tokenizer.eos_token_id)
+        ids, weights = batch.ids.to(self.device), batch.weights[:, 1:].to(self.device)
+        hidden = self._inner.model(
+            input_ids=ids,
+            position_ids=batch.positions.to(self.device),
+            attention_mask=batch.mask.to(self.device),
+            use_cache=False,
+        ).last_hidden_state
+        wanted = weights > 0
+        logits = self._inner.lm_head(hidden[:, :-1][wanted]).float()
+        losses = torch.nn.functional.cross_entropy(logits, ids[:, 1:][wanted], reduction="none")
+        return (losses * weights[wanted]).sum() / weights.sum()
 
     def train(self, examples: Sequence[Example], keep: Path, note: Any = print) -> Trained:
-        """Train until the epochs or the minutes are over; the learning rate falls to zero either way."""
+        """Train until the epochs or the minutes are over.
+
+        The learning rate stays level and falls to zero over the last part, whichever ends first. The adapter
+        is kept at half time too, beside `keep`.
+        """
         settings, random = self.settings, Random(self.settings.seed)
-        rows = self.rows(examples)
+        rows = rows_of(self.tokenizer, examples)
         total = settings.epochs * math.ceil(len(rows) / settings.batch)
         optimizer = torch.optim.AdamW(self._masters, lr=settings.learning_rate, weight_decay=0.0, fused=True)
         done = Trained()
@@ -150,16 +132,18 @@ class Tuner:
             self.loss(rows[at : at + settings.batch]).backward()
             self._forget()
             note(f"compiling: {time.monotonic() - began:.0f} s")
-        begin, saved, recent = time.monotonic(), time.monotonic(), []
+        begin, saved, recent, halved = time.monotonic(), time.monotonic(), [], False
         for _ in range(settings.epochs):
             for batch in self._batches(rows, random):
                 elapsed = time.monotonic() - begin
                 progress = max(done.steps / total, elapsed / (settings.minutes * 60))
                 if progress >= 1:
                     break
-                rate = (
-                    min(1.0, (done.steps + 1) / settings.warm_up) * 0.5 * (1 + math.cos(math.pi * progress))
-                )
+                if progress >= 0.5 and not halved:
+                    self.save(keep.with_name(f"{keep.name}-half"))
+                    halved = True
+                falling = min(1.0, (1 - progress) / settings.decay)
+                rate = min(1.0, (done.steps + 1) / settings.warm_up) * falling
                 loss = self.loss(batch)
                 loss.backward()
                 self._step(optimizer, settings.learning_rate * rate)
@@ -196,7 +180,7 @@ class Tuner:
 
     def validate(self, examples: Sequence[Example]) -> float:
         """Mean loss over held-out examples, weighted by batch."""
-        rows = sorted(self.rows(examples), key=lambda row: len(row.tokens))
+        rows = sorted(rows_of(self.tokenizer, examples), key=lambda row: len(row.tokens))
         losses = []
         with torch.no_grad():
             for at in range(0, len(rows), self.settings.batch):

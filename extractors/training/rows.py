@@ -1,0 +1,100 @@
+"""Examples as token ids: the text of a form once, and each of its fields as a branch of its own behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from extractors.form import END_OF_ANSWER, NONE, opening
+from extractors.training.dataset import PLAN, Example
+
+__all__ = ["Batch", "Row", "batch_of", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`branches` tells for every token which field it belongs to (0: the text, which all of them see).
+
+    `positions` begin anew behind the text in every branch, as they do when the field is asked alone.
+    `weights` are above 0 for the tokens of answers.
+    """
+
+    tokens: tuple[int, ...]
+    positions: tuple[int, ...]
+    branches: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows padded on the right: ids and positions (rows, length), mask (rows, 1, length, length), added to the scores."""
+
+    ids: torch.Tensor
+    positions: torch.Tensor
+    mask: torch.Tensor
+    weights: torch.Tensor
+
+
+def _plan(tokenizer: Any, example: Example) -> Row:
+    messages = [{"role": "system", "content": PLAN}, {"role": "user", "content": example.text}]
+    prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    head = tokenizer(prompt, add_special_tokens=False)["input_ids"]
+    answer = tokenizer(example.answer, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+    tokens = (*head, *answer)
+    weights = (0.0,) * len(head) + (1.0,) * len(answer)
+    return Row(tokens, tuple(range(len(tokens))), (0,) * len(tokens), weights)
+
+
+def _form(tokenizer: Any, example: Example, longest: int) -> Row | None:
+    text = opening(example.text)
+    shared = tokenizer(text, add_special_tokens=False)["input_ids"]
+    if 2 * len(shared) > longest:
+        return None
+    tokens, weights = list(shared), [0.0] * len(shared)
+    positions, branches = list(range(len(shared))), [0] * len(shared)
+    fields = sorted(example.fields, key=lambda field: field.answer == NONE)
+    for number, field in enumerate(fields, 1):
+        head = tokenizer(text + field.heading, add_special_tokens=False)["input_ids"]
+        if head[: len(shared)] != shared:
+            raise ValueError(f"the tokens of a text change with what follows it: {example.text!r}")
+        head = head[len(shared) :]
+        reply = tokenizer(field.answer + END_OF_ANSWER, add_special_tokens=False)["input_ids"]
+        if len(tokens) + len(head) + len(reply) > longest:
+            continue
+        tokens += [*head, *reply]
+        positions += range(len(shared), len(shared) + len(head) + len(reply))
+        branches += [number] * (len(head) + len(reply))
+        weights += [0.0] * len(head) + [field.weight] * len(reply)
+    return Row(tuple(tokens), tuple(positions), tuple(branches), tuple(weights))
+
+
+def rows_of(tokenizer: Any, examples: Sequence[Example], *, longest: int = 200) -> list[Row]:
+    """Turn examples into rows of at most `longest` tokens: fields that do not fit are left out, the empty first."""
+    rows = []
+    for example in examples:
+        row = _plan(tokenizer, example) if example.source == "plan" else _form(tokenizer, example, longest)
+        if row is not None:
+            rows.append(row)
+    return rows
+
+
+def batch_of(rows: Sequence[Row], padding: int) -> Batch:
+    """Pad rows to one length; a token sees what stands before it in the text and in its own branch."""
+    longest = max(len(row.tokens) for row in rows)
+
+    def padded(values: list[Sequence[float]], fill: float, kind: torch.dtype) -> torch.Tensor:
+        return torch.tensor([[*value, *[fill] * (longest - len(value))] for value in values], dtype=kind)
+
+    branches = padded([row.branches for row in rows], -1, torch.long)
+    seen = (branches[:, None, :] == branches[:, :, None]) | (branches[:, None, :] == 0)
+    mask = seen & torch.ones(longest, longest, dtype=torch.bool).tril()
+    bias = torch.zeros(mask.shape, dtype=torch.bfloat16).masked_fill(~mask, torch.finfo(torch.bfloat16).min)
+    return Batch(
+        padded([row.tokens for row in rows], padding, torch.long),
+        padded([row.positions for row in rows], 0, torch.long),
+        bias[:, None],
+        padded([row.weights for row in rows], 0.0, torch.float32),
+    )
