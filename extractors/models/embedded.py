@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
+from extractors.form import NONE
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.child import Child
-from extractors.models.replies import read_reply
+from extractors.models.forms import FilledField, FilledForm
+from extractors.models.replies import read_reply, read_tokens
 from extractors.models.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
 
 __all__ = ["EmbeddedModel"]
@@ -95,6 +97,34 @@ class EmbeddedModel:
         return read_reply(
             body,
             structured=schema is not None,
+            seconds=time.monotonic() - begin,
+            model=self.name,
+            adapter=self._adapter,
+        )
+
+    async def fill(
+        self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
+    ) -> FilledForm:
+        """Fill in a form; see `FormModel.fill`. The whole form has the time of one request."""
+        form = {
+            "opening": opening,
+            "headings": list(headings),
+            "none": NONE,
+            "least_presence": least_presence,
+            "max_tokens": max_tokens,
+        }
+        begin = time.monotonic()
+        body = await asyncio.to_thread(self._child.ask, {"form": form}, self._timeout)
+        if "fields" not in body:
+            raise _refusal(body)
+        fields = tuple(
+            FilledField(heading, presence, read_tokens(tokens))
+            for heading, (presence, tokens) in zip(headings, body["fields"], strict=True)
+        )
+        return FilledForm(
+            fields,
+            prompt_tokens=body["prompt_tokens"],
+            completion_tokens=body["completion_tokens"],
             seconds=time.monotonic() - begin,
             model=self.name,
             adapter=self._adapter,

@@ -1,14 +1,16 @@
 """The child process that holds the embedded model: JSON lines in, JSON lines out.
 
-A process of its own, because a crash of native code must not take the server along. Each request is one line,
-the body of an OpenAI chat completion; each reply is one line, the engine's answer. The first line out is
-{"ready": true}. It ends when its input ends.
+A process of its own, because a crash of native code must not take the server along. Each request is one line:
+the body of an OpenAI chat completion, or {"form": {"opening", "headings", "none", "least_presence",
+"max_tokens"}}; each reply is one line, the engine's answer. The first line out is {"ready": true}. It ends
+when its input ends.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import secrets
 import sys
@@ -43,6 +45,68 @@ def _start(arguments: argparse.Namespace) -> Any:
     return xllamacpp.Server(params)
 
 
+_ALTERNATIVES = 12
+
+
+def _complete(server: Any, prompt: str, tokens: int) -> Any:
+    return server.handle_completions(
+        {
+            "prompt": prompt,
+            "n_predict": tokens,
+            "temperature": 0,
+            "n_probs": _ALTERNATIVES,
+            "cache_prompt": True,
+        }
+    )
+
+
+def _fill(server: Any, form: Any) -> Any:
+    """Answer the headings one after another; what they share is computed once and kept by the engine.
+
+    Whether there is an answer is the probability of everything but "none" as its first token. Where that is
+    enough but "none" is the likeliest, the likeliest other token begins the answer.
+    """
+    fields, read, written = [], 0, 0
+    for heading in form["headings"]:
+        prompt = form["opening"] + heading
+        body = _complete(server, prompt, 1)
+        if "choices" not in body:
+            return body
+        first = body["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        none = sum(math.exp(one["logprob"]) for one in first if one["token"] == form["none"])
+        presence = min(1.0, max(0.0, 1.0 - none))
+        read += body["timings"]["prompt_n"]
+        tokens: list[Any] = []
+        others = [
+            one
+            for one in first
+            if one["token"] != form["none"] and one["token"].strip() and "\ufffd" not in one["token"]
+        ]
+        if presence >= form["least_presence"] and others:
+            start = others[0]
+            body = _complete(server, prompt + start["token"], form["max_tokens"])
+            if "choices" not in body:
+                return body
+            choice = body["choices"][0]
+            entries = [start, *choice["logprobs"]["content"]]
+            whole = choice["finish_reason"] != "length"
+            tokens = _pieces(entries if whole else _lines(entries))
+            read += body["timings"]["prompt_n"]
+            written += len(entries)
+        fields.append([presence, tokens])
+    return {"fields": fields, "prompt_tokens": read, "completion_tokens": written}
+
+
+def _lines(entries: list[Any]) -> list[Any]:
+    """Keep the whole lines of an answer that was cut off."""
+    ends = [place for place, one in enumerate(entries) if "\n" in one["token"]]
+    return entries[: ends[-1]] if ends else []
+
+
+def _pieces(entries: list[Any]) -> list[Any]:
+    return [{"bytes": one["bytes"], "logprob": one["logprob"]} for one in entries]
+
+
 def _claim_output() -> TextIO:
     """Keep standard output for replies: what native code prints goes to standard error."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -67,7 +131,9 @@ def main() -> None:
     send({"ready": True})
     for line in sys.stdin:
         try:
-            send(server.handle_chat_completions(json.loads(line)))
+            request = json.loads(line)
+            form = request.get("form")
+            send(_fill(server, form) if form else server.handle_chat_completions(request))
         except ValueError as error:  # what llama.cpp cannot turn into a grammar
             send({"error": {"type": "invalid_request_error", "message": str(error)}})
 

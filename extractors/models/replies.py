@@ -11,7 +11,7 @@ from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply, Token
 from extractors.models.reply_watch import conforms
 
-__all__ = ["find_document", "read_reply"]
+__all__ = ["find_document", "read_reply", "read_tokens"]
 
 _DECODER: Final = json.JSONDecoder()
 
@@ -58,7 +58,7 @@ def read_reply(
                 text,
                 **spent,
             ) from None
-    tokens = _tokens(((choice.get("logprobs") or {}).get("content")) or ())
+    tokens = read_tokens(((choice.get("logprobs") or {}).get("content")) or ())
     if "".join(token.text for token in tokens) != text:
         tokens = ()
     return Reply(
@@ -109,7 +109,7 @@ def _between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ..
     return tuple(found) if sum(len(token.text) for token in found) == end - start else ()
 
 
-def _tokens(entries: Iterable[Mapping[str, Any]]) -> tuple[Token, ...]:
+def read_tokens(entries: Iterable[Mapping[str, Any]]) -> tuple[Token, ...]:
     """Read the log-probabilities; tokens that hold parts of one character become one token."""
     tokens: list[Token] = []
     waiting, sum_of_logs = b"", 0.0

@@ -57,7 +57,9 @@ class Mixture:
 def _passage(passage: Passage, fields: CityFields) -> Example:
     for subject, _, value in passage.facts:
         if subject not in passage.text or not (value in KINDS.values() or value in passage.text):
-            raise ValueError(f"not verbatim in its text: {subject} | {value} / {passage.text}: mend the frame")
+            raise ValueError(
+                f"not verbatim in its text: {subject} | {value} / {passage.text}: mend the frame"
+            )
     return Example("city", passage.text, fields.draw(passage.text, passage.facts, passage.topic))
 
 
@@ -89,8 +91,7 @@ def _topics(
         for _ in range(repeats)
         for topic in topics
         for sentence in topic.sentences
-        if held_back(sentence.text, _HELD_BACK) == validation
-        and (sentence.pairs or random.random() < 0.3)
+        if held_back(sentence.text, _HELD_BACK) == validation and (sentence.pairs or random.random() < 0.3)
     ]
 
 

@@ -1,6 +1,9 @@
-"""Measures an adapter on held-out frames through the real engine, under the schema that is served.
+"""Measures an adapter on held-out frames through the real engine, in the way it is served.
 
 python -m extractors.training.evaluate --out FOLDER [--adapter FILE] [--limit N]
+
+Forms are filled in as extraction does, plans are made under the schema that asking gives. The passages about
+cities, whose facts are all known, also yield the calibration: how often an answer of a score is right.
 """
 
 from __future__ import annotations
@@ -10,35 +13,23 @@ import asyncio
 import json
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from extractors.calibration import fit_isotonic, reliability
 from extractors.errors import ModelReplyError
+from extractors.form import opening, read_answer
 from extractors.models.chat import Message
 from extractors.models.embedded import EmbeddedModel
 from extractors.models.weights import ADAPTER_PATH
+from extractors.readers.form import pairs_of
+from extractors.training.dataset import PLAN
 
-__all__ = ["extraction_schema", "measure", "plan_schema"]
+__all__ = ["measure", "plan_schema"]
 
-
-def extraction_schema(relations: list[str]) -> dict[str, Any]:
-    """Give the schema of an extraction reply with these relations."""
-    triple = {
-        "type": "object",
-        "properties": {
-            "subject": {"type": "string"},
-            "relation": {"type": "string", "enum": relations},
-            "object": {"type": "string"},
-        },
-        "required": ["subject", "relation", "object"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"triples": {"type": "array", "items": triple}},
-        "required": ["triples"],
-        "additionalProperties": False,
-    }
+_LEAST_PRESENCE = 0.05
+_SURE = 0.5
 
 
 def plan_schema(names: list[str], classes: list[str], relations: list[str]) -> dict[str, Any]:
@@ -74,84 +65,111 @@ def plan_schema(names: list[str], classes: list[str], relations: list[str]) -> d
     }
 
 
-def _schema_for(example: dict[str, str]) -> dict[str, Any]:
+@dataclass
+class _Found:
+    """What was counted so far; `judged` are the scores of answers about cities, and whether they are right."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    judged: list[tuple[float, bool]] = field(default_factory=list)
+    mistakes: list[dict[str, Any]] = field(default_factory=list)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+def _plan_schema_for(user: str) -> dict[str, Any]:
     lines = dict(
-        line.split(": ", 1) if ": " in line else (line.rstrip(": "), "")
-        for line in example["user"].split("\n")
+        line.split(": ", 1) if ": " in line else (line.rstrip(": "), "") for line in user.split("\n")
     )
-    lists = {
-        key: [part for part in value.split("; ") if part] for key, value in lines.items() if key != "Text"
-    }
-    if example["task"] == "extract":
-        return extraction_schema(lists["Relations"])
+    lists = {key: [part for part in value.split("; ") if part] for key, value in lines.items()}
     return plan_schema(lists["Names"], lists["Classes"], lists["Relations"])
 
 
-def _triples(answer: str) -> set[tuple[str, str, str]]:
-    found = json.loads(answer).get("triples", [])
-    return {(t["subject"].strip(), t["relation"].strip(), t["object"].strip()) for t in found}
+async def _plan(model: EmbeddedModel, example: dict[str, Any], found: _Found) -> None:
+    found.counts["plan"] += 1
+    messages = [Message("system", PLAN), Message("user", example["text"])]
+    try:
+        reply = await model.complete(messages, schema=_plan_schema_for(example["text"]), max_tokens=700)
+    except ModelReplyError as error:
+        found.counts["broken"] += 1
+        found.mistakes.append({"broken": error.reply})
+        return
+    found.prompt_tokens += reply.prompt_tokens
+    found.completion_tokens += reply.completion_tokens
+    found.seconds += reply.seconds
+    if json.loads(reply.text) == json.loads(example["answer"]):
+        found.counts["plan exact"] += 1
+    else:
+        found.mistakes.append({"user": example["text"], "gold": example["answer"], "got": reply.text})
+
+
+async def _form(model: EmbeddedModel, example: dict[str, Any], found: _Found) -> None:
+    kind = "city" if example["source"] == "city" else "topics"
+    headings = [one["heading"] for one in example["fields"]]
+    form = await model.fill(opening(example["text"]), headings, least_presence=_LEAST_PRESENCE, max_tokens=96)
+    found.prompt_tokens += form.prompt_tokens
+    found.completion_tokens += form.completion_tokens
+    found.seconds += form.seconds
+    for asked, filled in zip(example["fields"], form.fields, strict=True):
+        gold = set(read_answer(asked["answer"]))
+        pairs = pairs_of(filled)
+        if kind == "city":
+            found.judged += [(pair.score, (pair.subject, pair.object) in gold) for pair in pairs]
+        got = {(pair.subject, pair.object) for pair in pairs} if filled.presence >= _SURE else set()
+        found.counts[f"{kind} fields"] += 1
+        found.counts[f"{kind} exact"] += gold == got
+        found.counts[f"{kind} true"] += len(gold & got)
+        found.counts[f"{kind} gold"] += len(gold)
+        found.counts[f"{kind} got"] += len(got)
+        if gold != got:
+            wrong = {"text": example["text"], "heading": asked["heading"], "gold": asked["answer"]}
+            found.mistakes.append({**wrong, "got": filled.text, "presence": round(filled.presence, 3)})
+
+
+def _rates(counts: Counter[str], kind: str) -> dict[str, float]:
+    precision = counts[f"{kind} true"] / max(1, counts[f"{kind} got"])
+    recall = counts[f"{kind} true"] / max(1, counts[f"{kind} gold"])
+    f1 = 2 * precision * recall / max(1e-9, precision + recall)
+    return {"precision": round(precision, 4), "recall": round(recall, 4), "f1": round(f1, 4)}
 
 
 async def measure(
-    examples: list[dict[str, str]], adapter: Path | None, log: Path | None = None
+    examples: list[dict[str, Any]], adapter: Path | None, out: Path | None = None
 ) -> dict[str, Any]:
-    """Answer every example and count: exact answers, and strict micro precision, recall and F1 of triples."""
+    """Answer every example and count; with `out`, write mistakes.jsonl and calibration.json there."""
     model = EmbeddedModel(adapter=adapter)
     begin = time.monotonic()
     await model.start()
     load_seconds = time.monotonic() - begin
-    counts: Counter[str] = Counter()
-    prompt_tokens = completion_tokens = 0
-    seconds = 0.0
-    lines = []
+    found = _Found()
     for example in examples:
-        messages = [Message("system", example["system"]), Message("user", example["user"])]
-        try:
-            reply = await model.complete(messages, schema=_schema_for(example), max_tokens=700)
-            text = reply.text
-            prompt_tokens += reply.prompt_tokens
-            completion_tokens += reply.completion_tokens
-            seconds += reply.seconds
-        except ModelReplyError as error:
-            text = '{"triples":[],"steps":[]}'
-            counts["broken"] += 1
-            lines.append({"broken": error.reply})
-        task = example["task"]
-        counts[task] += 1
-        if task == "plan":
-            right = json.loads(text) == json.loads(example["answer"])
-        else:
-            gold, got = _triples(example["answer"]), _triples(text)
-            body = example["user"].partition("\nText: ")[2]
-            counts["invented"] += sum(s not in body or o not in body for s, _, o in got)
-            counts["true"] += len(gold & got)
-            counts["gold"] += len(gold)
-            counts["got"] += len(got)
-            right = gold == got
-            if not gold:
-                counts["empty"] += 1
-                counts["empty exact"] += right
-        counts[f"{task} exact"] += right
-        if not right:
-            lines.append({"user": example["user"], "gold": example["answer"], "got": text})
+        await (_plan if example["source"] == "plan" else _form)(model, example, found)
     await model.close()
-    if log is not None:
-        log.write_text(
-            "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
-        )
-    precision = counts["true"] / max(1, counts["got"])
-    recall = counts["true"] / max(1, counts["gold"])
-    return {
-        "counts": dict(counts),
-        "precision": round(precision, 4),
-        "recall": round(recall, 4),
-        "f1": round(2 * precision * recall / max(1e-9, precision + recall), 4),
+    scores: dict[str, Any] = {
+        "counts": dict(found.counts),
+        "city": _rates(found.counts, "city"),
+        "topics": _rates(found.counts, "topics"),
         "load_seconds": round(load_seconds, 2),
-        "seconds": round(seconds, 1),
-        "prompt_tokens": prompt_tokens,
-        "completion_tokens": completion_tokens,
-        "completion_tokens_per_second": round(completion_tokens / max(1e-9, seconds), 1),
+        "seconds": round(found.seconds, 1),
+        "prompt_tokens": found.prompt_tokens,
+        "completion_tokens": found.completion_tokens,
+        "completion_tokens_per_second": round(found.completion_tokens / max(1e-9, found.seconds), 1),
     }
+    if len(found.judged) > 1:
+        values, right = zip(*found.judged, strict=True)
+        fitted = fit_isotonic(values, right, data="held-out composed passages about cities")
+        told = reliability([fitted.probability(value) for value in values], right)
+        scores["reliability"] = {
+            "ece": round(told.ece, 4),
+            "brier": round(told.brier, 4),
+            "count": told.count,
+        }
+        if out is not None:
+            (out / "calibration.json").write_text(fitted.as_json(), encoding="utf-8")
+    if out is not None:
+        lines = (json.dumps(line, ensure_ascii=False) + "\n" for line in found.mistakes)
+        (out / "mistakes.jsonl").write_text("".join(lines), encoding="utf-8")
+    return scores
 
 
 def main() -> None:
@@ -159,12 +177,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, default=ADAPTER_PATH)
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, default=0)
     arguments = parser.parse_args()
     with (arguments.out / "validation.jsonl").open(encoding="utf-8") as file:
         examples = [json.loads(line) for line in file]
     examples = examples[: arguments.limit or None]
-    scores = asyncio.run(measure(examples, arguments.adapter, arguments.out / "mistakes.jsonl"))
+    scores = asyncio.run(measure(examples, arguments.adapter, arguments.out))
     (arguments.out / "scores.json").write_text(json.dumps(scores, indent=1), encoding="utf-8")
     print(json.dumps(scores, indent=1))
 

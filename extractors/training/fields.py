@@ -110,9 +110,7 @@ class CityFields:
         }
         self._fields.setdefault("is a", Field("is a"))
 
-    def draw(
-        self, text: str, facts: Sequence[tuple[str, str, str]], topic: str | None
-    ) -> tuple[Asked, ...]:
+    def draw(self, text: str, facts: Sequence[tuple[str, str, str]], topic: str | None) -> tuple[Asked, ...]:
         """Ask about every relation that the text states, and about about as many that it does not."""
         random = self._random
         pairs: dict[str, list[Pair]] = {}

@@ -20,9 +20,7 @@ from extractors.form import Field
 
 __all__ = ["LabelledSentence", "Topic", "held_back", "read_topic", "read_topics"]
 
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+_MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(r"(\d\d) +([A-Z][a-z]*) *(\d{3,4})$|(\d\d) +(\d{3,4})$")
 
 
@@ -61,7 +59,7 @@ def _verbatim(name: str, text: str) -> str | None:
     if found is None:
         return None
     start, end = found.span()
-    while end < len(text) and text[end] in ")!?\"" and text[end] in name[-1:]:
+    while end < len(text) and text[end] in ')!?"' and text[end] in name[-1:]:
         end += 1
     return text[start:end]
 
