@@ -67,7 +67,7 @@ def plan_schema(names: list[str], classes: list[str], relations: list[str]) -> d
 
 @dataclass
 class _Found:
-    """What was counted so far; `judged` are the scores of answers about cities, and whether they are right."""
+    """What was counted; `judged` are the scores of answers about cities, and whether they are right."""
 
     counts: Counter[str] = field(default_factory=Counter)
     judged: list[tuple[float, bool]] = field(default_factory=list)

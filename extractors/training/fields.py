@@ -66,7 +66,7 @@ class TopicFields:
         self._all = [field for topic in topics for field in topic.fields]
 
     def draw(self, topic: Topic, sentence: LabelledSentence) -> tuple[Asked, ...]:
-        """Ask what is labelled, up to four fields of the ontology that are not, and sometimes a foreign one."""
+        """Ask what is labelled, up to four fields that are not, and sometimes a foreign one."""
         random = self._random
         known = {field.label: field for field in topic.fields}
         shown = [

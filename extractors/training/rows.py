@@ -30,7 +30,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows padded on the right: ids and positions (rows, length), mask (rows, 1, length, length), added to the scores."""
+    """Rows padded on the right.
+
+    ids, positions and weights are (rows, length); the mask, added to the scores, (rows, 1, length, length).
+    """
 
     ids: torch.Tensor
     positions: torch.Tensor
@@ -72,7 +75,7 @@ def _form(tokenizer: Any, example: Example, longest: int) -> Row | None:
 
 
 def rows_of(tokenizer: Any, examples: Sequence[Example], *, longest: int = 200) -> list[Row]:
-    """Turn examples into rows of at most `longest` tokens: fields that do not fit are left out, the empty first."""
+    """Turn examples into rows of at most `longest` tokens; fields that do not fit are left out."""
     rows = []
     for example in examples:
         row = _plan(tokenizer, example) if example.source == "plan" else _form(tokenizer, example, longest)

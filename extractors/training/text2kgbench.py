@@ -8,6 +8,7 @@ into the words of the sentence; a row whose subject is not in its sentence teach
 
 from __future__ import annotations
 
+import calendar
 import hashlib
 import json
 import re
@@ -20,7 +21,7 @@ from extractors.form import Field
 
 __all__ = ["LabelledSentence", "Topic", "held_back", "read_topic", "read_topics"]
 
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = frozenset(calendar.month_name[1:])
 _DATE = re.compile(r"(\d\d) +([A-Z][a-z]*) *(\d{3,4})$|(\d\d) +(\d{3,4})$")
 
 
@@ -77,7 +78,7 @@ def _shortened(name: str, text: str) -> str | None:
 
 
 def _date_in(value: str, text: str) -> str | None:
-    """Find the date that a value of the benchmark ("01 January 2008") stands for, as the sentence writes it."""
+    """Find the date that a value ("01 January 2008") stands for, in the sentence's own words."""
     match = _DATE.match(value)
     if match is None:
         return None
