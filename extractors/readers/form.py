@@ -28,13 +28,15 @@ class FormSettings:
     """How forms are asked.
 
     A field whose answer is less probable than `least_presence` is left empty. `maximum_properties` relations
-    are asked, those that fit the text best; an answer has at most `maximum_tokens` tokens.
+    are asked, those that fit the text best; an answer has at most `maximum_tokens` tokens. `kinds`: ask what
+    kind of thing each name is as well.
     """
 
     window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
     least_presence: float = 0.2
     maximum_properties: int = 20
     maximum_tokens: int = 96
+    kinds: bool = True
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class FormReader:
         """Ask what kind of thing each name is, and every relation that fits."""
         snippet = schema.snippet(window_text, 1, self._settings.maximum_properties)
         fields = [field_of(schema, term) for term in snippet.properties if term.label and term.label != IS_A]
-        fields = list({field.label: field for field in (Field(IS_A), *fields)}.values())
+        if self._settings.kinds:
+            fields.insert(0, Field(IS_A))
+        fields = list({field.label: field for field in fields}.values())
         head = opening(window_text)
         try:
             form = await self._model.fill(

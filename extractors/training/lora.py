@@ -15,8 +15,9 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from extractors.models.weights import find_weights
+from extractors.training.batches import batch_of
 from extractors.training.dataset import Example
-from extractors.training.rows import Row, batch_of, rows_of
+from extractors.training.rows import Row, rows_of
 
 __all__ = ["Settings", "Trained", "Tuner", "load_base"]
 

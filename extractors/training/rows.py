@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from extractors.form import END_OF_ANSWER, NONE, opening
 from extractors.training.dataset import PLAN, Example
 
-__all__ = ["Batch", "Row", "batch_of", "rows_of"]
+__all__ = ["Row", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -26,19 +24,6 @@ class Row:
     positions: tuple[int, ...]
     branches: tuple[int, ...]
     weights: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows padded on the right.
-
-    ids, positions and weights are (rows, length); the mask, added to the scores, (rows, 1, length, length).
-    """
-
-    ids: torch.Tensor
-    positions: torch.Tensor
-    mask: torch.Tensor
-    weights: torch.Tensor
 
 
 def _plan(tokenizer: Any, example: Example) -> Row:
@@ -82,22 +67,3 @@ def rows_of(tokenizer: Any, examples: Sequence[Example], *, longest: int = 200) 
         if row is not None:
             rows.append(row)
     return rows
-
-
-def batch_of(rows: Sequence[Row], padding: int) -> Batch:
-    """Pad rows to one length; a token sees what stands before it in the text and in its own branch."""
-    longest = max(len(row.tokens) for row in rows)
-
-    def padded(values: list[Sequence[float]], fill: float, kind: torch.dtype) -> torch.Tensor:
-        return torch.tensor([[*value, *[fill] * (longest - len(value))] for value in values], dtype=kind)
-
-    branches = padded([row.branches for row in rows], -1, torch.long)
-    seen = (branches[:, None, :] == branches[:, :, None]) | (branches[:, None, :] == 0)
-    mask = seen & torch.ones(longest, longest, dtype=torch.bool).tril()
-    bias = torch.zeros(mask.shape, dtype=torch.bfloat16).masked_fill(~mask, torch.finfo(torch.bfloat16).min)
-    return Batch(
-        padded([row.tokens for row in rows], padding, torch.long),
-        padded([row.positions for row in rows], 0, torch.long),
-        bias[:, None],
-        padded([row.weights for row in rows], 0.0, torch.float32),
-    )
