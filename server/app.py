@@ -23,6 +23,7 @@ from server.routes import (
     extractions,
     health,
     ontologies,
+    proposals,
     relations,
     review,
     rules,
@@ -60,7 +61,18 @@ def create_app(services: Services) -> ASGIApp:
     routers += [room.router(services) for room in (store, changes, health, ontologies)]
     for router in routers:
         app.include_router(router)
-    for room in (extractions, sources, relations, review, documents, entities, ask, storage, rules):
+    for room in (
+        extractions,
+        sources,
+        relations,
+        review,
+        proposals,
+        documents,
+        entities,
+        ask,
+        storage,
+        rules,
+    ):
         routers.append(room.router(services))
         app.include_router(routers[-1], dependencies=[Depends(services.opened)])
     problems = all_problems()

@@ -10,6 +10,7 @@ from shapely.geometry.base import BaseGeometry
 from extractors.linking import LabelEntry
 from ontology import Schema
 from server.settings import Settings
+from shapes.proposal import Use
 from shapes.review import ReviewQueue
 from shapes.stated_geometry import StatedGeometry
 from sparql.change import Rejection, Statement, Violation
@@ -26,7 +27,7 @@ class Batch:
 
     `refused` stay out; `doubts` are warnings, told of those that come in. `minted` are new entities that
     extraction named; `linked` tells which of them turned out to be an entity of the graph. `similar` holds
-    known names like the new ones, with their similarity.
+    known names like the new ones, with their similarity. `uses` are words that the ontology does not know.
     """
 
     statements: dict[Triple, Statement] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class Batch:
     minted: frozenset[NamedNode] = frozenset()
     linked: dict[NamedNode, LabelEntry] = field(default_factory=dict)
     similar: dict[str, Sequence[tuple[LabelEntry, float]]] = field(default_factory=dict)
+    uses: dict[Triple, Use] = field(default_factory=dict)
 
     def refuse(self, triple: Triple, violation: Violation) -> None:
         """Keep a statement out, or only doubt it where the violation is but a warning."""
@@ -51,6 +53,7 @@ class Batch:
             renamed = {change(triple): value for triple, value in held.items()}
             held.clear()
             held.update(renamed)  # type: ignore[arg-type]
+        self.uses = {(new := change(triple)): replace(use, triple=new) for triple, use in self.uses.items()}
 
     def rejections(self, found: dict[Triple, tuple[Violation, ...]]) -> tuple[Rejection, ...]:
         """Statements with their reasons, as a change takes them."""

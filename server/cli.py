@@ -18,6 +18,7 @@ from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
 from server.commands_infer import infer
 from server.commands_keys import key_app
+from server.commands_proposals import proposals_app
 from server.commands_relate import relate
 from server.commands_review import review_app
 from server.invocation import finish, on_either, on_folder, settings_of
@@ -29,6 +30,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 app.add_typer(config_app, name="config")
 app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
+app.add_typer(proposals_app, name="proposals")
 app.add_typer(entity_app, name="entity")
 app.add_typer(evaluate_app, name="evaluate")
 commands_measure.register(evaluate_app)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from extractors.calibration import Calibration
     from server.intake import Intake
+    from shapes.proposals import Proposals
     from shapes.review import ReviewQueue
     from sparql.ask import Asker
     from sparql.labels import LabelIndex
@@ -83,6 +84,7 @@ class EngineParts:
     store: TripleStore
     writer: Writer
     review: ReviewQueue
+    proposals: Proposals
     readers: QueryReaders
     model: ChatModel
     load_rules: Callable[[], Rulebook]
@@ -120,6 +122,7 @@ def _open(parts: EngineParts) -> Engines:
     from extractors import ExtractionSettings, Linker, Pipeline
     from server.batch import GeometryAssessor
     from server.intake import Intake
+    from server.proposing import settling
     from server.resolving import ResolutionAssessor
     from sparql.inference.materialised import Inferences
     from sparql.labels import LabelIndex, alias_properties
@@ -151,6 +154,7 @@ def _open(parts: EngineParts) -> Engines:
         intake=Intake(
             parts.writer,
             parts.review,
+            parts.proposals,
             rules=lambda: workplace.current,
             pipeline=pipeline,
             assessors=(
@@ -162,7 +166,9 @@ def _open(parts: EngineParts) -> Engines:
     )
     if in_force(store) != rules.versions:
         # Nobody else writes before the release.
-        store.commit(rules.record(store.revision() + 1, datetime.now(UTC).isoformat()))
+        added, removed = settling(parts.proposals, rules)
+        record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
+        store.commit([*record, *added], removed)
     inferences = Inferences(store, settings.inference_max) if settings.infers else None
     parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences, observers=(labels,))
     return engines

@@ -3,20 +3,23 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
 from extractors.readers.costs import costs, turn_json
 from server.batch import Assessor, Batch
+from server.proposing import use_of
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
 from shapes.known_terms import unknown_terms
+from shapes.proposal import TermKind, Use
+from shapes.proposals import Proposals
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, Whence
 from sparql.change import Change, Origin, Statement, Verdict, Violation
@@ -66,6 +69,7 @@ class Intake:
         self,
         writer: Writer,
         review: ReviewQueue,
+        proposals: Proposals,
         *,
         rules: Callable[[], Rulebook],
         pipeline: Pipeline,
@@ -74,6 +78,7 @@ class Intake:
         self._assessors = tuple(assessors)
         self._writer = writer
         self._review = review
+        self._proposals = proposals
         self._rules = rules
         self._pipeline = pipeline
 
@@ -152,12 +157,18 @@ class Intake:
                 unknown = unknown_terms(rules.schema, triple)
                 if unknown:
                     batch.refused.setdefault(triple, unknown)
+                    if triple not in batch.uses:
+                        batch.uses[triple] = use_of(triple, batch.statements, rules.schema)
             if extraction is not None:
                 self._support_names(batch, extraction)
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
             refused = self._decided(batch, Whence.of(run))
-            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated)
+
+            def unknown_words(verdict: Verdict) -> Iterator[Quad]:
+                return self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
+
+            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated, unknown_words)
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=batch.rejections(refused),
@@ -237,6 +248,18 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
         reply=candidate.reply,
         inferred=candidate.inferred,
     )
+    if candidate.proposal is not None:
+        found = candidate.proposal
+        batch.uses[triple] = Use(
+            TermKind(found.kind),
+            found.words,
+            triple,
+            found.subject_classes,
+            found.object_classes,
+            found.datatype,
+            found.subject_name,
+            found.object_name,
+        )
     if candidate.problems:
         batch.refused[triple] = tuple(
             Violation(

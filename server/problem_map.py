@@ -19,10 +19,13 @@ from shapes.errors import (
     MergeRefused,
     MergeSettled,
     MergeUnknown,
+    ProposalDecided,
+    ProposalUnknown,
     ReasonNeeded,
     ReviewItemDecided,
     ReviewItemUnknown,
     ShapesError,
+    TermNotDeclared,
 )
 from sparql.ask.errors import AskError
 from sparql.bulk import MalformedLiteral
@@ -68,6 +71,9 @@ def all_problems() -> ProblemMap:
     add(ReviewItemUnknown, 404, "No such review item")
     add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
     add(ReasonNeeded, 422, "Reason needed")
+    add(ProposalUnknown, 404, "No such proposal")
+    add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.standing})
+    add(TermNotDeclared, 422, "Term not declared")
     add(DocumentUnknown, 404, "No such document")
     add(EntityUnknown, 404, "No such entity")
     add(MergeRefused, 409, "Not one entity")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
@@ -43,18 +43,30 @@ def measure(store: TripleStore, review: ReviewQueue, before: Rulebook, after: Ru
 class RuleEffects:
     """Measures the impact of rules and carries it out. Its methods block."""
 
-    def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue, decisions: Decisions) -> None:
+    def __init__(
+        self,
+        store: TripleStore,
+        writer: Writer,
+        review: ReviewQueue,
+        decisions: Decisions,
+        *,
+        settle: Callable[[Rulebook], None] = lambda rules: None,
+    ) -> None:
         self._store = store
         self._writer = writer
         self._review = review
         self._decisions = decisions
+        self._settle = settle
 
     def measure(self, before: Rulebook, after: Rulebook) -> Impact:
         """What would fail, pass and follow by other rules. Nothing is changed."""
         return measure(self._store, self._review, before, after)
 
     def carry_out(self, rules: Rulebook, impact: Impact) -> None:
-        """Put before people what now fails, let in what now passes, and settle what is mended."""
+        """Put before people what now fails, let in what now passes, and settle what is mended.
+
+        Proposals whose words the ontology now has are settled last.
+        """
         from shapes.decisions import Reviewer
 
         flagged = list(self._flagged(rules, impact))
@@ -69,6 +81,7 @@ class RuleEffects:
             items = [item.iri for item in impact.passing]
             outcome = self._decisions.accept(items, Reviewer(name), reason=reason)
             _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
+        self._settle(rules)
 
     def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""

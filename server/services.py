@@ -22,6 +22,7 @@ from server.guard import Guard
 from server.keys import KeyStore
 from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
+from server.proposing import ProposalDesk
 from server.queueing import QueueingWriter
 from server.rule_effects import RuleEffects
 from server.rule_history import RuleHistory
@@ -34,6 +35,7 @@ from server.workplace import Kind, Workplace
 from shapes.decisions import Decisions
 from shapes.documents import Documents
 from shapes.merging import Merging
+from shapes.proposals import Proposals
 from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
@@ -68,6 +70,7 @@ class Services:
     store: TripleStore
     writer: Writer
     review: ReviewQueue
+    proposals: Proposals
     decisions: Decisions
     documents: Documents
     merging: Merging
@@ -221,6 +224,7 @@ def build(
     writer.replace_ontology(workplace.schema.triples)
     chat = model or _deferred(settings)
     review = ReviewQueue(store)
+    proposals = Proposals(store, writer)
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
     if isinstance(store, EmbeddedStore):
@@ -236,6 +240,7 @@ def build(
             store=store,
             writer=writer,
             review=review,
+            proposals=proposals,
             readers=readers,
             model=chat,
             load_rules=lambda: _opened(workplace, gate, settings),
@@ -247,6 +252,7 @@ def build(
         store=store,
         writer=writer,
         review=review,
+        proposals=proposals,
         decisions=Decisions(
             store,
             writer,
@@ -280,7 +286,9 @@ def build(
         background=Background(),
     )
     workplace.put_in_force = services.use
-    workplace.effects = RuleEffects(store, writer, review, services.decisions)
+    workplace.effects = RuleEffects(
+        store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
+    )
     return services
 
 

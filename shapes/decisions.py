@@ -97,6 +97,22 @@ class Decisions:
 
         return act.outcome(self._writer.commit_built(build))
 
+    def accept_as(
+        self, proposed: Mapping[NamedNode, Sequence[Statement]], by: Reviewer, *, reason: str | None = None
+    ) -> Outcome:
+        """Let open items in, each with the statements given for it, as far as the gate lets them.
+
+        They are judged together; what is refused stays open as it was. Raises `ReviewItemUnknown` and, for a
+        single item, `ReviewItemDecided`.
+        """
+        act = _Act(self, State.ACCEPTED, by, reason)
+
+        def build() -> Change:
+            act.choose(tuple(proposed), (State.OPEN,), "accept")
+            return act.accepting({item.iri: tuple(proposed[item.iri]) for item in act.items}, whole=False)
+
+        return act.outcome(self._writer.commit_built(build))
+
     def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
         """Keep the statements of open items out; one that was only warned of leaves the graph.
 

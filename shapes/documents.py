@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from shapes.decisions import Reviewer, agent_quads
 from shapes.errors import DocumentRemoved, DocumentUnknown
+from shapes.proposals import Proposals
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State
 from shapes.withdrawal import Withdrawal, Withdrawals
@@ -92,6 +93,7 @@ class Documents:
         self._review = review
         self._evidence = EvidenceReader(store)
         self._withdrawals = Withdrawals(store, writer, review)
+        self._proposals = Proposals(store, writer)
 
     def find(self, *, source: str | None = None, text: str | None = None) -> list[NamedNode]:
         """Documents, the last posted first; `source` must be equal, `text` be contained."""
@@ -274,6 +276,7 @@ class _Removing:
         for run in self._runs:
             yield from documents._evidence.quads(run)
             yield from documents._review.seen_in(run)
+        yield from documents._proposals.of_document(self._iri)
         for item in self._items:
             quads = documents._review.quads(item.iri)
             if item.state in (State.OPEN, State.SUPERSEDED):

@@ -6,6 +6,9 @@ ShapesError
 ├── ReviewItemUnknown
 ├── ReviewItemDecided    a decision on an item that is not open for it
 ├── ReasonNeeded         a rejection without a word why
+├── ProposalUnknown
+├── ProposalDecided      a decision on a proposal that is not open for it
+├── TermNotDeclared      a proposal accepted as a term that the ontology does not have
 ├── DocumentUnknown
 ├── DocumentRemoved      a document that was taken back
 ├── EntityUnknown
@@ -56,6 +59,35 @@ class ReviewItemDecided(ShapesError):
         else:
             told = "reopen it first"
         super().__init__(f"Review item {item} is {state}: {told}.")
+
+
+class ProposalUnknown(ShapesError):
+    """A proposal that does not exist."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no proposal {name}. List them with GET /proposals.")
+
+
+class ProposalDecided(ShapesError):
+    """A decision that the proposal's standing does not allow."""
+
+    def __init__(self, name: str, standing: str, wanted: str) -> None:
+        self.standing = standing
+        told = {
+            "reopen": "only what was accepted or dismissed can be reopened",
+            "retry": "only the statements of an accepted proposal can be tried again",
+        }.get(wanted, "reopen it first")
+        super().__init__(f"Proposal {name} is {standing}: {told}.")
+
+
+class TermNotDeclared(ShapesError):
+    """A proposal accepted as a term that the ontology does not have, or that is of the other kind."""
+
+    def __init__(self, iri: str, kind: str) -> None:
+        super().__init__(
+            f"The ontology declares no {kind} <{iri}>. Add it to a file of the ontology first (GET "
+            "/proposals/export gives a fragment), or give the IRI of one that it has."
+        )
 
 
 class ReasonNeeded(ShapesError):

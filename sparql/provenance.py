@@ -141,6 +141,8 @@ class RunRecord:
     review: Callable[[Verdict, Run, Mapping[Triple, Support]], Iterable[Quad]]
     outdated: Callable[[Verdict, Run], Iterable[Quad]] = lambda verdict, run: ()
     """Gives the quads of review items that the verdict makes untrue; see `retract`."""
+    more: Callable[[Verdict], Iterable[Quad]] = lambda verdict: ()
+    """Gives what else is kept with the run: words that the ontology does not know."""
 
     def __call__(self, verdict: Verdict) -> Iterator[Quad]:
         yield from run_quads(self.run)
@@ -148,6 +150,7 @@ class RunRecord:
             support = self.supports.get(statement.triple) or Support(confidence=statement.confidence)
             yield from support_quads(self.run, statement.triple, support)
         yield from self.review(verdict, self.run, self.supports)
+        yield from self.more(verdict)
 
     def retract(self, verdict: Verdict) -> Iterable[Quad]:
         """The system quads to remove in that commit."""
