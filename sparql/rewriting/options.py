@@ -14,11 +14,13 @@ class Inference(StrEnum):
 
     NONE = "none"
     RDFS = "rdfs"
+    OWL = "owl"
 
 
 @dataclass(frozen=True)
 class Options:
-    """`derived`: whether derived statements are visible. `inference`: RDFS at query time. `rewrite`: the
+    """`derived`: whether derived statements are visible. `inference`: RDFS, or
+    OWL's rules too, at query time. `rewrite`: the
     query rewriting extension of GeoSPARQL. `optimize`: the indexes. `explain`: how instead of what.
     """
 

@@ -126,8 +126,8 @@ class Rewriter:
             report.leave("topology", str(topology), why)
             if topology not in DERIVED_PROPERTIES and topology.value.endswith(_NEVER_KEPT):
                 report.warn(f"{topology} is kept of nothing: {why}.")
-        if options.inference is Inference.RDFS:
-            parsed = parse_query((yield from infer(parsed, report)), base)
+        if options.inference is not Inference.NONE:
+            parsed = parse_query((yield from infer(parsed, report, options.inference)), base)
         if not options.derived:
             if own_dataset:
                 report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
