@@ -1,14 +1,19 @@
 """`urbankg evaluate completion | urban | judge`: one command, a table, a report beside every answer."""
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 
+from extractors.errors import EvaluationError
 from extractors.models.accounting import Prices
-from server.commands_measure import measure_completion
+from server.measures.completion import measure_completion, print_completion
+from server.measures.judging import judge_tables
+from server.measures.urban import measure_urban, print_urban
 from server.settings import Settings
 from tests.extractors.tgi_stand_in import StandIn, running
+from tests.server.conftest import RecordedModel, triples
 
 PARK = "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))"
 
@@ -30,7 +35,8 @@ async def test_modes_are_compared_on_one_model_with_the_baseline_beside(
         modes = ("zero-shot", "1-shot")
         prices = Prices(1, 2, "EUR")
         for _ in range(2):  # the second finds everything answered
-            await measure_completion(settings, [file], modes, out, limit=None, seed=0, prices=prices)
+            scores = await measure_completion(settings, [file], modes, out, limit=None, seed=0, prices=prices)
+    print_completion(scores, prices)
     report = json.loads((out / "completion.json").read_text())["modes"]
     assert list(report) == ["always DC", "zero-shot", "1-shot"]
     assert report["zero-shot"]["five"]["value"] == pytest.approx(2 / 3, abs=1e-3)
@@ -40,3 +46,96 @@ async def test_modes_are_compared_on_one_model_with_the_baseline_beside(
     assert "always DC" in written.out
     assert "EUR/1000" in written.out
     assert "pairs.jsonl, line 4" in written.err
+
+
+GOLD = [
+    {
+        "id": "one",
+        "text": "Bowne Hall is a museum. It opened in 1990 and closed in 1985.",
+        "triples": [
+            {"subject": "Bowne Hall", "relation": "is a", "object": "museum"},
+            {"subject": "Bowne Hall", "relation": "opened", "object": "1990"},
+            {"subject": "Bowne Hall", "relation": "closed", "object": "1985"},
+        ],
+    },
+    {"id": "two", "text": "Nothing is stated here about anything at all.", "triples": []},
+]
+REPLIES = (
+    triples(
+        ("Bowne Hall", "is a", "museum"),
+        ("Bowne Hall", "opened", "1990"),
+        ("Bowne Hall", "closed", "1985"),
+        ("Yale Hall", "opened", "1990"),
+    ),
+    triples(),
+)
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, GOLD)))
+    return path
+
+
+async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_judge(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "run"
+    scores = await measure_urban(
+        Settings(), gold, out, limit=None, seed=0, prices=Prices(), model=RecordedModel(*REPLIES)
+    )
+    print_urban([("fast", scores)], Prices())
+    assert (scores.model.right, scores.model.told, scores.model.gold) == (3, 4, 3)
+    assert (scores.pipeline.right, scores.pipeline.told) == (3, 3), (
+        "a name that is not in the text is refused"
+    )
+    assert scores.gate is not None
+    assert scores.gate.right == scores.gate.told == 2, "opened after it closed: the shapes refuse one"
+    assert (scores.entities, scores.made_up) == (1, ())
+    report = json.loads((out / "urban.json").read_text())
+    assert report["gate"]["precision"]["value"] == 1.0
+    assert report["per_1000_tasks"]["turns"] == 1000
+    assert "made-up entities" in capsys.readouterr().out
+    with (out / "judge.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 2
+    assert {row["group"] for row in rows} == {"one"}
+    assert rows[0]["context"] == GOLD[0]["text"]
+    page = (out / "judge.html").read_text()
+    assert rows[0]["id"] in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+async def test_judged_tables_are_read_back_with_a_model_beside_them(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "run"
+    await measure_urban(
+        Settings(), gold, out, limit=None, seed=0, prices=Prices(), model=RecordedModel(*REPLIES)
+    )
+    judges = []
+    for name, verdicts in (("Ada", ("true", "yes")), ("Ben", ("TRUE", "0"))):
+        lines = (out / "judge.csv").read_text(encoding="utf-8-sig").splitlines()
+        judged = [f"{line[: line.rindex(',,')]},,{name}" for line in lines[1:]]
+        judged = [
+            line[: line.rindex(f",,{name}")].rstrip(",") + f",{verdict},,{name}"
+            for line, verdict in zip(judged, verdicts, strict=True)
+        ]
+        judges.append(tmp_path / f"{name}.csv")
+        judges[-1].write_text("\n".join([lines[0], *judged]), encoding="utf-8")
+    model = RecordedModel('{"verdict": "true", "confidence": 80}')
+    report = await judge_tables(judges, model=model, repeats=3, out=out, seed=0, prices=Prices())
+    told = {one["judge"]: (one["true"], one["false"]) for one in report["judges"]}
+    assert told == {"Ada": (2, 0), "Ben": (1, 1), "majority": (1, 0), "model recorded": (2, 0)}
+    assert len(model.asked) == 6
+    assert report["model"]["per_1000_tasks"]["turns"] == 3000
+    assert "Ada / Ben" in capsys.readouterr().out
+    assert "0.80" in (out / "judged-by-model.csv").read_text(encoding="utf-8-sig")
+
+
+async def test_a_table_in_which_nothing_is_judged_says_what_to_do(tmp_path: Path):
+    table = tmp_path / "judge.csv"
+    table.write_text("id,group,context,subject,relation,object,quote,judgement,confidence,judge\n")
+    with pytest.raises(EvaluationError, match="fill in the column"):
+        await judge_tables([table], model=None, repeats=1, out=None, seed=0, prices=Prices())

@@ -1,0 +1,36 @@
+"""The gate handed to the evaluation of extraction: every text over an empty graph, nothing kept."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from extractors.evaluation.rte import Extract, Gated
+from extractors.models import ChatModel
+from server.services import Services, build
+from server.settings import Settings
+
+
+@asynccontextmanager
+async def empty_graph(settings: Settings, model: ChatModel | None = None) -> AsyncIterator[Services]:
+    """A folder of its own with the ontology, shapes and model of the settings; it goes at the end."""
+    with tempfile.TemporaryDirectory(prefix="urbankg-evaluation-") as folder:
+        alone = settings.model_copy(update={"data": Path(folder), "store_url": None, "readers": 1})
+        async with build(alone, model=model) as services:
+            await services.opened()
+            yield services
+
+
+def gated(services: Services) -> Extract:
+    """Extraction as the server does it, up to the verdict of the gate; nothing is committed."""
+
+    async def extract(text: str) -> Gated:
+        outcome = await services.intake.extract(text, commit=False)
+        assert outcome.extraction is not None
+        return Gated(
+            outcome.extraction, frozenset(statement.triple for statement in outcome.verdict.accepted)
+        )
+
+    return extract

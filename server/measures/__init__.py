@@ -1,0 +1,1 @@
+"""What `urbankg evaluate` measures beside the benchmarks: completion, urban texts, judging, methods."""

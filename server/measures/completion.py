@@ -1,0 +1,90 @@
+"""The model's relations of places against the computed ones, mode by mode on one model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from extractors.completion import Completer
+from extractors.evaluation.completion.modes import settings_of_mode
+from extractors.evaluation.completion.pairs import NumberedPair, choose, read_pairs
+from extractors.evaluation.completion.run import answer_all
+from extractors.evaluation.completion.scoring import Scores, baselines, score
+from extractors.evaluation.estimates import cell
+from extractors.evaluation.expenses import expenses_cells, expenses_heads, expenses_json
+from extractors.evaluation.text2kgbench.folder import RunFolder
+from extractors.models.accounting import Prices
+from extractors.sources import BrokenRecord
+from geo.rcc8 import RCC5
+from server.measures.report import (
+    digest_of,
+    model_identity,
+    open_configured,
+    output,
+    progress_of,
+    told,
+    write_json,
+)
+from server.settings import Settings
+
+
+async def measure_completion(
+    settings: Settings,
+    files: Sequence[Path],
+    modes: Sequence[str],
+    out: Path,
+    *,
+    limit: int | None,
+    seed: int,
+    prices: Prices,
+) -> list[Scores]:
+    """Run the modes one after the other, print the table, and write it beside the answers."""
+    chosen = {name: settings_of_mode(name) for name in modes}
+    drawn = choose(list(_usable(files)), limit, seed)
+    truths = [truth for one in drawn if (truth := one.pair.computed) is not None]
+    scores = baselines(truths, seed=seed)
+    RunFolder(out, {"benchmark": "completion", "model": model_identity(settings), "files": digest_of(files)})
+    model = open_configured(settings)
+    try:
+        for name, how in chosen.items():
+            completer = Completer(model, how)
+            prompts = hashlib.sha256(completer.prompt_version.encode()).hexdigest()[:8]
+            file = out / f"{name.replace(' ', '-')}-{prompts}.jsonl"
+            with progress_of(name, len(drawn)) as tell:
+                answers = await answer_all(drawn, completer, file, tell=tell)
+            scores.append(score(name, answers, seed=seed))
+    finally:
+        await model.close()
+    rows = {one.name: {**one.json(), **expenses_json(one.cost, one.pairs, prices)} for one in scores}
+    write_json(out / "completion.json", {"seed": seed, "modes": rows})
+    return scores
+
+
+def _usable(files: Sequence[Path]) -> list[NumberedPair]:
+    pairs = []
+    for one in read_pairs(files):
+        if isinstance(one, BrokenRecord):
+            told.print(f"not usable: {one.place}: {one.reason}", markup=False)
+        else:
+            pairs.append(one)
+    return pairs
+
+
+def print_completion(scores: Sequence[Scores], prices: Prices) -> None:
+    """The table of modes, with the baselines on top."""
+    counts = {relation: scores[0].found[relation][0] for relation in RCC5}
+    heads = [f"{relation.value} ({count})" for relation, count in counts.items() if count]
+    table = Table(
+        "mode", "right of five", "with direction", *heads, "no answer", "faithful", *expenses_heads(prices),
+        title=f"Completion: {scores[0].pairs} pairs; the computed relation is the truth; right by relation",
+    )  # fmt: skip
+    for one in scores:
+        by = [str(one.found[relation][1]) for relation, count in counts.items() if count]
+        table.add_row(
+            one.name, cell(one.five), cell(one.directed), *by, str(one.failed), str(one.faithful),
+            *expenses_cells(one.cost, one.pairs, prices),
+        )  # fmt: skip
+    output().print(table)
