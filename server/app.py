@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 from server.compression import Compression
 from server.direct import Direct
 from server.following import following
+from server.language_model import meeting
 from server.limits import RateLimit
 from server.methods import Methods
 from server.openapi import complete
@@ -22,6 +23,7 @@ from server.routes import (
     entities,
     extractions,
     health,
+    models,
     ontologies,
     proposals,
     relations,
@@ -45,7 +47,7 @@ def create_app(services: Services) -> ASGIApp:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await services.start()
         try:
-            async with following(services):
+            async with following(services), meeting(services):
                 yield
         finally:
             await services.close()
@@ -58,7 +60,7 @@ def create_app(services: Services) -> ASGIApp:
     )
     routers = [sparql.router(services, services.updates, services.admission)]
     # These need only the store, or wait by themselves where they write.
-    routers += [room.router(services) for room in (store, changes, health, ontologies)]
+    routers += [room.router(services) for room in (store, changes, health, models, ontologies)]
     for router in routers:
         app.include_router(router)
     for room in (

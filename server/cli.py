@@ -18,6 +18,7 @@ from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
 from server.commands_infer import infer
 from server.commands_keys import key_app
+from server.commands_models import models
 from server.commands_proposals import proposals_app
 from server.commands_relate import relate
 from server.commands_review import review_app
@@ -38,6 +39,7 @@ storage_cli.register(app)
 commands_workplace.register(app)
 app.command()(relate)
 app.command()(infer)
+app.command()(models)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

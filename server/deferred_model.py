@@ -1,10 +1,31 @@
 """A model that is opened when it is first asked: a server starts and serves without one."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from extractors.models import ChatModel, Message, PromptProfile, Reply
+
+
+class Shown(Protocol):
+    """What is known of a model server."""
+
+    def json(self) -> dict[str, Any]:
+        """As people are shown it."""
+        ...
+
+
+@runtime_checkable
+class Reachable(Protocol):
+    """A model behind an address, which can be met before it is asked, and about which something is known."""
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Get to know the server, and have it compile these schemas."""
+        ...
+
+    def state(self) -> Shown:
+        """What is known now."""
+        ...
 
 
 class DeferredModel:
@@ -14,11 +35,31 @@ class DeferredModel:
     """
 
     def __init__(self, open_: Callable[[], ChatModel], *, name: str, prompt_profile: PromptProfile) -> None:
-        self.name = name
+        self._name = name
         self.prompt_profile: PromptProfile = prompt_profile
         self._open = open_
         self._model: ChatModel | None = None
         self._opening = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's own name, once it is open."""
+        return self._name if self._model is None else self._model.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was asked for."""
+        return self._model is not None
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Open the model now, and meet its server where it has one. Raises `ModelError`."""
+        model = await self._opened()
+        if isinstance(model, Reachable):
+            await model.start(schemas)
+
+    def state(self) -> dict[str, Any] | None:
+        """What is known of the model's server; None where there is none, or before it was asked for."""
+        return self._model.state().json() if isinstance(self._model, Reachable) else None
 
     async def complete(
         self,
@@ -29,13 +70,14 @@ class DeferredModel:
         temperature: float = 0.0,
     ) -> Reply:
         """Answer the dialog as the model does."""
+        model = await self._opened()
+        return await model.complete(messages, schema=schema, max_tokens=max_tokens, temperature=temperature)
+
+    async def _opened(self) -> ChatModel:
         async with self._opening:
             if self._model is None:
                 self._model = await asyncio.to_thread(self._open)
-                self.name = self._model.name
-        return await self._model.complete(
-            messages, schema=schema, max_tokens=max_tokens, temperature=temperature
-        )
+        return self._model
 
     async def close(self) -> None:
         """Let go of the model if it was opened."""

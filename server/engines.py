@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
-from extractors.models import ChatModel
+from extractors.models import MeteredModel
 from ontology import Schema
 from server.rulebook import Rulebook, in_force
 from server.settings import Settings
@@ -86,7 +86,7 @@ class EngineParts:
     review: ReviewQueue
     proposals: Proposals
     readers: QueryReaders
-    model: ChatModel
+    model: MeteredModel
     load_rules: Callable[[], Rulebook]
 
 
@@ -122,6 +122,7 @@ def _open(parts: EngineParts) -> Engines:
     from extractors import ExtractionSettings, Linker, Pipeline
     from server.batch import GeometryAssessor
     from server.intake import Intake
+    from server.language_model import prices_of
     from server.proposing import settling
     from server.resolving import ResolutionAssessor
     from sparql.inference.materialised import Inferences
@@ -157,6 +158,8 @@ def _open(parts: EngineParts) -> Engines:
             parts.proposals,
             rules=lambda: workplace.current,
             pipeline=pipeline,
+            prices=prices_of(settings),
+            finished=parts.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 GeometryAssessor(settings, relations, labels, parts.review),

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
+from extractors.models.accounting import Prices, account
 from extractors.readers.costs import costs, turn_json
 from server.batch import Assessor, Batch
 from server.proposing import use_of
@@ -36,6 +38,7 @@ class Outcome:
     verdict: Verdict
     supports: Mapping[Triple, Support]
     extraction: Extraction | None = None
+    usage: Mapping[str, Any] | None = None
 
     def json(self) -> dict[str, Any]:
         """The answer of `POST /extractions` and `POST /candidates`."""
@@ -54,6 +57,7 @@ class Outcome:
             "derived": len(verdict.derived.additions),
             "revision": verdict.revision,
             "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
+            "usage": self.usage,
             "trace": None if self.extraction is None else trace_json(self.extraction),
         }
 
@@ -63,6 +67,7 @@ class Intake:
 
     `rules` gives the rules in force. They are asked for while nobody else writes, so the versions that a
     statement's provenance names are those that judged it. `assessors` look at each batch before the gate.
+    `prices` make money of tokens; `finished` is told the seconds of each extraction.
     """
 
     def __init__(
@@ -74,6 +79,8 @@ class Intake:
         rules: Callable[[], Rulebook],
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
+        prices: Prices | None = None,
+        finished: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._assessors = tuple(assessors)
         self._writer = writer
@@ -81,6 +88,8 @@ class Intake:
         self._proposals = proposals
         self._rules = rules
         self._pipeline = pipeline
+        self._prices = prices or Prices()
+        self._finished = finished
 
     async def extract(
         self,
@@ -95,8 +104,9 @@ class Intake:
         `about` are facts that the run keeps beside its own, such as the rating of a review. Raises
         `ExtractionError`; then nothing was written.
         """
-        started = datetime.now(UTC)
-        extraction = await self._pipeline.extract(text)
+        started, begin = datetime.now(UTC), time.monotonic()
+        with account() as spent:
+            extraction = await self._pipeline.extract(text)
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
@@ -109,7 +119,11 @@ class Intake:
         if extraction.adapter is not None:
             facts[UKG.adapter] = extraction.adapter
         document = Document(text, source)
-        return await self._commit(batch, started, facts, document, source, commit, extraction)
+        outcome = await self._commit(batch, started, facts, document, source, commit, extraction)
+        seconds = time.monotonic() - begin
+        self._finished(seconds)
+        spent.finish_task(seconds)
+        return replace(outcome, usage=spent.json(self._prices))
 
     async def submit(
         self,

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from extractors.models.accounting import Call, Outcome, Prices
 from sparql.change import Verdict
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -52,6 +53,38 @@ class Metrics:
             registry=self.registry,
             buckets=_SECONDS,
         )
+        self.model_calls = Histogram(
+            "urbankg_model_call_seconds",
+            "Time of the model's replies, with waiting and retries, by how they ended.",
+            ("outcome",),
+            registry=self.registry,
+            buckets=_SECONDS,
+        )
+        self.model_retries = Counter(
+            "urbankg_model_retries", "Requests to the model that were sent again.", registry=self.registry
+        )
+        self.model_tokens = Counter(
+            "urbankg_model_tokens",
+            "Tokens to (in) and from (out) the model.",
+            ("way",),
+            registry=self.registry,
+        )
+        self.model_cost = Counter(
+            "urbankg_model_cost",
+            "What the model's tokens cost by the configured prices.",
+            ("currency",),
+            registry=self.registry,
+        )
+        self.extractions = Histogram(
+            "urbankg_extraction_seconds",
+            "Time from a text to its verdict.",
+            registry=self.registry,
+            buckets=_SECONDS,
+        )
+        for outcome in Outcome:
+            self.model_calls.labels(outcome.value)
+        for way in ("in", "out"):
+            self.model_tokens.labels(way)
         for verdict in ("accepted", "refused", "warned"):
             self.statements.labels(verdict)
         for verdict in ("accepted", "partly", "refused"):
@@ -66,6 +99,16 @@ class Metrics:
         self.changes.labels(kind).inc()
         if verdict.revision is not None:
             self.commits.observe(seconds)
+
+    def asked(self, call: Call, prices: Prices) -> None:
+        """Count a call of the model."""
+        self.model_calls.labels(call.outcome.value).observe(call.seconds)
+        self.model_retries.inc(call.attempts - 1)
+        self.model_tokens.labels("in").inc(call.prompt_tokens)
+        self.model_tokens.labels("out").inc(call.completion_tokens)
+        cost = prices.cost(call.prompt_tokens, call.completion_tokens)
+        if cost is not None:
+            self.model_cost.labels(prices.currency).inc(cost)
 
     def watch(self, *readings: "Reading") -> None:
         """Add values that are read when they are asked for."""

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Self
 
 import ontology as ontology_room
 import shapes as shapes_room
-from extractors.models import ChatModel, open_model
+from extractors.models import ChatModel, MeteredModel
 from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Folders
-from server.deferred_model import DeferredModel
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
 from server.keys import KeyStore
+from server.language_model import language_model
 from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
 from server.proposing import ProposalDesk
@@ -74,7 +74,7 @@ class Services:
     decisions: Decisions
     documents: Documents
     merging: Merging
-    model: ChatModel
+    model: MeteredModel
     readers: QueryReaders
     rewriter: Rewriter
     updates: Updates
@@ -222,11 +222,12 @@ def build(
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
     writer.replace_ontology(workplace.schema.triples)
-    chat = model or _deferred(settings)
     review = ReviewQueue(store)
     proposals = Proposals(store, writer)
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
+    metrics = _metrics(store, writer, readers)
+    chat = language_model(settings, metrics, model)
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, ReaderPool):
@@ -275,7 +276,7 @@ def build(
             capturer_of(store, settings),
             lambda: store.graph,
         ),
-        metrics=_metrics(store, writer, readers),
+        metrics=metrics,
         draining=Draining(),
         answers=AnswerLog(),
         changes=changes,
@@ -335,17 +336,3 @@ def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders) -> Metri
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
     )
     return metrics
-
-
-def _deferred(settings: Settings) -> ChatModel:
-    def opened() -> ChatModel:
-        return open_model(
-            settings.model_url,
-            model=settings.model_name,
-            api_key=settings.model_api_key,
-            timeout_seconds=settings.model_timeout_s,
-        )
-
-    if settings.model_url:
-        return DeferredModel(opened, name=settings.model_name or settings.model_url, prompt_profile="full")
-    return DeferredModel(opened, name="embedded", prompt_profile="compact")

@@ -88,7 +88,25 @@ class Settings(BaseModel):
     model_api_key: str | None = Field(
         None, description="Key for that server.", json_schema_extra={"secret": True}
     )
-    model_timeout_s: float = Field(120, gt=0, description="Seconds one reply of the model may take.")
+    model_timeout_s: float = Field(
+        120, gt=0, description="Seconds one reply of the model may take, with retries and their pauses."
+    )
+    model_first_token_timeout_s: float = Field(
+        60, gt=0, description="Seconds that server may take before the first token of a reply."
+    )
+    model_token_timeout_s: float = Field(
+        30, gt=0, description="Seconds that server may fall silent in the middle of a reply."
+    )
+    model_concurrency: int = Field(
+        8, ge=1, description="Requests sent to that server at a time; fewer if it says that it takes fewer."
+    )
+    model_price_input: float | None = Field(
+        None, ge=0, description="What a million tokens cost that go to the model, in `model_currency`."
+    )
+    model_price_output: float | None = Field(
+        None, ge=0, description="What a million tokens cost that the model writes."
+    )
+    model_currency: str = Field("USD", description="The currency of these prices, as its ISO 4217 code.")
     calibration: Path | None = Field(
         None,
         description="JSON file that makes probabilities of the model's scores (`extractors/calibration.py`); "

@@ -20,12 +20,21 @@ __all__ = ["MeteredModel"]
 
 
 class MeteredModel:
-    """Passes every call on and notes it: in `total`, in the account that is open, and with `tell`."""
+    """Passes every call on and notes it: in `total`, in the account that is open, and with `tell`.
 
-    def __init__(self, model: ChatModel, tell: Callable[[Call], None] = lambda call: None) -> None:
+    `tell_task` is told the seconds of each whole task, such as the extraction of a text.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        tell: Callable[[Call], None] = lambda call: None,
+        tell_task: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
         self.model = model
         self.total = Account()
         self._tell = tell
+        self._tell_task = tell_task
 
     @property
     def name(self) -> str:
@@ -70,6 +79,11 @@ class MeteredModel:
             )
         )
         return reply
+
+    def finish_task(self, seconds: float) -> None:
+        """Count a task for which the model was asked."""
+        self.total.finish_task(seconds)
+        self._tell_task(seconds)
 
     async def close(self) -> None:
         """Let go of the model."""

@@ -33,6 +33,8 @@ __all__ = ["HttpModel", "ModelState"]
 _RECOGNISED_FOR_S: Final = 300.0
 _DOUBTFUL: Final = (None, 404, 503)
 """After these the server may be another one when it is back."""
+UNNAMED: Final = "unnamed model"
+"""A server that tells no model's name; its address is not for provenance."""
 Answer = TypeVar("Answer")
 
 
@@ -96,7 +98,7 @@ class HttpModel:
         self._timeouts = timeouts or Timeouts()
         self._endpoint = Endpoint(server_root(url), api_key=api_key, timeouts=self._timeouts)
         self._wanted = model
-        self.name = model or self._endpoint.shown
+        self.name = model or UNNAMED
         self._concurrency = concurrency
         self._retry = retry or RetryPolicy()
         self._circuit = circuit or Circuit()
@@ -252,7 +254,7 @@ class HttpModel:
                 met = replace(met, at=self._clock())
             else:
                 met = await try_out(self._endpoint, server, self._wanted, self._clock())
-                self.name = met.name or self._endpoint.shown
+                self.name = met.name or UNNAMED
             self._met, self._doubted = met, False
             places = min(self._concurrency, server.concurrency or self._concurrency)
             if places != self._slots.places:

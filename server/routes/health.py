@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import JSONResponse, Response
 
 from server.keys import Scope
+from server.language_model import model_health
 from server.metrics import CONTENT_TYPE
 from server.services import Services
 from server.stores import capabilities
@@ -32,6 +33,7 @@ def router(services: Services) -> APIRouter:
             "revision": services.store.revision(),
             "store": capabilities(services.store),
             "model": services.model.name,
+            "model_state": model_health(services.model),
             "ontology": services.schema.version,
             "shapes": services.gate.version if services.is_open else None,
         }

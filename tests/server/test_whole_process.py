@@ -49,14 +49,16 @@ def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_ba
         server = RunningServer(tmp_path / "data", model_url=model.url)
         httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
         revision = httpx.get(server.url + "/healthz", timeout=120).json()["revision"]
-        model.seconds = 5
+        model.held = 1
         other = COLUMBIA.replace("Columbia University", "Fordham University")
         posting = threading.Thread(target=_post_quietly, args=(server.url, other))
         posting.start()
-        time.sleep(0.5)
+        deadline = time.monotonic() + 120
+        while not model.at_once and time.monotonic() < deadline:
+            time.sleep(0.01)
         server.kill()
         posting.join()
-        model.seconds = 0
+        model.held = 0
         with RunningServer(tmp_path / "data", model_url=model.url) as again:
             assert httpx.get(again.url + "/healthz", timeout=120).json()["revision"] == revision
             assert len(ask_wrapper(again.url, ESTABLISHED)) == 1
