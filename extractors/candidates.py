@@ -18,6 +18,7 @@ from extractors.readers.reading import Turn
 __all__ = [
     "AMBIGUOUS_NAME",
     "HEDGED",
+    "HELD",
     "LOW_CONFIDENCE",
     "NOTHING_STANDS",
     "NOT_A_NAME",
@@ -61,6 +62,9 @@ LOW_CONFIDENCE: Final = NamedNode(SYSTEM + "LowConfidence")
 """The model was less sure than the settings demand."""
 NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")
 """A new entity of which no statement but its name is free of problems."""
+
+HELD: Final = NamedNode(SYSTEM + "OpenExtraction")
+"""Extracted in the open mode, which lets nothing into the graph by itself."""
 
 RDF_TYPE: Final = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 RDFS_LABEL: Final = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")

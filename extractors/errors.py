@@ -1,6 +1,7 @@
 """Every error of the extractors room, in one tree.
 
 ExtractionError
+├── OpenModeUnsupported       the model cannot name relations in its own words
 ├── CalibrationError          scores and judgements, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
 ├── EvaluationError           a benchmark's files, or the folder of a run, cannot be used
@@ -28,6 +29,10 @@ __all__ = [
 
 class ExtractionError(Exception):
     """Something kept text from becoming candidates; the message says what to do about it."""
+
+
+class OpenModeUnsupported(ExtractionError):
+    """The embedded model was trained to answer for the relations of an ontology, and names none by itself."""
 
 
 class CalibrationError(ExtractionError):

@@ -11,9 +11,10 @@ from pyoxigraph import NamedNode
 from extractors.calibration import Calibration
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
 from extractors.cleaning import check_text, readable
+from extractors.errors import OpenModeUnsupported
 from extractors.grounding import GroundedText
 from extractors.linking import Labels, Linker
-from extractors.methods import Method
+from extractors.methods import FAST, OPEN, Method
 from extractors.minting import Minter
 from extractors.models.chat import ChatModel
 from extractors.readers import Reader, Reading, Turn, open_reader
@@ -73,14 +74,20 @@ class Pipeline:
     async def extract(self, text: str, method: Method | None = None) -> Extraction:
         """Extract the statements of a text; they are candidates, and their problems stand beside them.
 
-        `method` is that of the settings unless given.
+        `method` is that of the settings unless given; where the ontology is empty, a model that can extracts
+        in the open mode instead of the fast one. Raises `OpenModeUnsupported` for a model that cannot.
 
         Raises `TextError` when the text cannot be worked on, `ModelUnavailable` or `ModelTimeout` as soon as
         the model fails so, and another `ModelError` when not one window could be read.
         """
         started = self._clock()
         schema = self.schema
-        chosen = method or self.settings.method
+        chosen = method or self._default(schema)
+        if chosen.held and self.model.prompt_profile == "compact":
+            raise OpenModeUnsupported(
+                "The embedded model answers for the relations of an ontology and names none by itself: set "
+                "model_url to a larger model for the open mode, or load an ontology."
+            )
         reader = await asyncio.to_thread(self._reader, chosen)
         shown = await asyncio.to_thread(self._windows, text, reader)
         readings = await self._read_all(reader, [words for _, words in shown], schema)
@@ -90,7 +97,7 @@ class Pipeline:
         spans = [Span(window.start, window.end) for window, _ in shown]
         placed = list(zip(spans, readings, strict=True))
         said = [Said(triple, span) for span, reading in placed for triple in reading.triples]
-        candidates, entities = await asyncio.to_thread(self._state, text, schema, said)
+        candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
         traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
         replies = [trace.reply for trace in traces if trace.reply is not None]
         return Extraction(
@@ -103,6 +110,13 @@ class Pipeline:
             method=chosen.name,
             seconds=self._clock() - started,
         )
+
+    def _default(self, schema: Schema) -> Method:
+        """The method of the settings, or the open one where there is nothing to ask for."""
+        method = self.settings.method
+        is_empty = not schema.classes and not schema.properties
+        can = self.model.prompt_profile == "full"
+        return OPEN if is_empty and can and method == FAST else method
 
     def _reader(self, method: Method) -> Reader:
         """The reader for a method; its prompts are read once."""
@@ -134,7 +148,7 @@ class Pipeline:
         return [readings[number] for number in sorted(readings)]
 
     def _state(
-        self, text: str, schema: Schema, said: Sequence[Said]
+        self, text: str, schema: Schema, said: Sequence[Said], method: Method
     ) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         settings = self.settings
         builder = StatementBuilder(
@@ -145,6 +159,7 @@ class Pipeline:
             language=settings.languages[0] if settings.languages else "",
             minimum_confidence=settings.minimum_confidence,
             calibration=self._calibration,
+            held=method.held,
         )
         return builder.build(said)
 

@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode
 from extractors.calibration import Calibration
 from extractors.candidates import (
     HEDGED,
+    HELD,
     LOW_CONFIDENCE,
     NOT_IN_TEXT,
     NOTHING_STANDS,
@@ -97,6 +98,7 @@ class StatementBuilder:
         language: str,
         minimum_confidence: float,
         calibration: Calibration | None = None,
+        held: bool = False,
     ) -> None:
         self._text = text
         self._schema = schema
@@ -105,6 +107,7 @@ class StatementBuilder:
         self._language = language
         self._minimum_confidence = minimum_confidence
         self._calibration = calibration
+        self._held = held
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
@@ -341,6 +344,9 @@ class StatementBuilder:
         if grounded.cue is not None:
             message = f'The text says it with "{grounded.cue}": denied, planned or supposed is not stated.'
             yield Problem(HEDGED, message, value=Literal(grounded.cue))
+        if self._held:
+            message = "It was extracted in the open mode, where a person decides about every statement."
+            yield Problem(HELD, message)
         if triple.confidence is not None and triple.confidence < self._minimum_confidence:
             message = (
                 f"The model's confidence {triple.confidence:.2f} is below {self._minimum_confidence:.2f}."

@@ -150,9 +150,12 @@ class Proposals:
         )
 
     def named_by(self, schema: Schema) -> dict[NamedNode, NamedNode]:
-        """The open proposals whose word is now a label of a term of the ontology, with that term."""
+        """The open proposals whose word is now a label of a term of the ontology, with that term.
+
+        Classes come first: what is let in with its kind can then be the end of a relation.
+        """
         found: dict[NamedNode, NamedNode] = {}
-        for iri in self.find(ProposalFilter()):
+        for iri in (i for kind in TermKind for i in self.find(ProposalFilter(kind=kind))):
             proposal = self.get(iri, examples=0)
             term = next((t for form in proposal.forms if (t := _term(schema, proposal.kind, form))), None)
             if term is not None:
