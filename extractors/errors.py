@@ -4,6 +4,7 @@ ExtractionError
 ├── OpenModeUnsupported       the model cannot name relations in its own words
 ├── CalibrationError          scores and judgements, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
+├── TrainingDataError         what an adapter is to be trained on cannot be used
 ├── EvaluationError           a benchmark's files, or the folder of a run, cannot be used
 └── ModelError                the language model did not give a usable reply
     ├── ModelUnavailable      down, refusing connections, or its weights are not installed
@@ -24,6 +25,7 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "SourceError",
+    "TrainingDataError",
 ]
 
 
@@ -41,6 +43,10 @@ class CalibrationError(ExtractionError):
 
 class SourceError(ExtractionError):
     """A file of source records, or the mapping that reads it, cannot be used; the message says where."""
+
+
+class TrainingDataError(ExtractionError):
+    """A file of training data, or what a teacher said, cannot be used; the message says where and why."""
 
 
 class EvaluationError(ExtractionError):

@@ -64,20 +64,19 @@ def read_answer(words: str) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-_NUMBERS = ("integer", "decimal", "double", "float", "nonNegativeInteger", "positiveInteger", "int", "long")
+_NUMBERS = frozenset({"integer", "decimal", "double", "float", "nonNegativeInteger", "positiveInteger"})
 _MOST_CLASSES = 2
 
 
 def field_of(schema: Schema, term: OntologyProperty) -> Field:
     """Show a property with its domain and range (K1); of many alternatives none is shown."""
-    if term.kind is PropertyKind.OBJECT:
-        return Field(term.label, _classes(schema, term.domains), _classes(schema, term.ranges))
+    domain, classes = _classes(schema, term.domains), _classes(schema, term.ranges)
+    if classes or term.kind is PropertyKind.OBJECT:
+        return Field(term.label, domain, classes)
     kinds = {iri.value.removeprefix(XSD) for iri in term.ranges}
     if any(kind.startswith(("date", "gYear")) for kind in kinds):
-        return Field(term.label, _classes(schema, term.domains), "date")
-    if kinds & set(_NUMBERS):
-        return Field(term.label, _classes(schema, term.domains), "number")
-    return Field(term.label, _classes(schema, term.domains))
+        return Field(term.label, domain, "date")
+    return Field(term.label, domain, "number" if kinds & _NUMBERS else "")
 
 
 def _classes(schema: Schema, classes: Iterable[NamedNode]) -> str:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from server import commands_measure, commands_workplace, operations, storage_cli
+from server import commands_measure, commands_train, commands_workplace, operations, storage_cli
 from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
 from server.commands_infer import infer
@@ -37,6 +37,7 @@ app.add_typer(evaluate_app, name="evaluate")
 commands_measure.register(evaluate_app)
 storage_cli.register(app)
 commands_workplace.register(app)
+commands_train.register(app)
 app.command()(relate)
 app.command()(infer)
 app.command()(models)

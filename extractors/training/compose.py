@@ -40,11 +40,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 _NAME_OF = {"area": "district"}
 IS_A = "is a"
-KINDS = dict(
-    (part.strip() for part in line.split("="))
-    for line in (_FRAMES / "kinds.txt").read_text(encoding="utf-8").splitlines()
-    if "=" in line and not line.startswith("#")
-)
+_KIND_LINES = (_FRAMES / "kinds.txt").read_text(encoding="utf-8").splitlines()
+KINDS = {
+    slot.strip(): label.strip()
+    for slot, equals, label in (line.partition("=") for line in _KIND_LINES if not line.startswith("#"))
+    if equals
+}
 """Slot types and the class label that names of the type get where the text does not say their kind."""
 
 

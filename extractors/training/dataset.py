@@ -18,6 +18,7 @@ from extractors.training.fields import Asked, CityFields, TopicFields
 from extractors.training.questions import QuestionMaker
 from extractors.training.relations import labels_of
 from extractors.training.text2kgbench import Topic, held_back
+from extractors.training.trajectories import Instruction
 from ontology.schema import Schema
 
 __all__ = ["PLAN", "Example", "Mixture", "build", "fingerprint", "write"]
@@ -31,13 +32,15 @@ _ONTOLOGY = Path(__file__).resolve().parents[2] / "ontology"
 class Example:
     """One row of the training set: a text with the fields of its form, or a dialog with one answer.
 
-    `source` is "city", "plan", or the name of a Text2KGBench ontology.
+    `source` is "city", "plan", "instruction" or the name of a Text2KGBench ontology. `dialog` holds role and
+    words of each turn before the answer.
     """
 
     source: str
     text: str
     fields: tuple[Asked, ...] = ()
     answer: str = ""
+    dialog: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ def _plans(count: int, random: Random, *, validation: bool) -> list[Example]:
     made: dict[str, Example] = {}
     while len(made) < count:
         user, answer = asker.example()
-        made.setdefault(user, Example("plan", user, answer=answer))
+        dialog = (("system", PLAN), ("user", user))
+        made.setdefault(user, Example("plan", user, answer=answer, dialog=dialog))
     return list(made.values())
 
 
@@ -95,18 +99,33 @@ def _topics(
     ]
 
 
+def _instructions(instructions: Sequence[Instruction]) -> list[Example]:
+    made = []
+    for one in instructions:
+        *dialog, answer = ((message.role, message.content) for message in one.messages)
+        made.append(Example("instruction", dialog[-1][1], answer=answer[1], dialog=tuple(dialog)))
+    return made
+
+
 def build(
-    mixture: Mixture, topics: Sequence[Topic] = (), *, seed: int, validation: bool, rename: float = 0.4
+    mixture: Mixture,
+    topics: Sequence[Topic] = (),
+    instructions: Sequence[Instruction] = (),
+    *,
+    seed: int,
+    validation: bool,
+    rename: float = 0.4,
 ) -> list[Example]:
     """Make the examples in the order of training: shuffled, those of later ontologies in the second half."""
     random = Random(f"{seed}-{validation}")
     made = _city(mixture.city, random, validation=validation)
     made += _plans(mixture.plans, random, validation=validation)
     made += _topics(topics, mixture.repeats, random, validation=validation, rename=rename)
+    made += _instructions(instructions)
     random.shuffle(made)
     later = [example for example in made if example.source in mixture.later]
     rest = [example for example in made if example.source not in mixture.later]
-    half = max(0, len(made) // 2 - 0) if later else len(rest)
+    half = len(made) // 2 if later else len(rest)
     second = rest[half:] + later
     random.shuffle(second)
     return rest[:half] + second

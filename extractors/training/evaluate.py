@@ -26,7 +26,7 @@ from extractors.models.weights import ADAPTER_PATH
 from extractors.readers.form import pairs_of
 from extractors.training.dataset import PLAN
 
-__all__ = ["measure", "plan_schema"]
+__all__ = ["measure", "measure_run", "plan_schema"]
 
 _LEAST_PRESENCE = 0.05
 _SURE = 0.5
@@ -78,10 +78,10 @@ class _Found:
 
 
 def _plan_schema_for(user: str) -> dict[str, Any]:
-    lines = dict(
-        line.split(": ", 1) if ": " in line else (line.rstrip(": "), "") for line in user.split("\n")
-    )
-    lists = {key: [part for part in value.split("; ") if part] for key, value in lines.items()}
+    lists = {}
+    for line in user.split("\n"):
+        key, _, value = line.partition(":")
+        lists[key] = [part.strip() for part in value.split("; ") if part.strip()]
     return plan_schema(lists["Names"], lists["Classes"], lists["Relations"])
 
 
@@ -172,19 +172,23 @@ async def measure(
     return scores
 
 
+def measure_run(out: Path, adapter: Path, limit: int | None = None) -> dict[str, Any]:
+    """Measure an adapter on its run's validation.jsonl; writes scores.json and calibration.json there."""
+    with (out / "validation.jsonl").open(encoding="utf-8") as file:
+        examples = [json.loads(line) for line in file]
+    scores = asyncio.run(measure(examples[:limit], adapter, out))
+    (out / "scores.json").write_text(json.dumps(scores, indent=1), encoding="utf-8")
+    return scores
+
+
 def main() -> None:
     """Measure the adapter on FOLDER/validation.jsonl and write FOLDER/scores.json."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, default=ADAPTER_PATH)
-    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--limit", type=int)
     arguments = parser.parse_args()
-    with (arguments.out / "validation.jsonl").open(encoding="utf-8") as file:
-        examples = [json.loads(line) for line in file]
-    examples = examples[: arguments.limit or None]
-    scores = asyncio.run(measure(examples, arguments.adapter, arguments.out))
-    (arguments.out / "scores.json").write_text(json.dumps(scores, indent=1), encoding="utf-8")
-    print(json.dumps(scores, indent=1))
+    print(json.dumps(measure_run(arguments.out, arguments.adapter, arguments.limit), indent=1))
 
 
 if __name__ == "__main__":

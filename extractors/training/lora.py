@@ -182,7 +182,7 @@ class Tuner:
     def validate(self, examples: Sequence[Example]) -> float:
         """Mean loss over held-out examples, weighted by batch."""
         rows = sorted(rows_of(self.tokenizer, examples), key=lambda row: len(row.tokens))
-        losses = []
+        losses: list[float] = []
         with torch.no_grad():
             for at in range(0, len(rows), self.settings.batch):
                 losses.append(self.loss(rows[at : at + self.settings.batch]).item())

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from extractors.form import END_OF_ANSWER, NONE, opening
-from extractors.training.dataset import PLAN, Example
+from extractors.training.dataset import Example
 
 __all__ = ["Row", "rows_of"]
+
+_LONGEST_DIALOG = 1024
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Row:
     weights: tuple[float, ...]
 
 
-def _plan(tokenizer: Any, example: Example) -> Row:
-    messages = [{"role": "system", "content": PLAN}, {"role": "user", "content": example.text}]
+def _dialog(tokenizer: Any, example: Example) -> Row:
+    messages = [{"role": role, "content": words} for role, words in example.dialog]
     prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
     head = tokenizer(prompt, add_special_tokens=False)["input_ids"]
     answer = tokenizer(example.answer, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
@@ -63,7 +65,7 @@ def rows_of(tokenizer: Any, examples: Sequence[Example], *, longest: int = 200) 
     """Turn examples into rows of at most `longest` tokens; fields that do not fit are left out."""
     rows = []
     for example in examples:
-        row = _plan(tokenizer, example) if example.source == "plan" else _form(tokenizer, example, longest)
-        if row is not None:
+        row = _dialog(tokenizer, example) if example.dialog else _form(tokenizer, example, longest)
+        if row is not None and len(row.tokens) <= max(longest, _LONGEST_DIALOG):
             rows.append(row)
     return rows

@@ -116,7 +116,7 @@ def _rows(paths: Iterable[Path]) -> Iterator[dict[str, str]]:
 def read_topic(ontology: Path, rows: Sequence[Path]) -> Topic:
     """Read one ontology and its training rows."""
     document = json.loads(ontology.read_text(encoding="utf-8"))
-    concepts = {concept["qid"]: concept["label"].strip() for concept in document["concepts"]}
+    concepts: dict[str, str] = {one["qid"]: one["label"].strip() for one in document["concepts"]}
 
     def concept(key: str) -> str:
         return concepts.get(key, "" if re.fullmatch(r"Q\d+", key or "Q0") else key)

@@ -1,67 +1,65 @@
-"""Trains, exports, measures and documents the adapter: python -m extractors.training.train --out FOLDER."""
+"""One training run from data to adapter: build, train, export, measure, document.
+
+Needs PyTorch, transformers and peft (`pip install 'urbankg[train]'`); a GPU is used where there is one.
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 from collections import Counter
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from extractors.models.weights import ADAPTER_PATH
+from extractors.training.card import write_card
 from extractors.training.dataset import Mixture, build, fingerprint, write
+from extractors.training.evaluate import measure_run
 from extractors.training.export import export_gguf
 from extractors.training.lora import Settings, Tuner
 from extractors.training.text2kgbench import read_topics
+from extractors.training.trajectories import read_instructions
 
-__all__ = ["main"]
+__all__ = ["Run", "train"]
 
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for data, safetensors and the record")
-    parser.add_argument("--adapter", type=Path, default=ADAPTER_PATH, help="where the GGUF adapter goes")
-    parser.add_argument("--text2kgbench", type=Path, help="an unpacked wikidata_tekgen folder")
-    parser.add_argument("--city", type=int, default=4000, help="forms over composed passages to make")
-    parser.add_argument("--plans", type=int, default=900, help="plans of questions to make")
-    parser.add_argument("--repeats", type=int, default=1, help="how often each sentence of a topic comes")
-    parser.add_argument("--later", nargs="*", default=[], help="ontologies that the first half leaves out")
-    parser.add_argument(
-        "--engine", default=sys.executable, help="the Python that has xllamacpp, to measure with"
-    )
-    for field in fields(Settings):
-        kind = type(field.default)
-        if kind is bool:
-            parser.add_argument(
-                f"--{field.name}", action=argparse.BooleanOptionalAction, default=field.default
-            )
-        else:
-            parser.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default)
-    return parser.parse_args()
+_VALIDATION = Mixture(city=120, plans=30)
 
 
-def main() -> None:
-    """Run the whole chain; every later step uses the files of the one before."""
-    arguments = _arguments()
-    settings = Settings(**{field.name: getattr(arguments, field.name) for field in fields(Settings)})
-    out: Path = arguments.out
-    out.mkdir(parents=True, exist_ok=True)
-    topics = read_topics(arguments.text2kgbench) if arguments.text2kgbench else []
-    mixture = Mixture(arguments.city, arguments.plans, arguments.repeats, tuple(arguments.later))
-    training = build(mixture, topics, seed=settings.seed, validation=False)
-    held_out = build(Mixture(120, 30), topics, seed=settings.seed, validation=True)
-    write(training, out / "train.jsonl")
-    write(held_out, out / "validation.jsonl")
-    print(f"{len(training)} training and {len(held_out)} validation examples", flush=True)
-    tuner = Tuner(settings)
-    done = tuner.train(training, out / "adapter", note=lambda line: print(line, flush=True))
-    tuner.save(out / "adapter")
+@dataclass(frozen=True)
+class Run:
+    """What a run is made of; `out` takes data, safetensors and records, `adapter` is the GGUF file to write.
+
+    `text2kgbench` is an unpacked `wikidata_tekgen` folder, `instructions` are files of a teacher's
+    trajectories.
+    """
+
+    out: Path
+    adapter: Path = ADAPTER_PATH
+    settings: Settings = field(default_factory=Settings)
+    mixture: Mixture = field(default_factory=Mixture)
+    text2kgbench: Path | None = None
+    instructions: tuple[Path, ...] = ()
+
+
+def train(run: Run, tell: Callable[[str], None]) -> None:
+    """Make the adapter, its calibration and its card; every step's file stays in the run's folder."""
+    run.out.mkdir(parents=True, exist_ok=True)
+    topics = read_topics(run.text2kgbench) if run.text2kgbench else []
+    taught = [one for path in run.instructions for one in read_instructions(path)]
+    seed = run.settings.seed
+    training = build(run.mixture, topics, taught, seed=seed, validation=False)
+    held_out = build(_VALIDATION, topics, seed=seed, validation=True)
+    write(training, run.out / "train.jsonl")
+    write(held_out, run.out / "validation.jsonl")
+    tell(f"{len(training)} training and {len(held_out)} validation examples")
+    tuner = Tuner(run.settings)
+    done = tuner.train(training, run.out / "adapter", note=tell)
+    tuner.save(run.out / "adapter")
     done.validation_loss = tuner.validate(held_out[:256])
     record = {
         "device": str(tuner.device),
-        "settings": asdict(settings),
+        "settings": asdict(run.settings),
+        "mixture": asdict(run.mixture),
         "trained": asdict(done),
         "data": {
             "training": len(training),
@@ -71,13 +69,8 @@ def main() -> None:
             "validation_sha256": fingerprint(held_out),
         },
     }
-    (out / "record.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
-    export_gguf(out / "adapter", out / "adapter" / "base", arguments.adapter)
-    print(f"adapter: {arguments.adapter}; validation loss {done.validation_loss:.4f}", flush=True)
-    for module in ():
-        command = [arguments.engine, "-m", f"extractors.training.{module}", "--out", str(out)]
-        subprocess.run([*command, "--adapter", str(arguments.adapter)], check=True)
-
-
-if __name__ == "__main__":
-    main()
+    (run.out / "record.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    export_gguf(run.out / "adapter", run.out / "adapter" / "base", run.adapter)
+    tell(f"adapter: {run.adapter}; validation loss {done.validation_loss:.4f}")
+    measure_run(run.out, run.adapter)
+    tell(f"card: {write_card(run.out, run.adapter)}")

@@ -119,6 +119,7 @@ def test_what_does_not_fit_is_left_out_the_empty_fields_first() -> None:
 
 
 def test_a_plan_is_a_dialog_whose_answer_alone_counts() -> None:
-    (row,) = rows_of(Words(), [Example("plan", "who is there", answer="{} done")])
+    dialog = (("system", "Plan."), ("user", "who is there"))
+    (row,) = rows_of(Words(), [Example("plan", "who is there", answer="{} done", dialog=dialog)])
     assert sum(weight > 0 for weight in row.weights) == 3
     assert set(row.branches) == {0}
