@@ -23,8 +23,9 @@ ServerError
 └── UnknownResource     an identifier that does not exist
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ontology.findings import Level
 from ontology.reporting import CheckReport
@@ -178,6 +179,19 @@ class TooManyListeners(ServerError):
 
 class UnknownResource(ServerError):
     """An identifier that does not exist."""
+
+
+class LoadRefused(ServerError):
+    """The shapes refused files that were to be loaded; `loads` tells what became of each."""
+
+    def __init__(self, names: Sequence[str], loads: Sequence[Mapping[str, Any]]) -> None:
+        self.loads = tuple(loads)
+        others = len(self.loads) - len(names)
+        kept = f" {others} other(s) were loaded." if others else ""
+        super().__init__(
+            f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; mend "
+            "it, or send partial=true for what conforms."
+        )
 
 
 class EditRefused(ServerError):

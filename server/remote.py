@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +18,11 @@ FILE = "server.json"
 
 
 class RemoteFailed(ServerError):
-    """The running server refused or failed; its own words are the message."""
+    """The running server refused or failed; its own words are the message, `problem` all that it said."""
+
+    def __init__(self, message: str, problem: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.problem = problem or {}
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class RunningServer:
                 f"The server at {self.url} does not answer: {error}. Start it anew."
             ) from error
         if response.is_error:
-            raise RemoteFailed(_detail(response))
+            raise RemoteFailed(_detail(response), _problem(response))
         return response
 
     def _key(self) -> dict[str, str]:
@@ -107,6 +112,17 @@ def running_server(folder: Path, api_key: str | None = None) -> RunningServer | 
     except (OSError, ValueError, KeyError):
         return None
     return server
+
+
+def _problem(response: httpx.Response) -> Mapping[str, Any]:
+    """The members of a problem (RFC 9457); none where the answer is something else."""
+    if "json" not in response.headers.get("content-type", ""):
+        return {}
+    try:
+        found = response.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _detail(response: httpx.Response) -> str:

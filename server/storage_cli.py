@@ -26,7 +26,7 @@ from server.features.names import split_features
 from server.invocation import on_either, on_store, settings_of
 from server.loading import Told
 from server.rdf_files import RdfFile, rdf_files
-from server.remote import RunningServer
+from server.remote import RemoteFailed, RunningServer
 from server.services import Services
 from server.storage import Loader, check_graph
 from sparql.backup import back_up, restore
@@ -85,7 +85,12 @@ def load(
         message = {"files": [str(path.resolve()) for path in paths], **wanted}
         message["mapping"] = None if mapping is None else str(mapping.resolve())
         with _told.status(f"the server at {server.url} loads"):
-            answer = server.post("/loads", message, timeout=None)
+            try:
+                answer = server.post("/loads", message, timeout=None)
+            except RemoteFailed as error:
+                if "loads" not in error.problem:
+                    raise
+                answer = dict(error.problem)
         return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:

