@@ -19,7 +19,17 @@ from typing import Final, cast
 from extractors.errors import ExtractionError
 from extractors.models.chat import Message, Role
 
-__all__ = ["EXAMPLES", "Prompt", "PromptError", "check_prompts", "load_prompt", "prompt_names", "read_source"]
+__all__ = [
+    "EXAMPLES",
+    "Prompt",
+    "PromptError",
+    "check_prompts",
+    "digest_of",
+    "export_prompts",
+    "load_prompt",
+    "prompt_names",
+    "read_source",
+]
 
 EXAMPLES: Final = "examples.jsonl"
 SHIPPED: Final = "shipped"
@@ -88,8 +98,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
         (cast("Role", head.group(1)), body[head.end() : end].strip("\n"))
         for head, end in zip(heads, ends, strict=True)
     )
-    digest = hashlib.sha256(source.encode()).hexdigest()[:10]
-    return Prompt(name, f"{name}@{digest}", sections, front.get("purpose", ""), place)
+    return Prompt(name, f"{name}@{digest_of(source)}", sections, front.get("purpose", ""), place)
 
 
 def check_prompts(folder: Path) -> None:
@@ -107,6 +116,30 @@ def check_prompts(folder: Path) -> None:
             )
     for name in names:
         load_prompt(name, folder)
+
+
+def export_prompts(folder: Path, file: str | None = None) -> list[Path]:
+    """Copy the shipped files (or this one) into a folder; what is there already stays. Gives what was copied.
+
+    Raises `PromptError` when the folder cannot be written.
+    """
+    copied: list[Path] = []
+    files = [file] if file is not None else [*(f"{name}.md" for name in prompt_names()), EXAMPLES]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in files:
+            path = folder / one
+            if not path.exists():
+                path.write_text(_shipped(one), encoding="utf-8")
+                copied.append(path)
+    except OSError as error:
+        raise PromptError(f"{folder} cannot be written: {error.strerror}. Name another folder.") from error
+    return copied
+
+
+def digest_of(source: str) -> str:
+    """The version of a file of prompts: a hash of its content."""
+    return hashlib.sha256(source.encode()).hexdigest()[:10]
 
 
 def read_source(file: str, folder: Path | None) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from server.commands_evaluate import evaluate_app
 from server.commands_infer import infer
 from server.commands_keys import key_app
 from server.commands_models import models
+from server.commands_prompts import prompts
 from server.commands_proposals import proposals_app
 from server.commands_relate import relate
 from server.commands_review import review_app
@@ -41,6 +42,7 @@ commands_train.register(app)
 app.command()(relate)
 app.command()(infer)
 app.command()(models)
+app.command()(prompts)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
@@ -134,10 +136,13 @@ def extract(
         typer.Option(help="TOML file: which fields of records hold what, and the cleaning rules."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many records.")] = None,
+    method: Annotated[str | None, typer.Option(help="How to read: fast, thorough ...")] = None,
     model_url: ModelUrl = None,
 ) -> None:
     """Extract statements from a text, or from the records of files, judge them and commit what conforms."""
-    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    settings = settings_of(
+        context, data=data, config=config, model_url=model_url, extraction_method=method
+    ).settings
     if files := source_files(text):
         from server.commands_sources import extract_files
 
@@ -147,10 +152,11 @@ def extract(
         raise typer.BadParameter(
             "Give one text in quotes, or only files of records (.jsonl, .csv, .geojson)."
         )
-    message = {"text": operations.text_or_file(text[0]), "source": source, "commit": not dry_run}
+    words = operations.text_or_file(text[0])
+    message = {"text": words, "source": source, "commit": not dry_run, "method": method}
     on_either(
         settings,
-        lambda server: operations.print_extraction(server.post("/extractions", message)),
+        lambda server: operations.print_extraction(server.post("/extractions", message, timeout=None)),
         lambda services: operations.extract(services, message),
     )
 

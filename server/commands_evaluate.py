@@ -1,14 +1,15 @@
 """`urbankg evaluate`: how well the configured model reads, measured on benchmarks."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from server.invocation import settings_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
 _told = Console(stderr=True)
 _SAMPLED = 0.7
+_DEFAULT = "default"
+_WIDE = 220
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
@@ -45,7 +48,13 @@ def text2kgbench(
         list[Path] | None, typer.Option(help="Instead: folders with such files, found by their names.")
     ] = None,
     split: Annotated[str | None, typer.Option(help="Which sentences of the folders: dev, test ...")] = None,
-    mode: Annotated[str, typer.Option(help="How to read: `default`.")] = "default",
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="`default` (the best way for the model), a method such as `icl_cot`, `k4` (its six groups), "
+            "`u11` (baselines and ablations), or several with commas."
+        ),
+    ] = _DEFAULT,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many sentences an ontology.")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Readings of each text; scores are averaged.")] = 1,
     temperature: Annotated[
@@ -69,59 +78,92 @@ def text2kgbench(
     warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
     # The embedded model answers one after another: waiting for it is no part of what a text costs.
     at_once = concurrency or (4 if settings.model_url else 1)
-    asyncio.run(_text2kgbench(settings, tests, mode, out, samples, warmth, seed, at_once))
+    run = _Run(settings, tests, samples, warmth, seed, at_once)
+    asyncio.run(_text2kgbench(run, _modes(mode), out))
 
 
-async def _text2kgbench(
-    settings: Settings,
-    tests: "Sequence[TestSet]",
-    mode: str,
-    out: Path,
-    samples: int,
-    temperature: float,
-    seed: int,
-    concurrency: int,
-) -> None:
-    from extractors.evaluation.text2kgbench.folder import RunFolder
-    from extractors.evaluation.text2kgbench.report import result_json
-    from extractors.evaluation.text2kgbench.run import read_all, score
+@dataclass(frozen=True)
+class _Run:
+    """What all modes of a command have in common."""
+
+    settings: Settings
+    tests: "Sequence[TestSet]"
+    samples: int
+    temperature: float
+    seed: int
+    concurrency: int
+
+    async def of(self, mode: str, model: "ChatModel", out: Path) -> "Result":
+        """Read, or go on reading, in one mode, and write the scores into the folder."""
+        from extractors.evaluation.text2kgbench.folder import RunFolder
+        from extractors.evaluation.text2kgbench.report import result_json
+        from extractors.evaluation.text2kgbench.run import read_all, score
+        from extractors.readers.sampling import SampledModel
+
+        reader = _reader(SampledModel(model, self.temperature), mode, self.settings)
+        run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
+        answers = []
+        with Progress(console=_told, transient=True) as progress:
+            for number in range(1, self.samples + 1):
+                task = progress.add_task(f"{mode} {number}", total=None)
+                answers.append(
+                    await read_all(
+                        self.tests,
+                        reader,
+                        run,
+                        sample=number,
+                        concurrency=self.concurrency,
+                        tell=partial(_advance, progress, task),
+                    )
+                )
+        result = score(self.tests, answers, seed=self.seed)
+        run.write("scores.json", {"mode": mode, "seed": self.seed, **result_json(result)})
+        return result
+
+
+async def _text2kgbench(run: _Run, modes: "Sequence[str]", out: Path) -> None:
     from extractors.models import open_model
-    from extractors.readers.sampling import SampledModel
 
+    settings = run.settings
     model = open_model(
         settings.model_url,
         model=settings.model_name,
         api_key=settings.model_api_key,
         timeout_seconds=settings.model_timeout_s,
     )
+    results = {}
     try:
-        reader = _reader(SampledModel(model, temperature), mode)
-        run = RunFolder(out, _identity(settings, tests, mode, reader, temperature))
-        with Progress(console=_told, transient=True) as progress:
-            task = progress.add_task(mode, total=None)
-            answers = [
-                await read_all(
-                    tests,
-                    reader,
-                    run,
-                    sample=number,
-                    concurrency=concurrency,
-                    tell=lambda done, of: progress.update(task, completed=done, total=of),
-                )
-                for number in range(1, samples + 1)
-            ]
+        for mode in modes:
+            results[mode] = await run.of(mode, model, out / mode if len(modes) > 1 else out)
+            _print(mode, results[mode])
     finally:
         await model.close()
-    result = score(tests, answers, seed=seed)
-    run.write("scores.json", {"mode": mode, "seed": seed, **result_json(result)})
-    _print(mode, result)
+    if len(results) > 1:
+        _compare(results)
 
 
-def _reader(model: "ChatModel", mode: str) -> "Reader":
+def _advance(progress: Progress, task: TaskID, done: int, of: int) -> None:
+    progress.update(task, completed=done, total=of)
+
+
+def _modes(mode: str) -> "Sequence[str]":
+    """The modes that a word stands for: a group of methods, or names with commas between."""
+    from extractors.methods import GROUPS, method_named
+
+    names = [name for part in mode.split(",") for name in GROUPS.get(part.strip(), (part.strip(),))]
+    for name in names:
+        if name != _DEFAULT:
+            method_named(name)
+    return list(dict.fromkeys(names))
+
+
+def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
+    from extractors.methods import FAST, method_named
     from extractors.readers import open_reader
     from extractors.settings import ExtractionSettings
 
-    return open_reader(model, ExtractionSettings())
+    method = FAST if mode == _DEFAULT else method_named(mode)
+    return open_reader(model, ExtractionSettings(prompts=settings.prompts), method)
 
 
 def _identity(
@@ -154,10 +196,25 @@ def _print(mode: str, result: "Result") -> None:
     cost = Table("stage", "turns", "seconds", "tokens in", "tokens out", title="each text")
     for cells in cost_rows(result):
         cost.add_row(*cells)
-    console = Console(width=None if _told.is_terminal else 200)
-    console.print(scores)
-    console.print(cost)
+    _console().print(scores, cost, sep="\n")
     if result.failed:
         _told.print(
             f"{result.failed} of {result.texts} readings failed and count as empty; trace.jsonl says why."
         )
+
+
+def _compare(results: "Mapping[str, Result]") -> None:
+    """The modes beside each other, with what a text costs in each."""
+    from extractors.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
+
+    heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
+    table = Table(*heads, "turns", "seconds", "tokens in", "tokens out", title="modes, each text")
+    for mode, result in results.items():
+        *_, (_, *cost) = cost_rows(result)
+        table.add_row(*row(mode, result.whole), *cost)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """Wide where nobody looks on: what is kept in a file is not broken into columns of a terminal."""
+    return Console(width=None if Console().is_terminal else _WIDE)

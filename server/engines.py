@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
+from extractors.methods import method_named
 from extractors.models import MeteredModel
 from ontology import Schema
 from server.rulebook import Rulebook, in_force
@@ -140,7 +141,11 @@ def _open(parts: EngineParts) -> Engines:
         labels=labels,
         model=parts.model,
         settings=ExtractionSettings(
-            base=settings.base_iri, languages=languages, maximum_characters=settings.max_text_chars
+            base=settings.base_iri,
+            languages=languages,
+            maximum_characters=settings.max_text_chars,
+            prompts=settings.prompts,
+            method=method_named(settings.extraction_method),
         ),
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.
@@ -198,6 +203,7 @@ def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
         linker=Linker(labels, schema, same=lambda iri: representative(parts.store, iri)),
         model=parts.model,
         run_query=parts.readers.solutions,
+        prompts=parts.settings.prompts,
     )
 
 

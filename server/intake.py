@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
+from extractors.methods import method_named
 from extractors.models.accounting import Prices, account
 from extractors.readers.costs import costs, turn_json
 from server.batch import Assessor, Batch
@@ -97,16 +98,17 @@ class Intake:
         *,
         source: str | None = None,
         commit: bool = True,
+        method: str | None = None,
         about: Mapping[NamedNode, str] | None = None,
     ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only say what would happen.
 
-        `about` are facts that the run keeps beside its own, such as the rating of a review. Raises
-        `ExtractionError`; then nothing was written.
+        `method` names how it is read, if not as the settings say. `about` are facts that the run keeps
+        beside its own, such as the rating of a review. Raises `ExtractionError`; then nothing was written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
         with account() as spent:
-            extraction = await self._pipeline.extract(text)
+            extraction = await self._pipeline.extract(text, None if method is None else method_named(method))
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 from rich.console import Console
+from rich.table import Table
 
 from server.remote import RunningServer
 from server.services import Services
@@ -81,7 +82,7 @@ def query_remote(server: RunningServer, text: str, format_: str | None) -> int:
 async def extract(services: Services, message: dict[str, Any]) -> int:
     """Extract from a text and print the outcome as JSON."""
     outcome = await services.intake.extract(
-        message["text"], source=message["source"], commit=message["commit"]
+        message["text"], source=message["source"], commit=message["commit"], method=message["method"]
     )
     return print_extraction(outcome.json())
 
@@ -90,6 +91,11 @@ def print_extraction(outcome: dict[str, Any]) -> int:
     """The outcome on standard output, a summary on standard error."""
     print(json.dumps(outcome, ensure_ascii=False, indent=2))
     _told.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
+    cost = Table("stage", "turns", "seconds", "tokens in", "tokens out")
+    for stage in (outcome["trace"] or {}).get("stages", ()):
+        cells = (stage["turns"], stage["seconds"], stage["prompt_tokens"], stage["completion_tokens"])
+        cost.add_row(stage["stage"], *map(str, cells))
+    _told.print(cost)
     return 0
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Self
 import ontology as ontology_room
 import shapes as shapes_room
 from extractors.models import ChatModel, MeteredModel
+from extractors.readers.examples import load_examples
+from extractors.templates import check_prompts
 from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
@@ -212,6 +214,9 @@ def build(
     The ontology in the graph is made the one in the files; the model is opened when first used. A model,
     schema or gate handed in is used instead of what the settings name.
     """
+    if settings.prompts is not None:
+        check_prompts(settings.prompts)
+        load_examples(settings.prompts)
     workplace = _workplace(settings, schema)
     store = open_store(settings)
     changes = store.journal = ChangeLog(

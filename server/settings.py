@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from extractors.methods import MethodName
 from server.errors import SettingsError
 from sparql.durability import Durability
 
@@ -111,6 +112,14 @@ class Settings(BaseModel):
         None,
         description="JSON file that makes probabilities of the model's scores (`extractors/calibration.py`); "
         "for the embedded model the one beside its adapter, where there is one, when not set.",
+    )
+    extraction_method: MethodName = Field(
+        "fast",
+        description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
+        "of thought, refinement and tools. The others are there to be compared (docs/operators.md).",
+    )
+    prompts: Path | None = Field(
+        None, description="Folder of prompt files that stand in for the shipped ones, by name."
     )
     language: str = Field(
         "en", description="Languages of texts, as codes with commas between; empty accepts any."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.prompting import IS_A, IS_A_DEFINITION
-from extractors.templates import EXAMPLES, PromptError, read_source
+from extractors.templates import EXAMPLES, PromptError, digest_of, read_source
 
 __all__ = ["Example", "load_examples"]
 
@@ -55,10 +55,10 @@ def _lines(rows: tuple[Row, ...]) -> str:
 
 
 def load_examples(folder: Path | None) -> tuple[tuple[Example, ...], str]:
-    """The examples in order and where they are from. Raises `PromptError` with the line."""
+    """The examples in order and the version of their file. Raises `PromptError` with the line."""
     source, place = read_source(EXAMPLES, folder)
     lines = [(number, line) for number, line in enumerate(source.split("\n"), start=1) if line.strip()]
-    return tuple(_example(place, number, line) for number, line in lines), source
+    return tuple(_example(place, number, line) for number, line in lines), digest_of(source)
 
 
 def _example(place: str, number: int, line: str) -> Example:

@@ -49,9 +49,9 @@ class StagedReader:
             self._prompt("block"),
             method.format,
         )
-        examples, source = load_examples(settings.prompts)
+        examples, version = load_examples(settings.prompts)
         self._examples = examples[: method.shots]
-        told = [repr(method), *(prompt.version for prompt in self._used.values()), source]
+        told = [repr(method), *(prompt.version for prompt in self._used.values()), version]
         self._version = f"{method.name}@{hashlib.sha256(' '.join(told).encode()).hexdigest()[:10]}"
 
     @property

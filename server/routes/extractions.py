@@ -10,6 +10,7 @@ from pyoxigraph import DefaultGraph, RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from extractors.methods import MethodName
 from server.bodies import body_schema, check, media_type, parse_json, read_body, read_json
 from server.errors import MalformedBody, UnsupportedBody
 from server.keys import Scope
@@ -33,6 +34,9 @@ class ExtractionRequest(BaseModel):
     text: str = Field(description="The text, in the configured language.")
     source: str | None = Field(None, description="Where the text comes from: a URL, a title.")
     commit: bool = Field(True, description="false: only say what would be accepted and refused.")
+    method: MethodName | None = Field(
+        None, description="How the text is read; as the setting `extraction_method` says when not given."
+    )
 
 
 class CandidatesRequest(BaseModel):
@@ -60,7 +64,9 @@ def router(services: Services) -> APIRouter:
     async def post_extraction(request: Request) -> dict[str, Any]:
         """Extract statements from a text, judge each, and commit those that conform."""
         message = await read_json(request, ExtractionRequest, limit)
-        outcome = await services.intake.extract(message.text, source=message.source, commit=message.commit)
+        outcome = await services.intake.extract(
+            message.text, source=message.source, commit=message.commit, method=message.method
+        )
         return outcome.json()
 
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))

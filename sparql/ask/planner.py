@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from pyoxigraph import NamedNode
@@ -55,12 +56,14 @@ class Planned:
 class Planner:
     """Plans questions with one model over one ontology."""
 
-    def __init__(self, schema: Schema, model: ChatModel, run_query: RunQuery) -> None:
+    def __init__(
+        self, schema: Schema, model: ChatModel, run_query: RunQuery, prompts: Path | None = None
+    ) -> None:
         self._schema = schema
         self._model = model
         self._run_query = run_query
         self._places = StatedPlaces.of(schema)
-        self._prompt = load_prompt(f"ask-{model.prompt_profile}")
+        self._prompt = load_prompt(f"ask-{model.prompt_profile}", prompts)
 
     async def plan(
         self, question: str, names: Sequence[FoundName], trace: Trace, *, context: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from extractors.linking import Labels, Linker, LinkReason
@@ -43,7 +44,8 @@ class AskResult:
 class Asker:
     """Answers questions over one graph: links, plans, compiles, runs, and says what is missing.
 
-    `run_query` runs a SPARQL query and returns its JSON results as a dict.
+    `run_query` runs a SPARQL query and returns its JSON results as a dict. `prompts` is a folder whose
+    prompt files stand in for ours.
     """
 
     def __init__(
@@ -55,11 +57,12 @@ class Asker:
         model: ChatModel,
         run_query: RunQuery,
         row_limit: int = 1000,
+        prompts: Path | None = None,
     ) -> None:
         self._schema = schema
         self._linker = linker if labels is None or labels is linker.labels else linker.over(labels)
         self._run_query = run_query
-        self._planner = Planner(schema, model, run_query)
+        self._planner = Planner(schema, model, run_query, prompts)
         self._compiler = Compiler(schema, limit=row_limit)
 
     async def ask(self, question: str, *, context: str = "") -> AskResult:
