@@ -33,6 +33,7 @@ from server.routes import (
     sparql,
     storage,
     store,
+    traces,
 )
 from server.services import Services
 from server.watching import REQUEST_ID, Leaving, Watched
@@ -60,7 +61,7 @@ def create_app(services: Services) -> ASGIApp:
     )
     routers = [sparql.router(services, services.updates, services.admission)]
     # These need only the store, or wait by themselves where they write.
-    routers += [room.router(services) for room in (store, changes, health, models, ontologies)]
+    routers += [room.router(services) for room in (store, changes, health, models, traces, ontologies)]
     for router in routers:
         app.include_router(router)
     for room in (

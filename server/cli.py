@@ -23,6 +23,7 @@ from server.commands_prompts import prompts
 from server.commands_proposals import proposals_app
 from server.commands_relate import relate
 from server.commands_review import review_app
+from server.commands_trace import trace
 from server.invocation import finish, on_either, on_folder, settings_of
 from server.problem_map import USER_ERRORS
 from server.serving import serve as run_server
@@ -43,6 +44,7 @@ app.command()(relate)
 app.command()(infer)
 app.command()(models)
 app.command()(prompts)
+app.command()(trace)
 _errors = Console(stderr=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

@@ -164,6 +164,7 @@ def _open(parts: EngineParts) -> Engines:
             rules=lambda: workplace.current,
             pipeline=pipeline,
             prices=prices_of(settings),
+            trace_characters=settings.trace_message_chars,
             finished=parts.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),

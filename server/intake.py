@@ -1,7 +1,6 @@
 """Candidates come in here, from our own extraction or a client's, and leave judged and committed."""
 
 import asyncio
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +14,11 @@ from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
 from extractors.methods import method_named
 from extractors.models.accounting import Prices, account
-from extractors.readers.costs import costs, turn_json
 from server.batch import Assessor, Batch
 from server.proposing import use_of
 from server.rulebook import Rulebook
 from server.statements import rejection_json, statement_json
+from server.traces import packed, trace_json
 from shapes.known_terms import unknown_terms
 from shapes.proposal import TermKind, Use
 from shapes.proposals import Proposals
@@ -68,7 +67,8 @@ class Intake:
 
     `rules` gives the rules in force. They are asked for while nobody else writes, so the versions that a
     statement's provenance names are those that judged it. `assessors` look at each batch before the gate.
-    `prices` make money of tokens; `finished` is told the seconds of each extraction.
+    `prices` make money of tokens; `finished` is told the seconds of each extraction. Of each message to the
+    model and each reply so many `trace_characters` are kept with the run; 0: no trace.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Intake:
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
         prices: Prices | None = None,
+        trace_characters: int = 20_000,
         finished: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._assessors = tuple(assessors)
@@ -90,6 +91,7 @@ class Intake:
         self._rules = rules
         self._pipeline = pipeline
         self._prices = prices or Prices()
+        self._trace_characters = trace_characters
         self._finished = finished
 
     async def extract(
@@ -116,8 +118,10 @@ class Intake:
             **(about or {}),
             UKG.model: extraction.model,
             UKG.promptVersion: extraction.prompt_version,
-            UKG.trace: json.dumps(trace_json(extraction), ensure_ascii=False),
         }
+        if self._trace_characters > 0:
+            trace = {**trace_json(extraction), "usage": spent.json(self._prices)}
+            facts[UKG.trace] = packed(trace, self._trace_characters)
         if extraction.adapter is not None:
             facts[UKG.adapter] = extraction.adapter
         document = Document(text, source)
@@ -305,19 +309,4 @@ def _entity(entity: Entity) -> dict[str, Any]:
         "classes": [class_.value for class_ in entity.classes],
         "new": entity.new,
         "mentions": [{"start": m.start, "end": m.end, "quote": m.quote} for m in entity.mentions],
-    }
-
-
-def trace_json(extraction: Extraction) -> dict[str, Any]:
-    """The model's whole part in an extraction: every prompt and every reply."""
-    return {
-        "model": extraction.model,
-        "adapter": extraction.adapter,
-        "prompt_version": extraction.prompt_version,
-        "method": extraction.method,
-        "seconds": round(extraction.seconds, 3),
-        "stages": [{"stage": stage, **cost.json()} for stage, cost in costs(extraction.windows).items()],
-        "windows": [
-            {"start": window.start, "end": window.end, **turn_json(window)} for window in extraction.windows
-        ],
     }

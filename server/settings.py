@@ -107,6 +107,12 @@ class Settings(BaseModel):
     model_price_output: float | None = Field(
         None, ge=0, description="What a million tokens cost that the model writes."
     )
+    trace_message_chars: int = Field(
+        20_000,
+        ge=0,
+        description="Most characters of each message to the model, and of each reply, that the trace of an "
+        "extraction keeps; the middle is left out. 0: no trace is kept.",
+    )
     model_currency: str = Field("USD", description="The currency of these prices, as its ISO 4217 code.")
     calibration: Path | None = Field(
         None,

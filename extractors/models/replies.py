@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -14,6 +15,7 @@ from extractors.models.reply_watch import conforms
 __all__ = ["find_document", "read_reply", "read_tokens"]
 
 _DECODER: Final = json.JSONDecoder()
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_reply(
@@ -35,7 +37,8 @@ def read_reply(
             "the model's reply holds no choices: is this a chat-completion server?", str(body), **spent
         )
     choice = choices[0]
-    text = (choice.get("message") or {}).get("content") or ""
+    # Half a surrogate pair, which some servers send, can be written nowhere.
+    text = _SURROGATE.sub("\ufffd", (choice.get("message") or {}).get("content") or "")
     reason = choice.get("finish_reason")
     if not reason:
         raise ModelReplyError("the model's reply broke off without a finish_reason: ask again", text, **spent)

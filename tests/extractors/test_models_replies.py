@@ -34,6 +34,10 @@ def test_tokens_that_do_not_make_up_the_text_are_dropped() -> None:
     assert read(completion("yes", [{"token": "no", "logprob": -1.0}])).tokens == ()
 
 
+def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
+    assert read(completion("Kr\ud83dkow")).text == "Kr\ufffdkow"
+
+
 def test_a_body_without_choices_is_an_error() -> None:
     with pytest.raises(ModelReplyError, match="no choices"):
         read({"choices": []})

@@ -1,0 +1,31 @@
+"""`GET /extractions` and `GET /extractions/{id}/trace`: what was asked of the model, and what it said."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Query
+from starlette.concurrency import run_in_threadpool
+
+from server.keys import Scope
+from server.services import Services
+from server.traces import Traces
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of past extractions."""
+    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    traces = Traces(services.store)
+
+    @routes.get("/extractions")
+    async def get_extractions(
+        offset: int = Query(0, ge=0, le=10**9), limit: int = Query(50, ge=1, le=1000)
+    ) -> dict[str, Any]:
+        """One page of the extractions that the graph knows of, the last first, with the total."""
+        total, page = await run_in_threadpool(traces.latest, offset, limit)
+        return {"total": total, "offset": offset, "limit": limit, "extractions": page}
+
+    @routes.get("/extractions/{identifier}/trace")
+    async def get_trace(identifier: str) -> dict[str, Any]:
+        """An extraction's model, adapter, prompt and versions, and every message and reply."""
+        return await run_in_threadpool(traces.get, identifier)
+
+    return routes
