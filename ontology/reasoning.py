@@ -12,10 +12,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 
 from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
@@ -31,7 +32,18 @@ INCONSISTENT = Rule("inconsistent", Level.ERROR, "The axioms contradict each oth
 UNSATISFIABLE = Rule("unsatisfiable_class", Level.ERROR, "By the axioms a class can have no instance.")
 
 _MEMORY = "-Xmx2000m"
+_LOOK_S = 0.5
+"""Seconds between two looks whether to give up."""
+Stopped = Callable[[], bool]
 _UNSATISFIABLE = re.compile(r"^\t(\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """How long a reasoner may take."""
+
+    timeout_s: float
+    stopped: Stopped
 
 
 @dataclass(frozen=True)
@@ -56,10 +68,17 @@ def java_command() -> str:
     return java
 
 
-def reason(triples: Collection[Triple], *, explain: bool = False, timeout_s: float = 120) -> Reasoned:
+def reason(
+    triples: Collection[Triple],
+    *,
+    explain: bool = False,
+    timeout_s: float = 120,
+    stopped: Stopped = lambda: False,
+) -> Reasoned:
     """Ask HermiT and, with `explain`, Pellet where something is wrong.
 
-    Raises ReasonerMissing without Java or `owlready2`, and ReasonerFailed when it fails or takes too long.
+    `stopped` is asked now and then whether to give up. Raises ReasonerMissing without Java or `owlready2`,
+    and ReasonerFailed when it fails, takes too long or is stopped.
     """
     spec = find_spec("owlready2")
     if spec is None or spec.origin is None:
@@ -70,9 +89,10 @@ def reason(triples: Collection[Triple], *, explain: bool = False, timeout_s: flo
         file = Path(folder) / "ontology.rdf"
         wanted = [triple for triple in triples if triple.predicate != v.IMPORTS and not _has_quoted(triple)]
         serialize(wanted, str(file), format=RdfFormat.RDF_XML)
-        found = _hermit(java, jars / "hermit", file, timeout_s)
+        limit = _Limit(timeout_s, stopped)
+        found = _hermit(java, jars / "hermit", file, limit)
         if explain and (not found.consistent or found.unsatisfiable):
-            return _pellet(java, jars / "pellet", file, timeout_s, found)
+            return _pellet(java, jars / "pellet", file, limit, found)
         return found
 
 
@@ -92,12 +112,12 @@ def lint_reasoned(schema: Schema, found: Reasoned) -> tuple[Finding, ...]:
     return in_order(findings)
 
 
-def _hermit(java: str, jars: Path, file: Path, timeout_s: float) -> Reasoned:
+def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> Reasoned:
     path = os.pathsep.join((str(jars), str(jars / "HermiT.jar")))
     main = "org.semanticweb.HermiT.cli.CommandLine"
     # `consistency` comes first: asked for an inconsistent ontology's classes, HermiT only fails.
     code, output, errors = _run(
-        [java, _MEMORY, "-cp", path, main, "-q", "-N", "-k", "-U", file.as_uri()], timeout_s
+        [java, _MEMORY, "-cp", path, main, "-q", "-N", "-k", "-U", file.as_uri()], limit
     )
     if "InconsistentOntologyException" in errors:
         return Reasoned(consistent=False)
@@ -107,7 +127,7 @@ def _hermit(java: str, jars: Path, file: Path, timeout_s: float) -> Reasoned:
     return Reasoned(consistent=True, unsatisfiable=tuple(NamedNode(name) for name in names))
 
 
-def _pellet(java: str, jars: Path, file: Path, timeout_s: float, found: Reasoned) -> Reasoned:
+def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: Reasoned) -> Reasoned:
     path = os.pathsep.join([str(jars), *sorted(str(jar) for jar in jars.glob("*.jar"))])
     explanations: dict[str, str] = {}
     asked = [(iri.value, ["--unsat", iri.value]) for iri in found.unsatisfiable]
@@ -123,7 +143,7 @@ def _pellet(java: str, jars: Path, file: Path, timeout_s: float, found: Reasoned
             *question,
             str(file),
         ]
-        code, output, errors = _run(command, timeout_s)
+        code, output, errors = _run(command, limit)
         if code != 0 and "Explanation" not in output:
             raise ReasonerFailed("Pellet", errors or output)
         explanations[name] = _axioms(output)
@@ -137,14 +157,25 @@ def _axioms(output: str) -> str:
     return ", or ".join(text for text in each if text)
 
 
-def _run(command: Sequence[str], timeout_s: float) -> tuple[int, str, str]:
+def _run(command: Sequence[str], limit: _Limit) -> tuple[int, str, str]:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise ReasonerFailed("The reasoner", f"it took longer than {timeout_s:g} s") from error
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     except OSError as error:
         raise ReasonerMissing(f"Java cannot be started: {error.strerror}") from error
-    return done.returncode, done.stdout, done.stderr
+    with process:
+        until = monotonic() + limit.timeout_s
+        while True:
+            try:
+                output, errors = process.communicate(timeout=_LOOK_S)
+            except subprocess.TimeoutExpired:
+                if limit.stopped() or monotonic() > until:
+                    process.kill()
+                    why = (
+                        "it was stopped" if limit.stopped() else f"it took longer than {limit.timeout_s:g} s"
+                    )
+                    raise ReasonerFailed("The reasoner", why) from None
+            else:
+                return process.returncode, output, errors
 
 
 def _has_quoted(triple: Triple) -> bool:

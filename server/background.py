@@ -16,6 +16,7 @@ class Background:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "background")
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         self._waiting: list[str] = []
         self._running: str | None = None
         self._last: Future[None] | None = None
@@ -40,6 +41,11 @@ class Background:
         with self._lock:
             return ((self._running,) if self._running else ()) + tuple(self._waiting)
 
+    @property
+    def closing(self) -> bool:
+        """Whether the server ends."""
+        return self._closing.is_set()
+
     def finish(self, timeout_s: float | None = None) -> None:
         """Return when all that was given so far is done. Raises TimeoutError."""
         last = self._last
@@ -47,7 +53,8 @@ class Background:
             last.exception(timeout_s)
 
     def close(self) -> None:
-        """Take nothing more, and do not begin what waits."""
+        """Take nothing more, do not begin what waits, and let what is under way give up if it asks."""
+        self._closing.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, name: str, work: Callable[[], object]) -> None:

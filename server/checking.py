@@ -1,6 +1,6 @@
 """`urbankg check`: the folders of ontology and shapes read, linted and, if asked, reasoned over."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -65,10 +65,12 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     return report if reasoner is Reasoner.NONE else reasoned(schema, report, reasoner)
 
 
-def reasoned(schema: Schema, report: CheckReport, reasoner: Reasoner) -> CheckReport:
+def reasoned(
+    schema: Schema, report: CheckReport, reasoner: Reasoner, stopped: Callable[[], bool] = lambda: False
+) -> CheckReport:
     """The report with a reasoner's verdict; where there is none, a note says why. Takes seconds."""
     try:
-        verdict = reason(schema.triples, explain=reasoner is Reasoner.PELLET)
+        verdict = reason(schema.triples, explain=reasoner is Reasoner.PELLET, stopped=stopped)
     except (ReasonerMissing, ReasonerFailed) as error:
         return replace(report, notes=(*report.notes, f"Not reasoned over: {error}"))
     names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"

@@ -17,7 +17,7 @@ from extractors.templates import check_prompts
 from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
-from server.checking import Folders
+from server.checking import Folders, Reasoner
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
 from server.keys import KeyStore
@@ -153,6 +153,15 @@ class Services:
         if self.writer.inferring == "stale":
             # Too much follows from the edit for it to wait.
             self.background.start("infer anew", self.writer.infer_anew)
+
+    def reason_after(self, before: Rulebook, after: Rulebook) -> None:
+        """After an edit of the ontology, let the reasoner look at it beside requests."""
+        reasoner, background = Reasoner(self.settings.reasoner), self.background
+        if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
+            background.start(
+                f"reason over ontology {after.schema.version}",
+                lambda: self.workplace.reason(after, reasoner, lambda: background.closing),
+            )
 
     async def opened(self) -> None:
         """Return when the engines are open. Raises what kept them from it."""
@@ -292,6 +301,7 @@ def build(
         background=Background(),
     )
     workplace.put_in_force = services.use
+    workplace.after_switch = services.reason_after
     workplace.effects = RuleEffects(
         store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
     )

@@ -74,6 +74,11 @@ class Settings(BaseModel):
         False,
         description="Whether shapes are also made from the ontology's axioms, where none stands by hand.",
     )
+    reasoner: Literal["none", "hermit", "pellet"] = Field(
+        "hermit",
+        description="Who looks at the ontology, beside requests, after an edit is in force (consistency, "
+        "impossible classes); `pellet` also explains. Needs the extra `reasoning`.",
+    )
     watch_files_s: float = Field(
         1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
     )

@@ -22,7 +22,7 @@ from ontology.errors import OntologyError
 from ontology.findings import Level
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.reporting import CheckReport
-from server.checking import Folders, check
+from server.checking import Folders, Reasoner, check, reasoned
 from server.errors import EditConflict, EditRefused, FolderReadOnly, UnknownResource
 from server.rule_history import RuleHistory, write_whole
 from server.rulebook import Rulebook, open_shapes, read_rulebook
@@ -99,6 +99,8 @@ class Workplace:
         self.since = datetime.now(UTC)
         self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
         self.effects: RuleEffects | None = None
+        self.after_switch: Callable[[Rulebook, Rulebook], None] = lambda before, after: None
+        """Called when other rules are in force, with those before and those after."""
         self._editable = editable
         self._lock = threading.Lock()
         self._seen = self._settled = self._signature()
@@ -243,7 +245,22 @@ class Workplace:
         )  # fmt: skip
         if self.effects is not None and impact is not None:
             self.effects.carry_out(rules, impact)
+        self.after_switch(before, rules)
         return Switched(before, rules, candidate.report, changed=True, impact=impact)
+
+    def reason(self, rules: Rulebook, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
+        """Let a reasoner look at an ontology in force; the report then tells what it found. Takes seconds."""
+        report = self.report
+        if report is None or self.current is not rules:
+            return
+        found = reasoned(rules.schema, report, reasoner, stopped)
+        with self._lock:
+            if self.current is not rules or self.report is not report:
+                return
+            self.report = found
+        for one in found.findings:
+            if one not in report.findings:
+                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
 
     def impact(self, rules: Rulebook) -> Impact | None:
         """What other rules would change in the graph; None where there is no graph to ask."""

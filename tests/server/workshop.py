@@ -45,7 +45,12 @@ def folders(root: Path, *, ontology: str = CITY, shapes: str = RULES) -> tuple[P
 def settings_in(root: Path) -> Settings:
     """Settings of a server over these folders."""
     return Settings(
-        data=root / "data", readers=1, ontology=root / "ontology", shapes=root / "shapes", language=""
+        data=root / "data",
+        readers=1,
+        ontology=root / "ontology",
+        shapes=root / "shapes",
+        language="",
+        reasoner="none",
     )
 
 
