@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from pyoxigraph import NamedNode
 
@@ -65,6 +66,13 @@ class Pipeline:
         self._readers: dict[Method, Reader] = {}
         self._clock = clock
         self._calibration = calibration
+
+    def over(self, model: ChatModel) -> Pipeline:
+        """Return the same pipeline with another model."""
+        other = copy(self)
+        other.model = model
+        other._readers = {}
+        return other
 
     @property
     def schema(self) -> Schema:

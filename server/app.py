@@ -23,6 +23,7 @@ from server.routes import (
     entities,
     extractions,
     health,
+    jobs,
     models,
     ontologies,
     proposals,
@@ -48,7 +49,11 @@ def create_app(services: Services) -> ASGIApp:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await services.start()
         try:
-            async with following(services), meeting(services):
+            async with (
+                following(services),
+                meeting(services),
+                services.job_worker.working(services.opened),
+            ):
                 yield
         finally:
             await services.close()
@@ -66,6 +71,7 @@ def create_app(services: Services) -> ASGIApp:
         app.include_router(router)
     for room in (
         extractions,
+        jobs,
         sources,
         relations,
         review,

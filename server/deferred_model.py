@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from extractors.models import ChatModel, Message, PromptProfile, Reply
+from extractors.models.limits import limit_of
 
 
 class Shown(Protocol):
@@ -72,6 +73,10 @@ class DeferredModel:
         """Answer the dialog as the model does."""
         model = await self._opened()
         return await model.complete(messages, schema=schema, max_tokens=max_tokens, temperature=temperature)
+
+    async def at_once(self) -> int:
+        """How many questions the model takes at a time. Raises what `complete` raises."""
+        return await limit_of(await self._opened())
 
     async def _opened(self) -> ChatModel:
         async with self._opening:

@@ -16,10 +16,16 @@ ServerError
 ├── MalformedBody       a body that is not what its content type says, or not what is asked for
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── UnsupportedBody     a content type that this address does not read
-├── TooManyListeners    the change feed has all the listeners it takes
+├── TooManyListeners    a stream of events has all the listeners it takes
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── FolderReadOnly      an edit of the installed program's own files
+├── JobUnknown          no job has this identifier
+├── JobConflict         a job whose state does not allow what is asked of it
+├── JobEmpty            a job without documents
+├── RecordUnreadable    a record of a job's documents that cannot be used
+├── RecordTooLong       a record whose text is over the limit
+├── ClusterUnavailable  the Dask cluster that is to extract cannot be reached
 └── UnknownResource     an identifier that does not exist
 """
 
@@ -169,12 +175,10 @@ class UnsupportedBody(ServerError):
 
 
 class TooManyListeners(ServerError):
-    """The change feed has as many listeners as it takes."""
+    """A stream of events has as many listeners as it takes; ``instead`` tells the same when asked."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(
-            f"{most} clients listen to the changes already; ask for /changes?since=REVISION now and then."
-        )
+    def __init__(self, most: int, instead: str = "/changes?since=REVISION") -> None:
+        super().__init__(f"{most} clients listen to these events already; ask for {instead} now and then.")
 
 
 class UnknownResource(ServerError):
@@ -192,6 +196,52 @@ class LoadRefused(ServerError):
             f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; mend "
             "it, or send partial=true for what conforms."
         )
+
+
+class JobUnknown(ServerError):
+    """No job has this identifier, or it was forgotten."""
+
+    def __init__(self, identifier: str) -> None:
+        super().__init__(f"There is no job '{identifier}'. GET /jobs lists those there are.")
+
+
+class JobConflict(ServerError):
+    """A job is in a state that does not allow what is asked of it."""
+
+    def __init__(self, identifier: str, state: str, advice: str) -> None:
+        self.state = state
+        super().__init__(f"Job '{identifier}' is {state}. {advice}")
+
+
+class JobEmpty(ServerError):
+    """A body of documents without one."""
+
+    def __init__(self) -> None:
+        super().__init__('The body holds no documents. Send at least one: {"text": "..."}.')
+
+
+class RecordUnreadable(ServerError):
+    """A record that is not what the body's type says, or has no text; ``line`` is where it begins."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        self.line = line
+        super().__init__(f"Line {line}: {reason} Nothing was taken; mend it and send everything again.")
+
+
+class RecordTooLong(ServerError):
+    """A record with a longer text than one extraction takes."""
+
+    def __init__(self, line: int, limit: int) -> None:
+        self.line = line
+        self.limit = limit
+        super().__init__(
+            f"Line {line}: the text is longer than {limit} characters (max_text_chars). Nothing was taken; "
+            "cut it into parts and send everything again."
+        )
+
+
+class ClusterUnavailable(ServerError):
+    """No Dask scheduler answers, it has no workers, or this program's part for it is not installed."""
 
 
 class EditRefused(ServerError):

@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
 from extractors.methods import method_named
+from extractors.models import ChatModel
 from extractors.models.accounting import Prices, account
 from server.batch import Assessor, Batch
 from server.proposing import use_of
@@ -94,6 +95,11 @@ class Intake:
         self._trace_characters = trace_characters
         self._finished = finished
 
+    @property
+    def pipeline(self) -> Pipeline:
+        """What makes candidates of texts."""
+        return self._pipeline
+
     async def extract(
         self,
         text: str,
@@ -102,15 +108,19 @@ class Intake:
         commit: bool = True,
         method: str | None = None,
         about: Mapping[NamedNode, str] | None = None,
+        model: ChatModel | None = None,
+        identifier: str | None = None,
     ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only say what would happen.
 
         `method` names how it is read, if not as the settings say. `about` are facts that the run keeps
-        beside its own, such as the rating of a review. Raises `ExtractionError`; then nothing was written.
+        beside its own, such as the rating of a review. `model` is asked instead of the pipeline's own;
+        `identifier` names the run, else it is a new one. Raises `ExtractionError`; then nothing was written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
+        pipeline = self._pipeline if model is None else self._pipeline.over(model)
         with account() as spent:
-            extraction = await self._pipeline.extract(text, None if method is None else method_named(method))
+            extraction = await pipeline.extract(text, None if method is None else method_named(method))
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
@@ -125,7 +135,8 @@ class Intake:
         if extraction.adapter is not None:
             facts[UKG.adapter] = extraction.adapter
         document = Document(text, source)
-        outcome = await self._commit(batch, started, facts, document, source, commit, extraction)
+        name = identifier or uuid.uuid4().hex
+        outcome = await self._commit(name, batch, started, facts, document, source, commit, extraction)
         seconds = time.monotonic() - begin
         self._finished(seconds)
         spent.finish_task(seconds)
@@ -148,10 +159,12 @@ class Intake:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
-        return await self._commit(batch, started, {}, document, source, True, None)
+        name = uuid.uuid4().hex
+        return await self._commit(name, batch, started, {}, document, source, True, None)
 
     async def _commit(
         self,
+        identifier: str,
         batch: Batch,
         started: datetime,
         facts: Mapping[NamedNode, str],
@@ -160,8 +173,6 @@ class Intake:
         commit: bool,
         extraction: Extraction | None,
     ) -> Outcome:
-        identifier = uuid.uuid4().hex
-
         def build() -> Change:
             rules = self._rules()
             run = Run(

@@ -31,7 +31,7 @@ def language_model(settings: Settings, metrics: Metrics, model: ChatModel | None
     def tell(call: Call) -> None:
         metrics.asked(call, prices)
 
-    return MeteredModel(model or _deferred(settings), tell, metrics.extractions.observe)
+    return MeteredModel(model or deferred_model(settings), tell, metrics.extractions.observe)
 
 
 def prices_of(settings: Settings) -> Prices:
@@ -39,7 +39,9 @@ def prices_of(settings: Settings) -> Prices:
     return Prices(settings.model_price_input, settings.model_price_output, settings.model_currency)
 
 
-def _deferred(settings: Settings) -> DeferredModel:
+def deferred_model(settings: Settings) -> DeferredModel:
+    """The configured model, opened when it is first asked."""
+
     def opened() -> ChatModel:
         from extractors.models import Timeouts
 

@@ -85,6 +85,14 @@ class Metrics:
             self.model_calls.labels(outcome.value)
         for way in ("in", "out"):
             self.model_tokens.labels(way)
+        self.job_documents = Counter(
+            "urbankg_job_documents",
+            "Documents of jobs by what became of them.",
+            ("state",),
+            registry=self.registry,
+        )
+        for state in ("committed", "duplicate", "rejected", "failed"):
+            self.job_documents.labels(state)
         for verdict in ("accepted", "refused", "warned"):
             self.statements.labels(verdict)
         for verdict in ("accepted", "partly", "refused"):

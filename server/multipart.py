@@ -18,11 +18,12 @@ _MOST_HEADERS = 2**14
 
 @dataclass(frozen=True)
 class Part:
-    """One document of a form; ``content_type`` is None where it has none."""
+    """One document of a form; ``content_type`` and ``filename`` are None where it has none."""
 
     name: str
     content_type: str | None
     body: IO[bytes]
+    filename: str | None = None
 
 
 def boundary_of(content_type: str) -> bytes:
@@ -55,7 +56,7 @@ def read_parts(source: IO[bytes], boundary: bytes) -> Iterator[Part]:
             last = _copy_body(source, body, delimiter)
             body.seek(0)
             name = headers.get_param("name", "part", "content-disposition")
-            yield Part(str(name), headers.get("content-type"), body)
+            yield Part(str(name), headers.get("content-type"), body, headers.get_filename())
 
 
 def _read_headers(source: IO[bytes]) -> Message:

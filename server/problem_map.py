@@ -108,6 +108,17 @@ def all_problems() -> ProblemMap:
     add(server.EditConflict, 412, "Edited meanwhile")
     add(server.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
+    add(server.JobUnknown, 404, "No such job")
+    add(server.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
+    add(server.JobEmpty, 400, "No documents")
+    add(server.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
+    add(
+        server.RecordTooLong,
+        413,
+        "Text too long",
+        members=lambda error: {"line": error.line, "limit_chars": error.limit},
+    )
+    add(server.ClusterUnavailable, 503, "Cluster unavailable")
     add(ClientDisconnect, _CLIENT_LEFT, "The client left")
     add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems

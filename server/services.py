@@ -20,6 +20,10 @@ from server.background import Background
 from server.checking import Folders, Reasoner
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
+from server.jobs.job import DocumentState
+from server.jobs.opening import worker_of
+from server.jobs.store import JobStore
+from server.jobs.worker import JobWorker
 from server.keys import KeyStore
 from server.language_model import language_model
 from server.logs import AnswerLog
@@ -89,6 +93,8 @@ class Services:
     admission: Admission
     opening: Opening
     background: Background
+    jobs: JobStore
+    job_worker: JobWorker
 
     @property
     def engines(self) -> Engines:
@@ -208,6 +214,7 @@ class Services:
         await self.model.close()
         self.store.close()
         self.keys.close()
+        self.jobs.close()
         self.answers.write()
 
 
@@ -240,7 +247,8 @@ def build(
     proposals = Proposals(store, writer)
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
-    metrics = _metrics(store, writer, readers)
+    jobs = JobStore(settings.data)
+    metrics = _metrics(store, writer, readers, jobs)
     chat = language_model(settings, metrics, model)
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
@@ -299,6 +307,16 @@ def build(
         admission=Admission(settings, guard),
         opening=opening,
         background=Background(),
+        jobs=jobs,
+        job_worker=worker_of(
+            settings,
+            jobs,
+            store,
+            chat,
+            lambda: opening.engines.result().intake,
+            schema=lambda: workplace.current.schema,
+            settled=lambda state: metrics.job_documents.labels(state).inc(),
+        ),
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after
@@ -335,7 +353,7 @@ def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
     return workplace
 
 
-def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders) -> Metrics:
+def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders, jobs: JobStore) -> Metrics:
     metrics = Metrics()
     writer.on_verdict = metrics.judged
     done, group = readers.statistics, store.embedded.group
@@ -348,6 +366,12 @@ def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders) -> Metri
         Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
         Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
         Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
+        Reading("urbankg_jobs_running", "Jobs that run.", jobs.running),
+        Reading(
+            "urbankg_job_documents_waiting",
+            "Documents of jobs that run which the model has still to be asked about.",
+            lambda: jobs.count(DocumentState.PENDING),
+        ),
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
     )
     return metrics

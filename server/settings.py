@@ -139,6 +139,23 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(
         1_500_000, gt=0, description="Largest body of a request other than a graph store's, in bytes."
     )
+    max_job_bytes: int = Field(
+        1_000_000_000, gt=0, description="Largest body of documents for a job, in bytes, unpacked."
+    )
+    job_concurrency: int = Field(
+        8,
+        ge=1,
+        description="Most documents of jobs that are in work at a time; fewer where the model takes fewer.",
+    )
+    job_attempts: int = Field(
+        3, ge=1, description="How often a document of a job is tried before it counts as failed."
+    )
+    job_cluster: str | None = Field(
+        None,
+        pattern=r"^[a-z]+://",
+        description="Scheduler of a Dask cluster, tcp://host:port, whose workers extract for jobs; the "
+        "server's own model when not set.",
+    )
     readers: int = Field(2, ge=1, description="Processes that answer queries; one more takes short ones.")
     query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
     query_timeout_max_s: float = Field(

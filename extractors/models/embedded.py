@@ -68,6 +68,10 @@ class EmbeddedModel:
         """Load the model now (about a second) rather than with the first request."""
         await asyncio.to_thread(self._child.start)
 
+    async def at_once(self) -> int:
+        """Say that it answers one question after another."""
+        return 1
+
     async def complete(
         self,
         messages: Sequence[Message],

@@ -15,6 +15,7 @@ from extractors.errors import (
 )
 from extractors.models.accounting import Account, Call, Outcome, accounts_open
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+from extractors.models.limits import limit_of
 
 __all__ = ["MeteredModel"]
 
@@ -79,6 +80,10 @@ class MeteredModel:
             )
         )
         return reply
+
+    async def at_once(self) -> int:
+        """Say how many questions the model takes at a time; see `Limited`."""
+        return await limit_of(self.model)
 
     def finish_task(self, seconds: float) -> None:
         """Count a task for which the model was asked."""

@@ -142,6 +142,11 @@ class HttpModel:
             problem=self._problem,
         )
 
+    async def at_once(self) -> int:
+        """Say how many questions it takes at a time: what was set, or less where the server says so."""
+        limit = (await self.server()).concurrency
+        return self._concurrency if limit is None else max(1, min(self._concurrency, limit))
+
     async def complete(
         self,
         messages: Sequence[Message],

@@ -498,3 +498,12 @@ def test_any_text_and_any_reply_give_exact_evidence_and_no_crash(
             assert text[candidate.evidence.start : candidate.evidence.end] == candidate.evidence.quote
     for entity in extraction.entities:
         assert all(text[m.start : m.end] == m.quote for m in entity.mentions)
+
+
+async def test_the_same_pipeline_over_another_model_asks_that_one(schema: Schema) -> None:
+    first, second = ScriptedModel(reply([])), ScriptedModel(reply([]))
+    extracting = pipeline(schema, first)
+    await extracting.extract(COLUMBIA)
+    asked = len(first.asked)
+    await extracting.over(second).extract(COLUMBIA)
+    assert (len(first.asked), len(second.asked)) == (asked, asked)

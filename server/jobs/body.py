@@ -1,0 +1,145 @@
+"""Documents of a request's body or of files, into a job: read as they are needed, kept in portions."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from server.errors import BodyTooLarge, MalformedBody, ServerError, UnsupportedBody
+from server.jobs.job import Job, JobRequest
+from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
+from server.jobs.store import JobStore
+from server.multipart import boundary_of, read_parts
+
+FORM = "multipart/form-data"
+_RECORDS_A_PORTION = 500
+_CHARACTERS_A_PORTION = 1_000_000
+_VAGUE = ("", "application/octet-stream")
+
+
+class Counted(io.RawIOBase):
+    """A stream that may give only so many bytes: what is compressed can unfold to anything.
+
+    Raises `BodyTooLarge`.
+    """
+
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._given = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Read on into a buffer."""
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        piece = self._stream.read(len(view))
+        view[: len(piece)] = piece
+        self._given += len(piece)
+        if self._given > self._limit:
+            raise BodyTooLarge(self._limit)
+        return len(piece)
+
+
+def records_of_body(
+    body: IO[bytes], content_type: str, coding: str, *, longest: int, limit: int
+) -> Iterator[Record]:
+    """The documents of a body by its headers.
+
+    Raises `UnsupportedBody` (also for a part of a form), `BodyTooLarge`, `MalformedBody`, `RecordUnreadable`
+    and `RecordTooLong`.
+    """
+    content = _decoded(body, coding.strip().lower() or "identity", limit)
+    try:
+        yield from _records(content, content_type, longest)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise MalformedBody(
+            f"The body cannot be unpacked: {error}. Send it whole, packed by gzip."
+        ) from error
+
+
+def _records(content: IO[bytes], content_type: str, longest: int) -> Iterator[Record]:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != FORM:
+        yield from _reader(kind)(content, longest)
+        return
+    for part in read_parts(content, boundary_of(content_type)):
+        kind = (part.content_type or "").partition(";")[0].strip().lower()
+        reader = BY_SUFFIX.get(Path(part.filename or "").suffix.lower()) if kind in _VAGUE else None
+        for record in (reader or _reader(kind))(part.body, longest):
+            yield Record(record.text, record.name or part.filename, record.source)
+
+
+def records_of_files(paths: Sequence[Path], *, longest: int) -> Iterator[Record]:
+    """The documents of files, by the endings of their names; .gz is unpacked.
+
+    Raises `ServerError` that names the file.
+    """
+    for path in paths:
+        reader = reader_of(path)
+        try:
+            with _opened(path) as stream:
+                for record in reader(stream, longest):
+                    yield Record(record.text, record.name or path.name, record.source)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ServerError(f"{path} cannot be read: {error}. Give a whole, readable file.") from error
+        except ServerError as error:
+            raise ServerError(f"{path}: {error}") from error
+
+
+def reader_of(path: Path) -> RecordReader:
+    """How a file is read. Raises `ServerError` for one that is not read here."""
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    reader = BY_SUFFIX.get(plain.suffix.lower())
+    if reader is None:
+        raise ServerError(f"{path} is not read here. Give files that end in one of: {', '.join(BY_SUFFIX)}.")
+    return reader
+
+
+def accept(store: JobStore, request: JobRequest, records: Iterable[Record]) -> Job:
+    """Make a job of documents; it begins when all of them are on the disk, or is not made at all."""
+    job = store.begin(request)
+    try:
+        portion: list[Record] = []
+        characters = count = 0
+        for record in records:
+            portion.append(record)
+            characters += len(record.text)
+            if len(portion) >= _RECORDS_A_PORTION or characters >= _CHARACTERS_A_PORTION:
+                store.add(job, portion, count + 1)
+                count += len(portion)
+                portion, characters = [], 0
+        store.add(job, portion, count + 1)
+    except BaseException:
+        store.drop(job)
+        raise
+    return store.accept(job, paused=request.paused)
+
+
+def _reader(kind: str) -> RecordReader:
+    reader = BY_TYPE.get(kind)
+    if reader is None:
+        raise UnsupportedBody(kind, ", ".join((*BY_TYPE, FORM)))
+    return reader
+
+
+def _decoded(body: IO[bytes], coding: str, limit: int) -> IO[bytes]:
+    if coding == "identity":
+        return body
+    if coding in ("gzip", "x-gzip"):
+        unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb"))
+        return cast("IO[bytes]", io.BufferedReader(Counted(unpacked, limit)))
+    raise UnsupportedBody(f"of coding {coding}", "gzip, identity")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        yield stream  # type: ignore[misc]

@@ -1,0 +1,114 @@
+"""The database of jobs: `FOLDER/jobs.sqlite`, beside the graph.
+
+Every transaction is on the disk before anybody is told of it (WAL, synchronous=FULL). A table that triggers
+keep counts documents by state, so that progress costs the same for ten documents and for ten million.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from server.errors import StateUnreadable
+
+FILE = "jobs.sqlite"
+_BUSY_TIMEOUT_S = 30.0
+_LAYOUT = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS job (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, source TEXT, concurrency INTEGER,
+  again INTEGER NOT NULL, made_by TEXT, state TEXT NOT NULL, created REAL NOT NULL, ended REAL,
+  problem TEXT, sequence INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS document (
+  job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE, position INTEGER NOT NULL,
+  name TEXT, source TEXT, state TEXT NOT NULL, characters INTEGER NOT NULL, document TEXT NOT NULL,
+  run TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0, error TEXT,
+  same_as INTEGER, revision INTEGER, accepted INTEGER, refused INTEGER, warned INTEGER,
+  changed INTEGER NOT NULL DEFAULT 0, text TEXT, PRIMARY KEY (job, position)
+) STRICT;
+CREATE INDEX IF NOT EXISTS document_by_state ON document (job, state, due, position);
+CREATE INDEX IF NOT EXISTS document_by_change ON document (job, changed);
+CREATE INDEX IF NOT EXISTS document_by_content ON document (document, state);
+CREATE INDEX IF NOT EXISTS document_under_way ON document (job, position)
+  WHERE state IN ('pending', 'extracting', 'extracted');
+CREATE TABLE IF NOT EXISTS exchange (
+  job INTEGER NOT NULL, position INTEGER NOT NULL, number INTEGER NOT NULL, question BLOB NOT NULL,
+  answer BLOB NOT NULL, PRIMARY KEY (job, position, number),
+  FOREIGN KEY (job, position) REFERENCES document (job, position) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tally (
+  job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE, state TEXT NOT NULL,
+  documents INTEGER NOT NULL, PRIMARY KEY (job, state)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS document_added AFTER INSERT ON document BEGIN
+  INSERT INTO tally VALUES (NEW.job, NEW.state, 1)
+    ON CONFLICT (job, state) DO UPDATE SET documents = documents + 1;
+END;
+CREATE TRIGGER IF NOT EXISTS document_moved AFTER UPDATE OF state ON document
+WHEN OLD.state <> NEW.state BEGIN
+  UPDATE tally SET documents = documents - 1 WHERE job = OLD.job AND state = OLD.state;
+  INSERT INTO tally VALUES (NEW.job, NEW.state, 1)
+    ON CONFLICT (job, state) DO UPDATE SET documents = documents + 1;
+END;
+"""
+
+
+class Database:
+    """One connection that the threads of the server take turns at. Raises `StateUnreadable`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._lock = threading.RLock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Made by us first, so that nobody else on the machine can read the texts at any time.
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._connection = sqlite3.connect(
+                self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+            self._connection.row_factory = sqlite3.Row
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA foreign_keys=ON")
+            self._connection.executescript(_SCHEMA)
+            self._check_layout()
+        except (OSError, sqlite3.Error) as error:
+            raise StateUnreadable(self.path, str(error)) from error
+
+    def _check_layout(self) -> None:
+        """Raises `StateUnreadable` for a file of a later version of the program."""
+        layout = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        if layout > _LAYOUT:
+            raise StateUnreadable(self.path, f"it has layout {layout}, and this program knows {_LAYOUT}")
+        self._connection.execute(f"PRAGMA user_version={_LAYOUT}")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection for statements that only read."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise StateUnreadable(self.path, str(error)) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: on the disk when the block ends, undone when it raises."""
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()

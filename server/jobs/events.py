@@ -1,0 +1,115 @@
+"""The progress of a job as server-sent events (HTML, 9.2): what changed, and where the job stands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from server.errors import JobUnknown, TooManyListeners
+from server.jobs.job import FINISHED, Job, JobDocument
+from server.jobs.store import JobStore
+from server.watching import Draining
+
+_MOST_LISTENERS = 64
+_HEARTBEAT_S = 15.0
+_DOCUMENTS_A_PIECE = 200
+
+
+class Progressions:
+    """Streams of events; a slow client costs no memory, since each reads the database at its own pace.
+
+    A document that changed several times since it was last told is told once, as it is now: nobody who
+    comes back with the identifier of the last event misses what became of one.
+    """
+
+    def __init__(self, store: JobStore, draining: Draining) -> None:
+        self._store = store
+        self._draining = draining
+        self._listeners = 0
+        # A thread of its own: those of the loop may all be waiting for the writer.
+        self._thread = ThreadPoolExecutor(1, "job-events")
+
+    async def open(self, identifier: str, known: int | None) -> AsyncIterator[bytes] | None:
+        """The events after the one with that number, or from now on; None when none will come.
+
+        Raises `JobUnknown` and `TooManyListeners`.
+        """
+        job = await self._job(identifier)
+        if job.state in FINISHED and known is not None and known >= job.sequence:
+            return None
+        if self._listeners >= _MOST_LISTENERS:
+            raise TooManyListeners(_MOST_LISTENERS, f"/jobs/{identifier}")
+        return self._events(job, job.sequence if known is None else known, fresh=known is None)
+
+    async def _events(self, job: Job, known: int, *, fresh: bool) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        stop_listening = self._store.listen(partial(_set_from_thread, loop, ready))
+        leaving = asyncio.create_task(self._draining.wait())
+        self._listeners += 1
+        try:
+            yield b"retry: 2000\n\n"
+            if fresh:
+                yield _told(job)
+            while not leaving.done():
+                ready.clear()
+                try:
+                    documents, job = await loop.run_in_executor(self._thread, self._next, job, known)
+                except JobUnknown:
+                    # Somebody made the server forget it.
+                    return
+                whole = len(documents) < _DOCUMENTS_A_PIECE
+                if documents or job.sequence > known:
+                    yield b"".join(_document(one) for one in documents)
+                    # The job as it is counts what is yet to be told; its number says how far this goes.
+                    known = job.sequence if whole else documents[-1].changed
+                    yield _told(job, known)
+                elif job.state in FINISHED:
+                    return
+                elif not await _any_of(ready, leaving):
+                    yield b": still here\n\n"
+        finally:
+            self._listeners -= 1
+            stop_listening()
+            leaving.cancel()
+
+    def _next(self, job: Job, known: int) -> tuple[list[JobDocument], Job]:
+        # In this order: what changes in between is told the next time.
+        now = self._store.job(job.identifier)
+        changed = self._store.changes(now, known, _DOCUMENTS_A_PIECE)
+        return [one for one in changed if one.changed <= now.sequence], now
+
+    async def _job(self, identifier: str) -> Job:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._store.job, identifier)
+
+
+def _told(job: Job, number: int | None = None) -> bytes:
+    return _event("job", job.sequence if number is None else number, job.json())
+
+
+def _document(document: JobDocument) -> bytes:
+    return _event("document", document.changed, document.json())
+
+
+def _event(name: str, number: int, data: object) -> bytes:
+    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"id: {number}\nevent: {name}\ndata: {line}\n\n".encode()
+
+
+def _set_from_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    loop.call_soon_threadsafe(event.set)
+
+
+async def _any_of(ready: asyncio.Event, leaving: asyncio.Task[None]) -> bool:
+    """Wait for either; False when neither came for a while."""
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        done, _ = await asyncio.wait(
+            (waiting, leaving), timeout=_HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        waiting.cancel()
+    return bool(done)

@@ -1,0 +1,145 @@
+"""What the model was asked and answered, kept as it comes, so that no answer is ever paid for twice.
+
+A document goes through the pipeline twice: once to ask the model, side by side with others, and once when
+its turn to be committed has come, with the names that the graph knows by then. The second time, and after a
+crash, the pipeline finds the answers here. So the graph depends on the order of the documents, never on the
+speed of the model, and the way of a text is the one that `POST /extractions` takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import zlib
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
+from extractors.models import ChatModel, Message, PromptProfile, Reply
+from extractors.models.accounting import Call, Outcome, accounts_open
+
+_SETTINGS_AT_FAULT = frozenset({401, 403, 404})
+"""Statuses by which a server refuses everybody: no document's fault, and mended by the operator."""
+
+Exchange = tuple[bytes, bytes]
+"""The digest of a question, and the packed answer to it."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A reply, or the error in its place that the same question will always meet."""
+
+    reply: Reply | None = None
+    broken: tuple[str, str, int, int] | None = None
+    refused: tuple[str, int | None] | None = None
+
+
+_ANSWERS = TypeAdapter(_Answer)
+
+
+class KeptModel:
+    """A model that answers from what is kept, and keeps what it has to ask ``model`` for.
+
+    ``slots`` bound how many questions of all documents are with the model at a time; ``keep`` is awaited
+    with each new exchange before its answer is used.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        kept: Iterable[Exchange],
+        *,
+        keep: Callable[[Exchange], Awaitable[None]],
+        slots: asyncio.Semaphore,
+    ) -> None:
+        self.name = model.name
+        self.prompt_profile: PromptProfile = model.prompt_profile
+        self._model = model
+        self._keep = keep
+        self._slots = slots
+        self._kept: dict[bytes, deque[bytes]] = defaultdict(deque)
+        for question, answer in kept:
+            self._kept[question].append(answer)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog; see `ChatModel.complete`."""
+        question = _digest(messages, schema, max_tokens, temperature)
+        known = self._kept[question]
+        if known:
+            # The same question may be asked several times, for several samples: each has its own answer.
+            answer = _unpack(known.popleft())
+            _note(answer)
+            return _given(answer)
+        async with self._slots:
+            try:
+                reply = await self._model.complete(
+                    messages, schema=schema, max_tokens=max_tokens, temperature=temperature
+                )
+                answer = _Answer(reply)
+            except ModelReplyError as error:
+                spent = error.prompt_tokens, error.completion_tokens
+                answer = _Answer(broken=(str(error), error.reply, *spent))
+            except ModelRequestRefused as error:
+                if error.status in _SETTINGS_AT_FAULT:
+                    raise ModelUnavailable(str(error)) from error
+                answer = _Answer(refused=(str(error), error.status))
+        self.name = self._model.name
+        await self._keep((question, _pack(answer)))
+        return _given(answer)
+
+    async def close(self) -> None:
+        """Nothing: the model belongs to somebody else."""
+
+
+def _digest(
+    messages: Sequence[Message], schema: Mapping[str, Any] | None, max_tokens: int, temperature: float
+) -> bytes:
+    said = [asdict(message) for message in messages]
+    asked = json.dumps([said, schema, max_tokens, temperature], sort_keys=True)
+    return hashlib.sha256(asked.encode()).digest()
+
+
+def _given(answer: _Answer) -> Reply:
+    if answer.broken is not None:
+        message, reply, prompt_tokens, completion_tokens = answer.broken
+        raise ModelReplyError(
+            message, reply, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
+        )
+    if answer.refused is not None:
+        raise ModelRequestRefused(*answer.refused)
+    assert answer.reply is not None
+    return answer.reply
+
+
+def _note(answer: _Answer) -> None:
+    """Count an answer that is kept in the account of the run that uses it: that run is what it was for."""
+    spent, reply = accounts_open(), answer.reply
+    if spent is None:
+        return
+    if reply is not None:
+        tokens = reply.prompt_tokens, reply.completion_tokens
+        spent.note(Call(Outcome.ANSWERED, reply.seconds, *tokens, attempts=reply.attempts))
+    elif answer.broken is not None:
+        spent.note(Call(Outcome.UNUSABLE, 0.0, *answer.broken[2:]))
+    else:
+        spent.note(Call(Outcome.REFUSED, 0.0))
+
+
+def _pack(answer: _Answer) -> bytes:
+    return zlib.compress(_ANSWERS.dump_json(answer))
+
+
+def _unpack(packed: bytes) -> _Answer:
+    return _ANSWERS.validate_json(zlib.decompress(packed))

@@ -1,0 +1,130 @@
+"""Where the model answers for documents: here, or on the workers of a cluster; the answers are kept alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from extractors.models import ChatModel
+from extractors.models.limits import limit_of
+from extractors.pipeline import Pipeline
+from server.jobs.bench import Bench, answers_for, raised
+from server.jobs.exchange import Exchange, KeptModel
+from server.jobs.job import Work
+from server.jobs.progress import Progress
+
+
+class Extracting(Protocol):
+    """Asks the model everything about a document, so that its answers are kept."""
+
+    async def at_once(self) -> int:
+        """How many documents can be in work at a time.
+
+        Raises `ModelUnavailable` and `ClusterUnavailable`; asked again after either.
+        """
+        ...
+
+    async def extract(self, work: Work) -> None:
+        """Raises `ExtractionError`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        ...
+
+
+class Answers:
+    """The model as each document sees it: what it answered before is not asked again."""
+
+    def __init__(self, model: ChatModel, progress: Progress, concurrency: int) -> None:
+        self._model = model
+        self._progress = progress
+        self._concurrency = concurrency
+        self._slots = asyncio.Semaphore(concurrency)
+
+    async def at_once(self) -> int:
+        """How many documents may be with the model; so many questions at most are sent to it, too."""
+        limit = max(1, min(self._concurrency, await limit_of(self._model)))
+        self._slots = asyncio.Semaphore(limit)
+        return limit
+
+    async def model_for(self, work: Work) -> KeptModel:
+        """The model for one document."""
+
+        async def keep(exchange: Exchange) -> None:
+            await asyncio.to_thread(self._progress.keep_exchanges, work, [exchange])
+
+        kept = await asyncio.to_thread(self._progress.exchanges, work)
+        return KeptModel(self._model, kept, keep=keep, slots=self._slots)
+
+
+class ExtractingHere:
+    """With the server's own model."""
+
+    def __init__(self, answers: Answers, pipeline: Callable[[], Pipeline]) -> None:
+        self._answers = answers
+        self._pipeline = pipeline
+
+    async def at_once(self) -> int:
+        """As many as the settings say and the model takes."""
+        return await self._answers.at_once()
+
+    async def extract(self, work: Work) -> None:
+        """Ask; what comes out is not used yet, since names are linked when the document is committed."""
+        model = await self._answers.model_for(work)
+        await self._pipeline().over(model).extract(work.text)
+
+    def close(self) -> None:
+        """Nothing: the model is the server's."""
+
+
+Cluster = Callable[[], AbstractContextManager[tuple[Executor, int]]]
+"""Opens the workers: an executor, and how many tasks it works on at a time. Raises `ClusterUnavailable`."""
+
+
+class ExtractingElsewhere:
+    """On the workers of an executor (`concurrent.futures`), which have the model, or reach its server.
+
+    An executor that is lost is opened anew, and its documents are given to the new one.
+    """
+
+    def __init__(self, cluster: Cluster, bench: Callable[[], Bench], progress: Progress) -> None:
+        self._cluster = cluster
+        self._bench = bench
+        self._progress = progress
+        self._opened: tuple[AbstractContextManager[tuple[Executor, int]], Executor, int] | None = None
+
+    async def at_once(self) -> int:
+        """Two for each worker, so that none waits for its next one."""
+        if self._opened is None:
+            await asyncio.to_thread(self._open)
+        assert self._opened is not None
+        return 2 * self._opened[2]
+
+    async def extract(self, work: Work) -> None:
+        """Ask on a worker."""
+        if self._opened is None:
+            await asyncio.to_thread(self._open)
+        assert self._opened is not None
+        executor = self._opened[1]
+        kept = await asyncio.to_thread(self._progress.exchanges, work)
+        bench = await asyncio.to_thread(self._bench)
+        # Sending may block while a cluster is reached.
+        sent = await asyncio.to_thread(executor.submit, answers_for, bench, work.text, kept)
+        told = await asyncio.wrap_future(sent)
+        await asyncio.to_thread(self._progress.keep_exchanges, work, told.exchanges)
+        raised(told)
+
+    def close(self) -> None:
+        """Let go of the workers."""
+        if self._opened is not None:
+            opened, self._opened = self._opened[0], None
+            opened.__exit__(None, None, None)
+
+    def _open(self) -> None:
+        context = self._cluster()
+        executor, workers = context.__enter__()
+        self._opened = (context, executor, workers)

@@ -1,0 +1,196 @@
+"""What a job is, and each of its documents: states, counts, what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from sparql.provenance import RECORD, digest
+
+
+class JobState(StrEnum):
+    """`accepting`: its documents are still coming in; nobody is told of it yet."""
+
+    ACCEPTING = "accepting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    DONE = "done"
+
+
+class DocumentState(StrEnum):
+    """Where a document is on its way.
+
+    `extracted`: the model has answered, its replies are kept, and the commit waits for its turn. `rejected`:
+    the text cannot be worked on (empty, too long, another language). `failed`: the model gave no usable
+    reply. `duplicate`: the same text is in the job already, or in the graph.
+    """
+
+    PENDING = "pending"
+    EXTRACTING = "extracting"
+    EXTRACTED = "extracted"
+    COMMITTED = "committed"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    DUPLICATE = "duplicate"
+    CANCELLED = "cancelled"
+
+
+UNDER_WAY = (DocumentState.PENDING, DocumentState.EXTRACTING, DocumentState.EXTRACTED)
+"""The states in which something is still to be done."""
+RETRIED = (DocumentState.FAILED, DocumentState.REJECTED)
+"""What `retry` takes up again."""
+FINISHED = (JobState.DONE, JobState.CANCELLED)
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """What a client asks for beside the documents.
+
+    `source` is that of documents without one of their own. `concurrency` is how many documents may be in work
+    at a time, within the limits of server and model. With `again` texts that the graph has already are
+    extracted once more.
+    """
+
+    name: str | None = None
+    source: str | None = None
+    concurrency: int | None = None
+    again: bool = False
+    paused: bool = False
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it is now. Times are seconds since 1970, UTC; `sequence` numbers its latest change."""
+
+    number: int
+    identifier: str
+    request: JobRequest
+    state: JobState
+    created: float
+    ended: float | None
+    problem: str | None
+    sequence: int
+    counts: Mapping[DocumentState, int]
+
+    @property
+    def total(self) -> int:
+        """How many documents it has."""
+        return sum(self.counts.values())
+
+    def json(self) -> dict[str, Any]:
+        """As clients see it."""
+        return {
+            "id": self.identifier,
+            "name": self.request.name,
+            "state": self.state,
+            "created": _time(self.created),
+            "ended": _time(self.ended),
+            "by": self.request.by,
+            "source": self.request.source,
+            "concurrency": self.request.concurrency,
+            "again": self.request.again,
+            "problem": self.problem,
+            "total": self.total,
+            "finished": self.total - sum(self.counts.get(state, 0) for state in UNDER_WAY),
+            "documents": {state.value: self.counts.get(state, 0) for state in DocumentState},
+        }
+
+
+@dataclass(frozen=True)
+class JobDocument:
+    """A document of a job; `position` counts from 1 in the order in which they were posted.
+
+    `document` names it in the graph, `run` the extraction that the job does or did. `same_as` is the position
+    of an equal text before it in the job.
+    """
+
+    position: int
+    name: str | None
+    source: str | None
+    state: DocumentState
+    characters: int
+    document: str
+    run: str
+    attempts: int
+    error: str | None
+    same_as: int | None
+    revision: int | None
+    accepted: int | None
+    refused: int | None
+    warned: int | None
+    changed: int
+
+    def json(self) -> dict[str, Any]:
+        """As clients see it."""
+        return {
+            "position": self.position,
+            "name": self.name,
+            "source": self.source,
+            "state": self.state,
+            "characters": self.characters,
+            "document": self.document,
+            "run": run_iri(self.run).value if self.state is DocumentState.COMMITTED else None,
+            "attempts": self.attempts,
+            "error": self.error,
+            "same_as": self.same_as,
+            "revision": self.revision,
+            "accepted": self.accepted,
+            "refused": self.refused,
+            "warned": self.warned,
+        }
+
+
+@dataclass(frozen=True)
+class Work:
+    """A document with its text, for those who work on it; `attempts` counts those that failed."""
+
+    job: int
+    position: int
+    text: str
+    source: str | None
+    document: str
+    run: str
+    attempts: int
+    again: bool
+    state: DocumentState = DocumentState.PENDING
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from every other document of every job."""
+        return self.job, self.position
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a commit came to; None where it was found in the graph after a crash."""
+
+    accepted: int
+    refused: int | None = None
+    warned: int | None = None
+    revision: int | None = None
+
+
+def run_of(job: str, position: int) -> str:
+    """The name of the run that commits a document: the same one after every crash, so it is found again."""
+    return digest("job", job, str(position))
+
+
+def run_iri(run: str) -> NamedNode:
+    """The run in the graph's provenance."""
+    return RECORD.term("run/" + run)
+
+
+def document_iri(document: str) -> NamedNode:
+    """The document in the graph's provenance."""
+    return RECORD.term("document/" + document)
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,0 +1,113 @@
+"""Puts the worker of jobs together: with the server's own model, or with the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from extractors.models import ChatModel
+from ontology import Schema
+from server.errors import ClusterUnavailable
+from server.jobs.progress import Progress
+from server.jobs.store import JobStore
+from server.jobs.worker import JobWorker
+from server.settings import Settings
+from sparql.triple_store import TripleStore
+
+if TYPE_CHECKING:
+    from server.intake import Intake
+    from server.jobs.bench import Bench
+    from server.jobs.committing import Committer
+    from server.jobs.extracting import Cluster, Extracting
+
+_CONNECT_S = 10
+
+
+def worker_of(
+    settings: Settings,
+    store: JobStore,
+    graph: TripleStore,
+    model: ChatModel,
+    intake: Callable[[], Intake],
+    *,
+    schema: Callable[[], Schema],
+    settled: Callable[[str], None] = lambda state: None,
+    cluster: Cluster | None = None,
+) -> JobWorker:
+    """The worker for the jobs of a folder; ``cluster`` is used instead of the one that the settings name."""
+    if cluster is None and settings.job_cluster is not None:
+        cluster = dask_cluster(settings.job_cluster)
+
+    def opened() -> tuple[Extracting, Committer]:
+        from server.jobs.committing import Committer
+        from server.jobs.extracting import Answers, ExtractingElsewhere, ExtractingHere
+
+        progress = Progress(store)
+        answers = Answers(model, progress, settings.job_concurrency)
+        committer = Committer(graph, intake, answers)
+        if cluster is not None:
+            return ExtractingElsewhere(cluster, _benches(settings, schema, intake), progress), committer
+        return ExtractingHere(answers, lambda: intake().pipeline), committer
+
+    return JobWorker(store, opened, attempts=settings.job_attempts, settled=settled)
+
+
+def dask_cluster(address: str) -> Cluster:
+    """The workers of a Dask cluster, by its scheduler's address."""
+
+    @contextmanager
+    def opened() -> Iterator[tuple[Executor, int]]:
+        try:
+            import distributed
+        except ImportError as error:
+            raise ClusterUnavailable(
+                "This needs the package distributed: pip install 'urbankg[cluster]'."
+            ) from error
+        try:
+            client: Any = distributed.Client(  # type: ignore[no-untyped-call]
+                address, timeout=_CONNECT_S, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ClusterUnavailable(
+                f"No Dask scheduler answers at {address}: {error}. Start it, or correct the address."
+            ) from error
+        with client:
+            threads = sum(client.nthreads().values())
+            if not threads:
+                raise ClusterUnavailable(
+                    f"The Dask cluster at {address} has no workers. Start some: `dask worker {address}`."
+                )
+            yield client.get_executor(pure=False), threads
+
+    return opened
+
+
+def _benches(
+    settings: Settings, schema: Callable[[], Schema], intake: Callable[[], Intake]
+) -> Callable[[], Bench]:
+    """Gives the bench for the ontology in force; made anew when that was edited."""
+    from server.jobs.bench import Bench
+
+    made: dict[str, Bench] = {}
+
+    def bench() -> Bench:
+        current = schema()
+        if current.version not in made:
+            made.clear()
+            files = tuple((file.path.name, file.content) for file in current.files)
+            names = [name for name in Settings.model_fields if name.startswith("model_")]
+            model = Settings(**{name: getattr(settings, name) for name in names})
+            extraction = intake().pipeline.settings
+            key = f"{current.version} {model.model_dump_json()} {extraction}"
+            made[current.version] = Bench(
+                key=hashlib.sha256(key.encode()).hexdigest(),
+                ontology=files,
+                extraction=extraction,
+                model=model,
+            )
+        return made[current.version]
+
+    return bench

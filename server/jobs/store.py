@@ -1,0 +1,322 @@
+"""Jobs and their documents in the database: what comes in, what is told of it, what clients do to a job."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from server.errors import JobConflict, JobEmpty, JobUnknown
+from server.jobs.database import Database
+from server.jobs.job import (
+    FINISHED,
+    RETRIED,
+    UNDER_WAY,
+    DocumentState,
+    Job,
+    JobDocument,
+    JobRequest,
+    JobState,
+    run_of,
+)
+from server.jobs.record import Record
+from sparql.provenance import Document
+
+_DOCUMENT = (
+    "position, name, source, state, characters, document, run, attempts, error, same_as, revision, accepted, "
+    "refused, warned, changed"
+)
+_CLEARED = "text = NULL"
+
+
+def states(some: Iterable[DocumentState | JobState]) -> str:
+    """States as the list of an SQL IN."""
+    return "(" + ", ".join(f"'{state.value}'" for state in some) + ")"
+
+
+class JobStore:
+    """The jobs of a folder; safe to use from several threads. Raises `StateUnreadable`.
+
+    `listen` tells of every change; a change is on the disk by then.
+    """
+
+    def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self.database = Database(folder)
+        self.clock = clock
+        self._lock = threading.Lock()
+        self._listeners: set[Callable[[], None]] = set()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` after every change, in the thread that made it; the result ends that."""
+        with self._lock:
+            self._listeners.add(listener)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners.discard(listener)
+
+        return stop
+
+    def tell(self) -> None:
+        """Call the listeners."""
+        with self._lock:
+            listeners = tuple(self._listeners)
+        for listener in listeners:
+            listener()
+
+    # --- what comes in
+
+    def begin(self, request: JobRequest) -> Job:
+        """Make a job that takes documents; until `accept` nobody is told of it, and a restart drops it."""
+        identifier = uuid.uuid4().hex
+        with self.database.writing() as connection:
+            connection.execute(
+                "INSERT INTO job (id, name, source, concurrency, again, made_by, state, created) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    identifier,
+                    request.name,
+                    request.source,
+                    request.concurrency,
+                    int(request.again),
+                    request.by,
+                    JobState.ACCEPTING,
+                    self.clock(),
+                ),
+            )
+            return _job(connection, identifier)
+
+    def add(self, job: Job, records: Sequence[Record], first: int) -> None:
+        """Add documents to a job that takes them; the first one gets the position ``first``.
+
+        A text that the job has already is told as a duplicate of the first one.
+        """
+        with self.database.writing() as connection:
+            for position, record in enumerate(records, first):
+                document = Document(record.text).iri.value.rpartition("/")[2]
+                twin = connection.execute(
+                    "SELECT position FROM document WHERE document = ? AND job = ? AND same_as IS NULL",
+                    (document, job.number),
+                ).fetchone()
+                connection.execute(
+                    "INSERT INTO document (job, position, name, source, state, characters, document, run, "
+                    "same_as, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        job.number,
+                        position,
+                        record.name,
+                        record.source or job.request.source,
+                        DocumentState.PENDING if twin is None else DocumentState.DUPLICATE,
+                        len(record.text),
+                        document,
+                        run_of(job.identifier, position),
+                        None if twin is None else twin[0],
+                        record.text if twin is None else None,
+                    ),
+                )
+
+    def accept(self, job: Job, *, paused: bool = False) -> Job:
+        """Let a job whose documents are all there begin. Raises `JobEmpty`, and drops the job then."""
+        with self.database.writing() as connection:
+            found = _job(connection, job.identifier)
+            if found.total:
+                state = JobState.PAUSED if paused else JobState.RUNNING
+                _set_state(connection, found, state, self.clock())
+                found = _job(connection, job.identifier)
+        if not found.total:
+            self.drop(job)
+            raise JobEmpty
+        self.tell()
+        return found
+
+    def drop(self, job: Job) -> None:
+        """Forget a job with its documents."""
+        with self.database.writing() as connection:
+            connection.execute("DELETE FROM job WHERE number = ?", (job.number,))
+
+    def drop_unaccepted(self) -> None:
+        """Forget what was still coming in when the server ended: no client was told that it is there."""
+        with self.database.writing() as connection:
+            connection.execute("DELETE FROM job WHERE state = ?", (JobState.ACCEPTING,))
+
+    # --- what is told
+
+    def jobs(self, offset: int = 0, limit: int = 50) -> tuple[int, list[Job]]:
+        """How many jobs there are, and a page of them, the newest first."""
+        with self.database.reading() as connection:
+            accepted = f"state <> '{JobState.ACCEPTING}'"
+            total = connection.execute(f"SELECT COUNT(*) FROM job WHERE {accepted}").fetchone()[0]
+            rows = connection.execute(
+                f"SELECT * FROM job WHERE {accepted} ORDER BY number DESC LIMIT ? OFFSET ?", (limit, offset)
+            ).fetchall()
+            return int(total), [_read_job(connection, row) for row in rows]
+
+    def job(self, identifier: str) -> Job:
+        """One job. Raises `JobUnknown`."""
+        with self.database.reading() as connection:
+            return _job(connection, identifier)
+
+    def documents(
+        self, identifier: str, state: DocumentState | None = None, offset: int = 0, limit: int = 200
+    ) -> tuple[int, list[JobDocument]]:
+        """How many documents of a job are in a state (or at all), and a page in the order of posting."""
+        with self.database.reading() as connection:
+            job = _job(connection, identifier)
+            total = job.total if state is None else job.counts.get(state, 0)
+            where, values = ("", ()) if state is None else (" AND state = ?", (state,))
+            rows = connection.execute(
+                f"SELECT {_DOCUMENT} FROM document WHERE job = ?{where} ORDER BY position LIMIT ? OFFSET ?",
+                (job.number, *values, limit, offset),
+            ).fetchall()
+            return total, [_read_document(row) for row in rows]
+
+    def changes(self, job: Job, after: int, limit: int) -> list[JobDocument]:
+        """Documents that changed after that number, each as it is now, in the order of their last change."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT {_DOCUMENT} FROM document WHERE job = ? AND changed > ? ORDER BY changed LIMIT ?",
+                (job.number, after, limit),
+            ).fetchall()
+            return [_read_document(row) for row in rows]
+
+    def count(self, state: DocumentState) -> int:
+        """Documents in a state, in all jobs that run."""
+        with self.database.reading() as connection:
+            found = connection.execute(
+                "SELECT SUM(documents) FROM tally JOIN job ON job.number = tally.job "
+                "WHERE tally.state = ? AND job.state = ?",
+                (state, JobState.RUNNING),
+            ).fetchone()[0]
+            return int(found or 0)
+
+    def running(self) -> int:
+        """How many jobs run."""
+        with self.database.reading() as connection:
+            row = connection.execute("SELECT COUNT(*) FROM job WHERE state = ?", (JobState.RUNNING,))
+            return int(row.fetchone()[0])
+
+    # --- what clients do to a job
+
+    def pause(self, identifier: str) -> Job:
+        """Begin no more of its documents, and commit none. Raises `JobUnknown` and `JobConflict`."""
+        return self._move(identifier, "pause", (JobState.RUNNING,), JobState.PAUSED)
+
+    def resume(self, identifier: str) -> Job:
+        """Go on with a job that was paused. Raises `JobUnknown` and `JobConflict`."""
+        return self._move(identifier, "resume", (JobState.PAUSED,), JobState.RUNNING)
+
+    def cancel(self, identifier: str) -> Job:
+        """End a job: what is committed stays, the rest is not done. Raises `JobUnknown` and `JobConflict`."""
+        with self.database.writing() as connection:
+            job = self._expect(connection, identifier, "cancel", (JobState.RUNNING, JobState.PAUSED))
+            under_way = f"job = ? AND state IN {states(UNDER_WAY)}"
+            connection.execute(
+                f"DELETE FROM exchange WHERE job = ? AND position IN "
+                f"(SELECT position FROM document WHERE {under_way})",
+                (job.number, job.number),
+            )
+            connection.execute(
+                f"UPDATE document SET state = '{DocumentState.CANCELLED}', {_CLEARED} WHERE {under_way}",
+                (job.number,),
+            )
+            _set_state(connection, job, JobState.CANCELLED, self.clock())
+            found = _job(connection, identifier)
+        self.tell()
+        return found
+
+    def retry(self, identifier: str) -> Job:
+        """Take up again what failed or was rejected. Raises `JobUnknown` and `JobConflict`."""
+        with self.database.writing() as connection:
+            job = self._expect(
+                connection, identifier, "retry", (JobState.RUNNING, JobState.PAUSED, JobState.DONE)
+            )
+            if not any(job.counts.get(state) for state in RETRIED):
+                raise JobConflict(identifier, job.state, "No document of it failed or was rejected.")
+            connection.execute(
+                f"UPDATE document SET state = '{DocumentState.PENDING}', attempts = 0, due = 0, error = NULL "
+                f"WHERE job = ? AND state IN {states(RETRIED)}",
+                (job.number,),
+            )
+            state = JobState.PAUSED if job.state is JobState.PAUSED else JobState.RUNNING
+            _set_state(connection, job, state, self.clock())
+            found = _job(connection, identifier)
+        self.tell()
+        return found
+
+    def forget(self, identifier: str) -> Job:
+        """Forget a finished job; its documents stay in the graph. Raises `JobUnknown` and `JobConflict`."""
+        with self.database.writing() as connection:
+            job = self._expect(connection, identifier, "forget", FINISHED)
+        self.drop(job)
+        self.tell()
+        return job
+
+    def _move(self, identifier: str, what: str, allowed: Sequence[JobState], state: JobState) -> Job:
+        with self.database.writing() as connection:
+            job = self._expect(connection, identifier, what, allowed)
+            _set_state(connection, job, state, self.clock())
+            found = _job(connection, identifier)
+        self.tell()
+        return found
+
+    def _expect(
+        self, connection: sqlite3.Connection, identifier: str, what: str, allowed: Sequence[JobState]
+    ) -> Job:
+        job = _job(connection, identifier)
+        if job.state not in allowed:
+            wanted = " or ".join(state.value for state in allowed)
+            raise JobConflict(identifier, job.state, f"Only a job that is {wanted} takes '{what}'.")
+        return job
+
+
+def _job(connection: sqlite3.Connection, identifier: str) -> Job:
+    row = connection.execute("SELECT * FROM job WHERE id = ?", (identifier,)).fetchone()
+    if row is None:
+        raise JobUnknown(identifier)
+    return _read_job(connection, row)
+
+
+def _read_job(connection: sqlite3.Connection, row: sqlite3.Row) -> Job:
+    tally = connection.execute("SELECT state, documents FROM tally WHERE job = ?", (row["number"],))
+    counts = {DocumentState(state): int(documents) for state, documents in tally if documents}
+    request = JobRequest(
+        row["name"], row["source"], row["concurrency"], bool(row["again"]), by=row["made_by"]
+    )
+    return Job(
+        row["number"],
+        row["id"],
+        request,
+        JobState(row["state"]),
+        row["created"],
+        row["ended"],
+        row["problem"],
+        row["sequence"],
+        counts,
+    )
+
+
+def _read_document(row: sqlite3.Row) -> JobDocument:
+    values = dict(row)
+    values["state"] = DocumentState(values["state"])
+    return JobDocument(**values)
+
+
+def _set_state(connection: sqlite3.Connection, job: Job, state: JobState, now: float) -> None:
+    """Put a job in a state; one that would run and has nothing left to do is done."""
+    left = connection.execute(
+        f"SELECT EXISTS (SELECT 1 FROM document WHERE job = ? AND state IN {states(UNDER_WAY)})",
+        (job.number,),
+    ).fetchone()[0]
+    if state is JobState.RUNNING and not left:
+        state = JobState.DONE
+    connection.execute(
+        "UPDATE job SET state = ?, ended = ?, problem = NULL, sequence = sequence + 1 WHERE number = ?",
+        (state, now if state in FINISHED else None, job.number),
+    )

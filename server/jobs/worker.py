@@ -1,0 +1,297 @@
+"""Works jobs off: texts to the model, several at a time, and its answers into the graph, one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from extractors.models.accounting import account
+from server.errors import ClusterUnavailable, StateUnreadable
+from server.jobs.fault import Fate, fate_after, is_expected, told
+from server.jobs.job import DocumentState, Job, Work
+from server.jobs.progress import Progress
+from server.jobs.store import JobStore
+from sparql.errors import SparqlError
+
+if TYPE_CHECKING:
+    from server.jobs.committing import Committer
+    from server.jobs.extracting import Extracting
+
+_log = logging.getLogger("urbankg.jobs")
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
+
+
+class JobWorker:
+    """The one that works on the jobs of a folder, on the event loop; what blocks runs in threads.
+
+    `open_` gives what extracts and what commits; it is called when the graph is open.
+    A document that fails is tried `attempts` times. A model or a store that cannot be reached is nobody's
+    failure: everything waits, longer and longer, and the jobs say what for. `settled` is called with the
+    state that a document came to.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        open_: Callable[[], tuple[Extracting, Committer]],
+        *,
+        attempts: int,
+        settled: Callable[[str], None] = lambda state: None,
+    ) -> None:
+        self._store = store
+        self._progress = Progress(store)
+        self._open = open_
+        self._attempts = attempts
+        self._settled = settled
+        self._tasks: dict[tuple[int, int], asyncio.Task[None]] = {}
+        self._extract_more = asyncio.Event()
+        self._commit_more = asyncio.Event()
+        self._committing = asyncio.Lock()
+        self._limit: int | None = None
+        self._pause_s = 0.0
+        self._answered = 0
+        self._struck: dict[tuple[int, int], int] = {}
+        self._turn = 0
+        self._opened: tuple[Extracting, Committer] | None = None
+
+    @property
+    def _extracting(self) -> Extracting:
+        assert self._opened is not None
+        return self._opened[0]
+
+    @property
+    def _committer(self) -> Committer:
+        assert self._opened is not None
+        return self._opened[1]
+
+    @asynccontextmanager
+    async def working(self, opened: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """Work while the block runs, from when ``opened`` returns; what is under way then is kept."""
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(self._wake)
+
+        stop_listening = self._store.listen(wake)
+        task = asyncio.create_task(self._run(opened))
+        task.add_done_callback(_tell_end)
+        try:
+            yield
+        finally:
+            stop_listening()
+            task.cancel()
+            for one in self._tasks.values():
+                one.cancel()
+            await asyncio.gather(task, *self._tasks.values(), return_exceptions=True)
+            if self._opened is not None:
+                await asyncio.to_thread(self._extracting.close)
+
+    async def cancel(self, identifier: str) -> Job:
+        """Cancel a job: not in the middle of a commit, and the model is not asked any further."""
+        async with self._committing:
+            job = await asyncio.to_thread(self._store.cancel, identifier)
+        for (number, _), task in self._tasks.items():
+            if number == job.number:
+                task.cancel()
+        return job
+
+    def _wake(self) -> None:
+        self._extract_more.set()
+        self._commit_more.set()
+
+    async def _run(self, opened: Callable[[], Awaitable[None]]) -> None:
+        await opened()
+        # What is needed for it takes long to import, and nothing before had to wait for that.
+        self._opened = await asyncio.to_thread(self._open)
+        await _patiently(self._reconcile)
+        # One party at the model, however many documents there are: people's own texts get their turn.
+        with account():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_forever(self._extract_some))
+                group.create_task(_forever(self._commit_one))
+
+    async def _reconcile(self) -> None:
+        """Ask the graph what became of the documents that a crash or an end interrupted."""
+        await asyncio.to_thread(self._store.drop_unaccepted)
+        for work in await asyncio.to_thread(self._progress.interrupted):
+            if not await self._is_there_already(work) and work.state is DocumentState.EXTRACTING:
+                await asyncio.to_thread(self._progress.put_back, work)
+
+    async def _is_there_already(self, work: Work) -> bool:
+        """Whether the graph has this document; then that is noted."""
+        found = await asyncio.to_thread(self._committer.found, work)
+        if found is not None:
+            self._settled("committed")
+            await asyncio.to_thread(self._progress.committed, work, found)
+            return True
+        if await asyncio.to_thread(self._committer.is_duplicate, work):
+            self._settled("duplicate")
+            await asyncio.to_thread(self._progress.duplicate, work)
+            return True
+        return False
+
+    # --- asking the model
+
+    async def _extract_some(self) -> None:
+        """Begin as many documents as may be in work, then wait until something changes."""
+        self._extract_more.clear()
+        if await asyncio.to_thread(self._progress.waits):
+            free = await self._at_once() - len(self._tasks)
+            for work in await asyncio.to_thread(self._progress.claim, free) if free > 0 else ():
+                task = asyncio.create_task(self._extract(work))
+                self._tasks[work.key] = task
+                task.add_done_callback(lambda _, key=work.key: self._end(key))  # type: ignore[misc]
+        pause_s = await asyncio.to_thread(self._progress.next_due)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause_s):
+                await self._extract_more.wait()
+
+    def _end(self, key: tuple[int, int]) -> None:
+        self._tasks.pop(key, None)
+        self._extract_more.set()
+
+    async def _at_once(self) -> int:
+        """How many documents may be in work; waits while what is to extract cannot be reached."""
+        while self._limit is None:
+            error = await _error_of(self._ask_limit())
+            if error is None:
+                break
+            await self._hold(error)
+        assert self._limit is not None
+        return self._limit
+
+    async def _ask_limit(self) -> None:
+        self._limit = await self._extracting.at_once()
+
+    async def _extract(self, work: Work) -> None:
+        if await self._is_there_already(work):
+            return
+        error = await _error_of(self._extracting.extract(work))
+        if error is None:
+            self._answered += 1
+            self._struck.pop(work.key, None)
+            await asyncio.to_thread(self._progress.extracted, work)
+            await self._go_on()
+        else:
+            await self._give_back(work, error)
+
+    async def _give_back(self, work: Work, error: BaseException) -> None:
+        """Decide what becomes of a document after an error."""
+        fate = fate_after(error)
+        if not is_expected(error):
+            _log.error(
+                "Document %s of a job met an error that nobody expected", work.position, exc_info=error
+            )
+        if fate is Fate.WAIT and self._is_poison(work):
+            fate = Fate.RETRY
+        last = work.attempts + 1 >= self._attempts
+        if fate is Fate.REJECT:
+            self._settled("rejected")
+            await asyncio.to_thread(self._progress.rejected, work, told(error))
+        elif fate is Fate.FAIL or (fate is Fate.RETRY and last):
+            self._settled("failed")
+            await asyncio.to_thread(self._progress.failed, work, told(error))
+        elif fate is Fate.RETRY:
+            pause_s = _FIRST_PAUSE_S * 2.0**work.attempts
+            await asyncio.to_thread(self._progress.put_back, work, told(error), wait_s=pause_s, counts=True)
+        else:
+            # Behind those that were not tried: one that makes the model crash does not hold the others up.
+            await asyncio.to_thread(self._progress.put_back, work, told(error), wait_s=_FIRST_PAUSE_S)
+            self._limit = None
+            await self._hold(error)
+
+    def _is_poison(self, work: Work) -> bool:
+        """Whether the model was down for this document again, and had answered for others in between."""
+        before = self._struck.get(work.key)
+        self._struck[work.key] = self._answered
+        return before is not None and before != self._answered
+
+    async def _hold(self, error: BaseException) -> None:
+        """Say what all wait for, and wait; longer each time until something succeeds."""
+        await asyncio.to_thread(self._progress.wait_for, told(error))
+        self._pause_s = min(max(_FIRST_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
+        await asyncio.sleep(self._pause_s)
+
+    async def _go_on(self) -> None:
+        if self._pause_s:
+            self._pause_s = 0.0
+            await asyncio.to_thread(self._progress.wait_for, None)
+
+    # --- committing
+
+    async def _commit_one(self) -> None:
+        """Commit the next document of one of the jobs, in turn, or wait until there is one."""
+        self._commit_more.clear()
+        missing = None
+        async with self._committing:
+            found = await asyncio.to_thread(self._progress.commits)
+            if found:
+                self._turn += 1
+                missing = await self._commit(found[self._turn % len(found)])
+                self._commit_more.set()
+        if missing is not None:
+            await self._hold(missing)
+        await self._commit_more.wait()
+
+    async def _commit(self, work: Work) -> BaseException | None:
+        """Commit a document; the error, when it has to wait for what is not its fault."""
+        if await self._is_there_already(work):
+            return None
+        committed = None
+
+        async def commit() -> None:
+            nonlocal committed
+            committed = await self._committer.commit(work)
+
+        error = await _error_of(commit())
+        if committed is not None:
+            self._settled("committed")
+            await asyncio.to_thread(self._progress.committed, work, committed)
+            await self._go_on()
+        elif error is not None and fate_after(error) is Fate.WAIT:
+            # It stays extracted: what it waits for is the store, and the next turn asks the graph first.
+            return error
+        elif error is not None:
+            await self._give_back(work, error)
+        return None
+
+
+async def _error_of(work: Awaitable[None]) -> BaseException | None:
+    """Do something, and give the error that it ends with; ending the waiting ends it, too."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    finally:
+        if not task.done():
+            task.cancel()
+    if task.cancelled():
+        return ClusterUnavailable("The cluster let go of the document; it is tried again.")
+    return task.exception()
+
+
+async def _forever(step: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await _patiently(step)
+
+
+async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
+    """Take a step; while the disk or the store does not take it, wait and take it again."""
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        try:
+            await step()
+        except (StateUnreadable, SparqlError) as error:
+            _log.error("Jobs wait: %s", error)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        else:
+            return
+
+
+def _tell_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.critical("Jobs have stopped until the next start", exc_info=task.exception())

@@ -1,0 +1,246 @@
+"""Jobs over HTTP, in one process: what comes in, what becomes of it, what clients do to a job."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
+from server.services import Services
+from tests.server.conftest import select
+from tests.server.jobs.answering import AnsweringModel
+from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post, until
+
+MUSEUM = "Ardenfield Museum is a museum in Larnford."
+PARK = "Brinwick Park is a park in Larnford."
+TOWN = "Larnford is a city."
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
+
+async def names(client: httpx.AsyncClient) -> set[str]:
+    rows = await select(
+        client,
+        f"SELECT ?n WHERE {{ ?s <{LABEL}> ?n FILTER(STRSTARTS(STR(?s), 'https://w3id.org/urbankg/id/')) }}",
+    )
+    return {row["n"] for row in rows}
+
+
+async def test_the_documents_of_a_job_come_into_the_graph_as_texts_do(desk: httpx.AsyncClient):
+    job = await post(desk, MUSEUM, PARK, TOWN, name="leaflets", source="box 3")
+    done = await until(desk, job, "done")
+    assert done["documents"]["committed"] == done["total"] == done["finished"] == 3
+    assert (done["name"], done["problem"]) == ("leaflets", None)
+    assert await names(desk) == {"Ardenfield Museum", "Brinwick Park", "Larnford"}
+    told = await documents(desk, job)
+    assert [one["position"] for one in told] == [1, 2, 3]
+    assert [one["revision"] for one in told] == sorted(one["revision"] for one in told)
+    document = (await desk.get(f"/documents/{told[0]['document']}")).json()
+    assert (document["text"], document["source"]) == (MUSEUM, "box 3")
+    assert [run["iri"] for run in document["runs"]] == [told[0]["run"]]
+
+
+async def test_documents_are_committed_in_their_order_however_long_each_takes(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    # Without its kind a name waits in review; what said it before makes the difference.
+    frames.failures["is a museum"] = [ModelTimeout("too slow")]
+    job = await post(desk, MUSEUM, "Ardenfield Museum was established in 1902.")
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 2
+    first, second = await documents(desk, job)
+    assert first["attempts"] == 1
+    assert first["revision"] < second["revision"]
+    assert second["refused"] == 0
+
+
+async def test_an_equal_text_is_told_as_a_duplicate_and_is_one_document(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    job = await post(desk, MUSEUM, PARK, MUSEUM)
+    await until(desk, job, "done")
+    told = await documents(desk, job)
+    assert [one["state"] for one in told] == ["committed", "committed", "duplicate"]
+    assert (told[2]["same_as"], told[2]["document"]) == (1, told[0]["document"])
+    later = await post(desk, MUSEUM)
+    assert (await until(desk, later, "done"))["documents"]["duplicate"] == 1
+    assert frames.asked[MUSEUM] == 1
+    assert (await desk.get("/documents")).json()["total"] == 2
+
+
+async def test_a_text_of_two_jobs_at_a_time_is_asked_about_once(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    frames.open.clear()
+    jobs = [await post(desk, MUSEUM), await post(desk, MUSEUM)]
+    frames.open.set()
+    found = [await until(desk, job, "done") for job in jobs]
+    assert sorted(one["documents"]["duplicate"] for one in found) == [0, 1]
+    assert frames.asked[MUSEUM] == 1
+
+
+async def test_again_extracts_what_the_graph_has_already(desk: httpx.AsyncClient, frames: AnsweringModel):
+    await until(desk, await post(desk, MUSEUM), "done")
+    job = await post(desk, MUSEUM, again="true")
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 1
+    assert frames.asked[MUSEUM] == 2
+    assert (await desk.get("/documents")).json()["documents"][0]["times"] == 2
+
+
+async def test_a_paused_job_waits_and_goes_on(desk: httpx.AsyncClient, frames: AnsweringModel):
+    job = await post(desk, MUSEUM, PARK, paused="true")
+    assert (await desk.post(f"/jobs/{job}/pause")).status_code == 409
+    other = await post(desk, TOWN)
+    await until(desk, other, "done")
+    assert set(frames.asked) == {TOWN}
+    assert (await desk.post(f"/jobs/{job}/resume")).json()["state"] == "running"
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 2
+    answer = await desk.post(f"/jobs/{job}/resume")
+    assert answer.status_code == 409
+    assert answer.json()["state"] == "done"
+
+
+async def test_pausing_keeps_what_the_model_has_answered(desk: httpx.AsyncClient, frames: AnsweringModel):
+    frames.open.clear()
+    job = await post(desk, MUSEUM)
+    await _asked(frames, MUSEUM)
+    await desk.post(f"/jobs/{job}/pause")
+    frames.open.set()
+    async with asyncio.timeout(PATIENCE_S):
+        while (await documents(desk, job))[0]["state"] != "extracted":
+            await asyncio.sleep(0.02)
+    assert await names(desk) == set()
+    await desk.post(f"/jobs/{job}/resume")
+    await until(desk, job, "done")
+    assert frames.asked[MUSEUM] == 1
+
+
+async def test_a_cancelled_job_ends_and_keeps_what_it_committed(
+    desk: httpx.AsyncClient, office: Services, frames: AnsweringModel
+):
+    first = await post(desk, TOWN)
+    await until(desk, first, "done")
+    frames.open.clear()
+    job = await post(desk, TOWN, MUSEUM, PARK)
+    await _asked(frames, MUSEUM)
+    cancelled = (await desk.post(f"/jobs/{job}/cancel")).json()
+    assert cancelled["state"] == "cancelled"
+    assert cancelled["finished"] == cancelled["total"] == 3
+    frames.open.set()
+    assert (await desk.post(f"/jobs/{job}/cancel")).status_code == 409
+    assert (await desk.post(f"/jobs/{job}/retry")).status_code == 409
+    assert await names(desk) == {"Larnford"}
+    # A text that was not done is none that the server has.
+    again = await post(desk, MUSEUM)
+    assert (await until(desk, again, "done"))["documents"]["committed"] == 1
+
+
+async def test_what_failed_is_tried_as_often_as_set_and_then_on_request(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    broken = ModelReplyError("The reply is no JSON.", "I do not know.")
+    # Each attempt asks twice about a broken reply.
+    frames.failures["Brinwick"] = [broken] * 6
+    job = await post(desk, MUSEUM, PARK)
+    done = await until(desk, job, "done")
+    assert (done["documents"]["failed"], done["documents"]["committed"]) == (1, 1)
+    (failed,) = await documents(desk, job, state="failed")
+    assert (failed["position"], failed["attempts"], failed["run"]) == (2, 3, None)
+    assert "no JSON" in failed["error"]
+    assert frames.asked[PARK] == 6
+    assert (await desk.post(f"/jobs/{job}/retry")).json()["state"] == "running"
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 2
+    assert (await desk.post(f"/jobs/{job}/retry")).status_code == 409
+
+
+async def test_a_refused_request_fails_at_once(desk: httpx.AsyncClient, frames: AnsweringModel):
+    frames.failures["Brinwick"] = [ModelRequestRefused("Too long for the model.", 422)]
+    job = await post(desk, PARK)
+    assert (await until(desk, job, "done"))["documents"]["failed"] == 1
+    assert frames.asked[PARK] == 1
+
+
+async def test_a_text_that_cannot_be_worked_on_is_rejected_and_the_others_go_on(desk: httpx.AsyncClient):
+    german = "Das Museum wurde im Jahre 1902 gegründet und ist seitdem das größte der ganzen Gegend."
+    job = await post(desk, " \n", german, MUSEUM)
+    done = await until(desk, job, "done")
+    assert (done["documents"]["rejected"], done["documents"]["committed"]) == (2, 1)
+    told = await documents(desk, job, state="rejected")
+    assert ["empty" in told[0]["error"], "'de'" in told[1]["error"]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "missing", [ModelUnavailable("The model server is down."), ModelRequestRefused("Set the API key.", 401)]
+)
+async def test_a_model_that_is_down_costs_no_document_an_attempt(
+    desk: httpx.AsyncClient, frames: AnsweringModel, missing: Exception
+):
+    frames.failures["museum"] = [missing]
+    job = await post(desk, MUSEUM)
+    async with asyncio.timeout(PATIENCE_S):
+        while (told := (await desk.get(f"/jobs/{job}")).json())["problem"] is None:
+            await asyncio.sleep(0.01)
+    assert told["problem"] == str(missing)
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 1
+    (document,) = await documents(desk, job)
+    assert (document["attempts"], document["error"]) == (0, None)
+
+
+async def test_no_more_is_asked_at_a_time_than_the_model_takes(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    frames.limit = 2
+    job = await post(desk, *(f"Town{'abcdefgh'[n]} is a city." for n in range(8)))
+    assert (await until(desk, job, "done"))["documents"]["committed"] == 8
+    assert frames.busiest <= 2
+
+
+async def test_a_finished_job_is_forgotten_and_its_documents_stay(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    frames.open.clear()
+    job = await post(desk, MUSEUM)
+    assert (await desk.delete(f"/jobs/{job}")).status_code == 409
+    frames.open.set()
+    await until(desk, job, "done")
+    assert (await desk.delete(f"/jobs/{job}")).status_code == 204
+    answer = await desk.get(f"/jobs/{job}")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert (await desk.get("/jobs")).json()["total"] == 0
+    assert (await desk.get("/documents")).json()["total"] == 1
+
+
+async def test_jobs_are_listed_in_pages_newest_first(desk: httpx.AsyncClient):
+    made = [await post(desk, TOWN, name=str(n)) for n in range(3)]
+    page = (await desk.get("/jobs", params={"limit": 2})).json()
+    assert page["total"] == 3
+    assert [one["id"] for one in page["jobs"]] == [made[2], made[1]]
+    rest = (await desk.get("/jobs", params={"limit": 2, "offset": 2})).json()["jobs"]
+    assert [one["id"] for one in rest] == [made[0]]
+
+
+async def test_metrics_count_what_became_of_documents(desk: httpx.AsyncClient):
+    await until(desk, await post(desk, MUSEUM, TOWN, " "), "done")
+    told = (await desk.get("/metrics")).text
+    assert 'urbankg_job_documents_total{state="committed"} 2.0' in told
+    assert 'urbankg_job_documents_total{state="rejected"} 1.0' in told
+    assert "urbankg_jobs_running 0.0" in told
+
+
+async def test_a_web_page_of_another_origin_cannot_post_a_job(desk: httpx.AsyncClient):
+    headers = {**LINES, "origin": "https://evil.example"}
+    assert (await desk.post("/jobs", content=lines(TOWN), headers=headers)).status_code == 403
+
+
+async def test_a_job_that_does_not_exist_is_told(desk: httpx.AsyncClient):
+    for method, path in (
+        ("GET", ""), ("GET", "/documents"), ("GET", "/events"), ("HEAD", "/events"), ("POST", "/pause"),
+        ("POST", "/resume"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", ""),
+    ):  # fmt: skip
+        answer = await desk.request(method, f"/jobs/none{path}")
+        assert answer.status_code == 404, (method, path)
+
+
+async def _asked(frames: AnsweringModel, text: str) -> None:
+    """Return when the model has been asked about a text."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not frames.asked[text]:
+            await asyncio.sleep(0.01)
