@@ -1,4 +1,4 @@
-"""`urbankg evaluate completion | urban | judge`: against geometry, against gold, and by people."""
+"""`urbankg evaluate completion | urban | judge | methods`: against geometry, against gold, by people."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Annotated
 import typer
 
 from server.invocation import settings_of
+from server.settings import Settings
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only so many, drawn uniformly.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")]
-PriceIn = Annotated[float | None, typer.Option(min=0, help="What a million prompt tokens cost.")]
-PriceOut = Annotated[float | None, typer.Option(min=0, help="What a million answered tokens cost.")]
-Currency = Annotated[str, typer.Option(help="Of the prices.")]
+PriceIn = Annotated[float | None, typer.Option(min=0, help="What a million tokens in cost.")]
+PriceOut = Annotated[float | None, typer.Option(min=0, help="What a million tokens out cost.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (completion, urban, judge):
+    for command in (completion, urban, judge, methods):
         app.command()(command)
 
 
@@ -37,7 +37,6 @@ def completion(
     seed: Seed = 0,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
-    currency: Currency = "USD",
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
@@ -46,11 +45,11 @@ def completion(
     Without --mode the whole pipeline is compared with the same model without tools.
     """
     # What measures takes long to import; other commands do without.
-    from extractors.models.accounting import Prices
+    from server.language_model import prices_of
     from server.measures.completion import measure_completion, print_completion
 
-    settings = settings_of(context, config=config, model_url=model_url).settings
-    prices = Prices(price_in, price_out, currency)
+    settings = _settings(context, config, model_url, price_in, price_out)
+    prices = prices_of(settings)
     modes = tuple(mode or ("pipeline", "no tools"))
     scores = asyncio.run(
         measure_completion(settings, files, modes, out, limit=limit, seed=seed, prices=prices)
@@ -68,7 +67,6 @@ def urban(
     seed: Seed = 0,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
-    currency: Currency = "USD",
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
@@ -76,13 +74,13 @@ def urban(
 
     The folder also gets judge.csv and judge.html, on which people judge the accepted statements.
     """
-    from extractors.models.accounting import Prices
+    from server.language_model import prices_of
     from server.measures.urban import measure_urban, print_urban
 
-    settings = settings_of(context, config=config, model_url=model_url).settings
-    prices = Prices(price_in, price_out, currency)
+    settings = _settings(context, config, model_url, price_in, price_out)
+    prices = prices_of(settings)
     scores = asyncio.run(measure_urban(settings, gold, out, limit=limit, seed=seed, prices=prices))
-    print_urban([("", scores)], prices)
+    print_urban([(settings.extraction_method, scores)], prices)
 
 
 def judge(
@@ -98,20 +96,19 @@ def judge(
     seed: Seed = 0,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
-    currency: Currency = "USD",
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
     """Read judged tables back: true and false, majority vote, agreement of people and model."""
-    from extractors.models.accounting import Prices
+    from server.language_model import open_deferred, prices_of
     from server.measures.judging import judge_tables
-    from server.measures.report import open_configured
 
-    settings = settings_of(context, config=config, model_url=model_url).settings
-    prices = Prices(price_in, price_out, currency)
+    settings = _settings(context, config, model_url, price_in, price_out)
+
+    prices = prices_of(settings)
 
     async def work() -> None:
-        opened = open_configured(settings) if model or model_url else None
+        opened = open_deferred(settings) if model or model_url else None
         try:
             await judge_tables(csv, model=opened, repeats=repeats, out=out, seed=seed, prices=prices)
         finally:
@@ -119,3 +116,44 @@ def judge(
                 await opened.close()
 
     asyncio.run(work())
+
+
+def methods(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the reports and every answer.")],
+    pairs: Annotated[
+        list[Path] | None, typer.Option(help="Pairs of places, for the table of completion.")
+    ] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold texts as JSON lines; our 72 urban sentences when not given.")
+    ] = None,
+    texts: Annotated[bool, typer.Option(help="Whether there is a table of extraction.")] = True,
+    limit: Limit = None,
+    seed: Seed = 0,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """Compare modes and ablations on one model: shots, the pipeline, and the pipeline without its parts."""
+    from server.language_model import prices_of
+    from server.measures.methods import measure_methods
+
+    settings = _settings(context, config, model_url, price_in, price_out)
+    asyncio.run(
+        measure_methods(
+            settings, out, pairs=pairs or [], gold=gold, texts=texts,
+            limit=limit, seed=seed, prices=prices_of(settings),
+        )
+    )  # fmt: skip
+
+
+def _settings(
+    context: typer.Context,
+    config: Path | None,
+    model_url: str | None,
+    price_in: float | None,
+    price_out: float | None,
+) -> Settings:
+    flags = {"model_price_input": price_in, "model_price_output": price_out}
+    return settings_of(context, config=config, model_url=model_url, **flags).settings

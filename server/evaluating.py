@@ -23,11 +23,14 @@ async def empty_graph(settings: Settings, model: ChatModel | None = None) -> Asy
             yield services
 
 
-def gated(services: Services) -> Extract:
-    """Extraction as the server does it, up to the verdict of the gate; nothing is committed."""
+def gated(services: Services, method: str | None = None) -> Extract:
+    """Extraction as the server does it, up to the verdict of the gate; nothing is committed.
+
+    `method` names how texts are read, if not as the settings say.
+    """
 
     async def extract(text: str) -> Gated:
-        outcome = await services.intake.extract(text, commit=False)
+        outcome = await services.intake.extract(text, commit=False, method=method)
         assert outcome.extraction is not None
         return Gated(
             outcome.extraction, frozenset(statement.triple for statement in outcome.verdict.accepted)

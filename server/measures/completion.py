@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -16,13 +17,14 @@ from extractors.evaluation.completion.scoring import Scores, baselines, score
 from extractors.evaluation.estimates import cell
 from extractors.evaluation.expenses import expenses_cells, expenses_heads, expenses_json
 from extractors.evaluation.text2kgbench.folder import RunFolder
+from extractors.models import ChatModel
 from extractors.models.accounting import Prices
 from extractors.sources import BrokenRecord
 from geo.rcc8 import RCC5
+from server.language_model import open_deferred
 from server.measures.report import (
     digest_of,
     model_identity,
-    open_configured,
     output,
     progress_of,
     told,
@@ -40,24 +42,29 @@ async def measure_completion(
     limit: int | None,
     seed: int,
     prices: Prices,
+    model: ChatModel | None = None,
 ) -> list[Scores]:
-    """Run the modes one after the other, print the table, and write it beside the answers."""
+    """Run the modes one after the other, and write the scores beside the answers.
+
+    A model handed in is used instead of what the settings name, and stays open.
+    """
     chosen = {name: settings_of_mode(name) for name in modes}
     drawn = choose(list(_usable(files)), limit, seed)
     truths = [truth for one in drawn if (truth := one.pair.computed) is not None]
     scores = baselines(truths, seed=seed)
     RunFolder(out, {"benchmark": "completion", "model": model_identity(settings), "files": digest_of(files)})
-    model = open_configured(settings)
+    asked = model or open_deferred(settings)
     try:
         for name, how in chosen.items():
-            completer = Completer(model, how)
+            completer = Completer(asked, replace(how, prompts=settings.prompts))
             prompts = hashlib.sha256(completer.prompt_version.encode()).hexdigest()[:8]
             file = out / f"{name.replace(' ', '-')}-{prompts}.jsonl"
             with progress_of(name, len(drawn)) as tell:
                 answers = await answer_all(drawn, completer, file, tell=tell)
             scores.append(score(name, answers, seed=seed))
     finally:
-        await model.close()
+        if model is None:
+            await asked.close()
     rows = {one.name: {**one.json(), **expenses_json(one.cost, one.pairs, prices)} for one in scores}
     write_json(out / "completion.json", {"seed": seed, "modes": rows})
     return scores

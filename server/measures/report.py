@@ -13,20 +13,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from extractors.models import ChatModel, open_model
 from server.settings import Settings
 
 told = Console(stderr=True, highlight=False)
-
-
-def open_configured(settings: Settings) -> ChatModel:
-    """The model that the settings name."""
-    return open_model(
-        settings.model_url,
-        model=settings.model_name,
-        api_key=settings.model_api_key,
-        timeout_seconds=settings.model_timeout_s,
-    )
 
 
 def model_identity(settings: Settings) -> str:

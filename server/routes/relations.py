@@ -52,7 +52,9 @@ def router(services: Services) -> APIRouter:
         if explain is not None:
             from extractors.completion import Completer, CompletionSettings, Pair, Place
 
-            completer = Completer(services.model, CompletionSettings(rounds=message.rounds))
+            completer = Completer(
+                services.model, CompletionSettings(rounds=message.rounds, prompts=services.settings.prompts)
+            )
             pair = Pair(
                 Place(message.a_name or "the first place", message.a_type, a),
                 Place(message.b_name or "the second place", message.b_type, b),

@@ -10,6 +10,7 @@ from extractors.errors import EvaluationError
 from extractors.models.accounting import Prices
 from server.measures.completion import measure_completion, print_completion
 from server.measures.judging import judge_tables
+from server.measures.methods import measure_methods
 from server.measures.urban import measure_urban, print_urban
 from server.settings import Settings
 from tests.extractors.tgi_stand_in import StandIn, running
@@ -139,3 +140,42 @@ async def test_a_table_in_which_nothing_is_judged_says_what_to_do(tmp_path: Path
     table.write_text("id,group,context,subject,relation,object,quote,judgement,confidence,judge\n")
     with pytest.raises(EvaluationError, match="fill in the column"):
         await judge_tables([table], model=None, repeats=1, out=None, seed=0, prices=Prices())
+
+
+class ObligingModel(RecordedModel):
+    """Answers in the form that is asked for: nothing found, no tools, apart, and praise where words are free."""
+
+    async def complete(self, messages, *, schema, max_tokens, temperature=0.0):
+        properties = schema["properties"] if schema else {}
+        if "relation" in properties:
+            self.replies = ['{"relation": "DC", "inner": "none"}']
+        elif properties:
+            self.replies = [json.dumps({name: [] for name in properties})]
+        else:
+            self.replies = ["All is well. This is a faithful trajectory"]
+        return await super().complete(messages, schema=schema, max_tokens=max_tokens, temperature=temperature)
+
+
+async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    park = {"name": "Park", "geometry": PARK}
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(json.dumps({"head": place(x), "tail": park}) for x in (1, 5)))
+    await measure_methods(
+        Settings(), tmp_path / "run", pairs=[file], gold=gold, texts=True,
+        limit=None, seed=0, prices=Prices(1, 1), model=ObligingModel(),
+    )  # fmt: skip
+    rows = ["zero-shot", "1-shot", "3-shot", "without pipeline", "pipeline"]
+    ablations = ["no knowledge", "no multi-view", "no tools", "no refinement"]
+    extraction = json.loads((tmp_path / "run" / "extraction.json").read_text())["modes"]
+    assert list(extraction) == [*rows, *ablations]
+    assert (
+        extraction["pipeline"]["per_1000_tasks"]["turns"] > extraction["zero-shot"]["per_1000_tasks"]["turns"]
+    )
+    completion = json.loads((tmp_path / "run" / "completion" / "completion.json").read_text())["modes"]
+    assert list(completion) == ["always DC", *rows, "no knowledge", "no tools", "no refinement"]
+    assert completion["pipeline"]["faithful"] == 2
+    printed = capsys.readouterr().out
+    assert printed.count("no refinement") == 2
+    assert "always DC" in printed
