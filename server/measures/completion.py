@@ -6,16 +6,20 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from rich.table import Table
 
 from extractors.completion import Completer
+from extractors.completion.pair import described
 from extractors.evaluation.completion.modes import settings_of_mode
 from extractors.evaluation.completion.pairs import NumberedPair, choose, read_pairs
 from extractors.evaluation.completion.run import answer_all
-from extractors.evaluation.completion.scoring import Scores, baselines, score
+from extractors.evaluation.completion.scoring import Answered, Scores, baselines, score
 from extractors.evaluation.estimates import cell
 from extractors.evaluation.expenses import expenses_cells, expenses_heads, expenses_json
+from extractors.evaluation.judging.items import Item, write_table
+from extractors.evaluation.judging.page import write_page
 from extractors.evaluation.text2kgbench.folder import RunFolder
 from extractors.models import ChatModel
 from extractors.models.accounting import Prices
@@ -31,6 +35,16 @@ from server.measures.report import (
     write_json,
 )
 from server.settings import Settings
+
+_VERTICES: Final = 60
+_WORDS: Final = {
+    RCC5.DC: "is disconnected from (DC)",
+    RCC5.EC: "only touches (EC)",
+    RCC5.PO: "partially overlaps (PO)",
+    RCC5.EQ: "equals (EQ)",
+    RCC5.IN: "lies in (IN)",
+    RCC5.INi: "contains (IN, the other way round)",
+}
 
 
 async def measure_completion(
@@ -62,12 +76,31 @@ async def measure_completion(
             with progress_of(name, len(drawn)) as tell:
                 answers = await answer_all(drawn, completer, file, tell=tell)
             scores.append(score(name, answers, seed=seed))
+            _for_people(out, name, drawn, answers)
     finally:
         if model is None:
             await asked.close()
     rows = {one.name: {**one.json(), **expenses_json(one.cost, one.pairs, prices)} for one in scores}
     write_json(out / "completion.json", {"seed": seed, "modes": rows})
     return scores
+
+
+def _for_people(out: Path, mode: str, pairs: Sequence[NumberedPair], answers: Sequence[Answered]) -> None:
+    """The relations that were answered in a mode, for people to judge by the geometries."""
+    items = [
+        Item(
+            one.identifier,
+            f"A: {described(one.pair.head, _VERTICES)}\nB: {described(one.pair.tail, _VERTICES)}",
+            f"A ({one.pair.head.name})",
+            _WORDS[answer.relation],
+            f"B ({one.pair.tail.name})",
+        )
+        for one, answer in zip(pairs, answers, strict=True)
+        if answer.relation is not None
+    ]
+    name = mode.replace(" ", "-")
+    write_table(out / f"judge-{name}.csv", items)
+    write_page(out / f"judge-{name}.html", items, f"{len(items)} relations, {mode}")
 
 
 def _usable(files: Sequence[Path]) -> list[NumberedPair]:

@@ -43,6 +43,7 @@ async def test_modes_are_compared_on_one_model_with_the_baseline_beside(
     assert report["zero-shot"]["five"]["value"] == pytest.approx(2 / 3, abs=1e-3)
     assert report["zero-shot"]["per_1000_tasks"]["cost"]["currency"] == "EUR"
     assert report["1-shot"]["answers"] == {"DC": 3}
+    assert (out / "judge-1-shot.csv").read_text(encoding="utf-8-sig").count("is disconnected from (DC)") == 3
     written = capsys.readouterr()
     assert "always DC" in written.out
     assert "EUR/1000" in written.out
@@ -143,7 +144,7 @@ async def test_a_table_in_which_nothing_is_judged_says_what_to_do(tmp_path: Path
 
 
 class ObligingModel(RecordedModel):
-    """Answers in the form that is asked for: nothing found, no tools, apart, and praise where words are free."""
+    """Answers in the form that is asked for: nothing found, no tools, apart; and praises in free words."""
 
     async def complete(self, messages, *, schema, max_tokens, temperature=0.0):
         properties = schema["properties"] if schema else {}
