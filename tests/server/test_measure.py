@@ -162,7 +162,7 @@ async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
 ):
     park = {"name": "Park", "geometry": PARK}
     file = tmp_path / "pairs.jsonl"
-    file.write_text("\n".join(json.dumps({"head": place(x), "tail": park}) for x in (1, 5)))
+    file.write_text("\n".join(json.dumps({"head": place(x), "tail": park}) for x in (1, 5, 9)))
     await measure_methods(
         Settings(), tmp_path / "run", pairs=[file], gold=gold, texts=True,
         limit=None, seed=0, prices=Prices(1, 1), model=ObligingModel(),
@@ -176,7 +176,7 @@ async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
     )
     completion = json.loads((tmp_path / "run" / "completion" / "completion.json").read_text())["modes"]
     assert list(completion) == ["always DC", *rows, "no knowledge", "no tools", "no refinement"]
-    assert completion["pipeline"]["faithful"] == 2
+    assert completion["pipeline"]["faithful"] == 3
     printed = capsys.readouterr().out
     assert printed.count("no refinement") == 2
     assert "always DC" in printed
