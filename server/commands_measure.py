@@ -100,7 +100,7 @@ def judge(
     model_url: ModelUrl = None,
 ) -> None:
     """Read judged tables back: true and false, majority vote, agreement of people and model."""
-    from server.language_model import open_deferred, prices_of
+    from server.language_model import deferred_model, prices_of
     from server.measures.judging import judge_tables
 
     settings = _settings(context, config, model_url, price_in, price_out)
@@ -108,7 +108,7 @@ def judge(
     prices = prices_of(settings)
 
     async def work() -> None:
-        opened = open_deferred(settings) if model or model_url else None
+        opened = deferred_model(settings) if model or model_url else None
         try:
             await judge_tables(csv, model=opened, repeats=repeats, out=out, seed=seed, prices=prices)
         finally:

@@ -25,7 +25,7 @@ from extractors.models import ChatModel
 from extractors.models.accounting import Prices
 from extractors.sources import BrokenRecord
 from geo.rcc8 import RCC5
-from server.language_model import open_deferred
+from server.language_model import deferred_model
 from server.measures.report import (
     digest_of,
     model_identity,
@@ -67,7 +67,7 @@ async def measure_completion(
     truths = [truth for one in drawn if (truth := one.pair.computed) is not None]
     scores = baselines(truths, seed=seed)
     RunFolder(out, {"benchmark": "completion", "model": model_identity(settings), "files": digest_of(files)})
-    asked = model or open_deferred(settings)
+    asked = model or deferred_model(settings)
     try:
         for name, how in chosen.items():
             completer = Completer(asked, replace(how, prompts=settings.prompts))
