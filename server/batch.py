@@ -1,6 +1,6 @@
 """Statements on their way to the gate, and what looks at them before it does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -19,6 +19,9 @@ from sparql.provenance import Support
 from sparql.relations import SpatialRelations
 from sparql.source import TripleIndex
 from sparql.vocabulary import RDFS, SH
+
+Conflicts = Callable[[], Mapping[str, Mapping[NamedNode, NamedNode]]]
+"""What the shapes in force say of contradictions by geometry, by way and property."""
 
 
 @dataclass
@@ -81,7 +84,9 @@ class GeometryAssessor:
         relations: SpatialRelations,
         labels: LabelIndex,
         review: ReviewQueue,
+        conflicts: Conflicts = dict,
     ) -> None:
+        self._conflicts = conflicts
         self._settings = settings
         self._relations = relations
         self._labels = labels
@@ -124,6 +129,7 @@ class GeometryAssessor:
                 policy=self._settings.geometry_conflict,
                 slack_m=self._settings.geometry_slack_m,
                 tolerance_m=self._settings.tolerance_m,
+                by_shapes=self._conflicts(),
             )
             self._checks = (schema, check)
         return self._checks[1]

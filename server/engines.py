@@ -168,7 +168,9 @@ def _open(parts: EngineParts) -> Engines:
             finished=parts.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
-                GeometryAssessor(settings, relations, labels, parts.review),
+                GeometryAssessor(
+                    settings, relations, labels, parts.review, lambda: workplace.current.gate.conflicts
+                ),
             ),
         ),
         asker=_asker(rules.schema, labels, parts),

@@ -29,6 +29,9 @@ class ChangeWriter(Protocol):
         ...
 
 
+Look = Callable[[Change, str], Change]
+
+
 @dataclass(frozen=True)
 class QueueingWriter:
     """A writer whose changes leave their review items in the same commit; ``source`` says how they came."""
@@ -37,6 +40,8 @@ class QueueingWriter:
     review: ReviewQueue
     versions: Versions
     source: str
+    look: Look = lambda change, source: change
+    """Called with a change and its way before the gate is asked, under the writer's lock."""
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change and write what conforms."""
@@ -49,6 +54,7 @@ class QueueingWriter:
     def _recorded(self, change: Change) -> Change:
         if change.record is not None:
             return change
+        change = self.look(change, self.source)
         record = _Record(change.partial, self.review, self.versions, self.source)
         return replace(change, record=record, retract=record.retract, source=self.source)
 

@@ -38,6 +38,7 @@ from server.stores import capturer_of, open_store, readers_of
 from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Kind, Workplace
+from server.written_places import WrittenPlaces
 from shapes.decisions import Decisions
 from shapes.documents import Documents
 from shapes.merging import Merging
@@ -95,6 +96,7 @@ class Services:
     background: Background
     jobs: JobStore
     job_worker: JobWorker
+    written_places: WrittenPlaces
 
     @property
     def engines(self) -> Engines:
@@ -141,7 +143,8 @@ class Services:
 
     def writer_for(self, source: str) -> QueueingWriter:
         """The writer for changes that come by this way; their refused parts and warnings go to review."""
-        return QueueingWriter(self.writer, self.review, lambda: self.workplace.current.versions, source)
+        versions = lambda: self.workplace.current.versions  # noqa: E731
+        return QueueingWriter(self.writer, self.review, versions, source, self.written_places.look)
 
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
@@ -269,6 +272,7 @@ def build(
             load_rules=lambda: _opened(workplace, gate, settings),
         )
     )
+    written_places = WrittenPlaces(settings, store, lambda: workplace.current)
     services = Services(
         settings=settings,
         workplace=workplace,
@@ -294,7 +298,7 @@ def build(
         readers=readers,
         rewriter=rewriter,
         updates=Updates(
-            QueueingWriter(writer, review, lambda: workplace.current.versions, "update"),
+            QueueingWriter(writer, review, lambda: workplace.current.versions, "update", written_places.look),
             capturer_of(store, settings),
             lambda: store.graph,
         ),
@@ -317,6 +321,7 @@ def build(
             schema=lambda: workplace.current.schema,
             settled=lambda state: metrics.job_documents.labels(state).inc(),
         ),
+        written_places=written_places,
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after

@@ -183,7 +183,14 @@ class Settings(BaseModel):
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
         description="What becomes of a text's statement about where something is that the geometries "
-        "contradict; `ukg:onGeometryConflict` on a property of the ontology says otherwise for it.",
+        "contradict; `ukg:onGeometryConflict` on a property, in the ontology or the shapes, says otherwise "
+        "for it.",
+    )
+    geometry_conflict_writes: Literal["refuse", "warn", "ignore"] = Field(
+        "ignore",
+        description="The same for what clients write themselves (updates, graph store, RDF files "
+        "through the gate); `ukg:onGeometryConflict` with a `ukg:source` says otherwise for a property and "
+        "a way.",
     )
     geometry_slack_m: float = Field(
         500,

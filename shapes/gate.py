@@ -16,7 +16,7 @@ from shapes.compiled import CompiledEngine
 from shapes.engine import Engine, PyshaclEngine, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import targeted_shapes
-from shapes.policies import severities_by_source
+from shapes.policies import conflicts_by_source, severities_by_source
 from shapes.terms import to_oxigraph
 from shapes.trial import Trial
 from sparql.change import Delta, Derive, Rejection, Statement, Violation
@@ -50,6 +50,8 @@ class ShapesGate:
         self._engine = self._engines[engine]
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
+        self.conflicts = conflicts_by_source(files.graph)
+        """By way and property, how severe it is that geometries contradict a statement."""
 
     def use(self, engine: EngineName, *, inferring: bool = False) -> None:
         """Judge by this engine from now on; `inferring` tells that anything may follow from any statement."""

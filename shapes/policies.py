@@ -5,6 +5,11 @@
 says that what a load brings is only warned of, though the shape is a violation otherwise. The ways are
 "extracted" (texts, and candidates of a client's own extraction), "update", "graph store", "load" and
 "asserted" (everything else, review among it).
+
+    ex:locatedIn ukg:onGeometryConflict sh:Warning , [ ukg:source "update" ; sh:severity sh:Violation ] .
+
+says what becomes of a statement with a property that geometries contradict: what texts say is warned of,
+what an update says is refused. It stands in the ontology or in the shapes, and these go before.
 """
 
 from collections.abc import Mapping
@@ -20,6 +25,8 @@ SOURCES = ("extracted", "update", "graph store", "load", "asserted")
 _SEVERITIES = (SH.Violation, SH.Warning, SH.Info)
 _SEVERITY_FOR = rdflib.URIRef(UKG.severityFor.value)
 _SOURCE = rdflib.URIRef(UKG.source.value)
+_CONFLICT = rdflib.URIRef(UKG.onGeometryConflict.value)
+_TEXTS = "extracted"
 
 
 def severities_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[str, NamedNode]]:
@@ -37,4 +44,25 @@ def severities_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[str, Named
             )
         for source in sources:
             found.setdefault(source, {})[str(shape)] = NamedNode(str(severity))
+    return found
+
+
+def conflicts_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[NamedNode, NamedNode]]:
+    """By way and property, the severity of a contradiction by geometry; a severity alone is for texts.
+
+    Raises `ShapeMalformed` for what is neither.
+    """
+    found: dict[str, dict[NamedNode, NamedNode]] = {}
+    for property_, policy in sorted(graph.subject_objects(_CONFLICT), key=str):
+        alone = policy in _SEVERITIES
+        severity = policy if alone else graph.value(policy, SH.severity)
+        sources = [_TEXTS] if alone else [str(source) for source in graph.objects(policy, _SOURCE)]
+        if severity not in _SEVERITIES or not sources or not set(sources) <= set(SOURCES):
+            raise ShapeMalformed(
+                str(property_),
+                "its ukg:onGeometryConflict is sh:Violation, sh:Warning or sh:Info, or has one of them as "
+                f"sh:severity and a ukg:source, one of {', '.join(SOURCES)}",
+            )
+        for source in sources:
+            found.setdefault(source, {})[NamedNode(str(property_))] = NamedNode(str(severity))
     return found

@@ -5,11 +5,12 @@
 is read from the ontology (`sparql.ask.places`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
-from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo import RCC8, distance_m, relate_within
@@ -84,23 +85,27 @@ class Finding:
 class StatedGeometry:
     """Checks statements about where things are.
 
-    `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property (with
-    sh:Violation, sh:Warning or sh:Info) goes before it. Features up to `slack_m` metres apart are not
-    held against "in" and "beside": geometries are drawn that roughly. `tolerance_m` is that of RCC8.
+    `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property goes before
+    it: that of the shapes (`by_shapes`, by way and property), else that of the ontology. `source` is the way
+    by which statements come. Features up to `slack_m` metres apart are not held against "in" and "beside":
+    geometries are drawn that roughly. `tolerance_m` is that of RCC8.
     """
 
     def __init__(
-        self, schema: Schema, *, policy: str = "refuse", slack_m: float = 0.0, tolerance_m: float = 0.0
+        self,
+        schema: Schema,
+        *,
+        policy: str = "refuse",
+        slack_m: float = 0.0,
+        tolerance_m: float = 0.0,
+        source: str = "extracted",
+        by_shapes: Mapping[str, Mapping[NamedNode, NamedNode]] = MappingProxyType({}),
     ) -> None:
         self._places = StatedPlaces.of(schema)
         self._policy = _SEVERITIES[policy]
         self._slack_m = slack_m
         self._tolerance_m = tolerance_m
-        self._severities = {
-            triple.subject: triple.object
-            for triple in schema.triples
-            if triple.predicate == UKG.onGeometryConflict and triple.object in _SEVERITIES.values()
-        }
+        self._severities = {**_annotated(schema, source), **by_shapes.get(source, {})}
 
     def look(self, triple: Triple, geometries: Geometries) -> Finding | None:
         """What the geometries say of a statement; None when it says nothing of place, or one has none.
@@ -116,16 +121,23 @@ class StatedGeometry:
 
     def severity(self, predicate: NamedNode) -> NamedNode:
         """How much a contradiction weighs for this property."""
-        found = self._severities.get(predicate, self._policy)
-        return found if isinstance(found, NamedNode) else self._policy
+        return self._severities.get(predicate, self._policy)
 
-    def contradiction(self, triple: Triple, finding: Finding, names: Callable[[object], str]) -> Violation:
+    @property
+    def judged(self) -> frozenset[NamedNode]:
+        """The properties whose contradictions are refused or warned of."""
+        named = {*self._places.all, *self._severities}
+        return frozenset(one for one in named if self.severity(one) != SH.Info)
+
+    def contradiction(
+        self, triple: Triple, finding: Finding, names: Callable[[object], str], *, says: str = "The text"
+    ) -> Violation:
         """The violation for a finding that contradicts, with both sides in its message."""
         subject, value = names(triple.subject), names(triple.object)
         far = f", {_distance(finding.distance_m)} away" if finding.distance_m else ""
         return Violation(
             focus=triple.subject,
-            message=f'The text puts "{subject}" {_WORDS[finding.stated]} "{value}". By their geometries '
+            message=f'{says} puts "{subject}" {_WORDS[finding.stated]} "{value}". By their geometries '
             f"it {_MEANS[finding.computed]} it ({finding.computed}{far}).",
             component=UKG.ContradictsGeometry,
             path=triple.predicate.value,
@@ -142,6 +154,26 @@ class StatedGeometry:
         elif computed in _CONTRADICTS[stated] and not (computed is RCC8.DC and apart <= self._slack_m):
             agrees = False
         return Finding(stated, computed, apart, agrees)
+
+
+def _annotated(schema: Schema, source: str) -> dict[NamedNode, NamedNode]:
+    """What the ontology says of each property, for statements that come by this way."""
+    about: dict[object, dict[NamedNode, set[object]]] = {}
+    for triple in schema.triples:
+        if triple.predicate in (UKG.source, SH.severity):
+            about.setdefault(triple.subject, {}).setdefault(triple.predicate, set()).add(triple.object)
+    found: dict[NamedNode, NamedNode] = {}
+    for triple in schema.triples:
+        if triple.predicate != UKG.onGeometryConflict or not isinstance(triple.subject, NamedNode):
+            continue
+        policy = about.get(triple.object, {})
+        severities: set[object] = {triple.object} if source == "extracted" else set()
+        if Literal(source) in policy.get(UKG.source, ()):
+            severities = policy.get(SH.severity, set())
+        for severity in severities:
+            if isinstance(severity, NamedNode) and severity in _SEVERITIES.values():
+                found[triple.subject] = severity
+    return found
 
 
 def _by_agreement(finding: Finding) -> tuple[int, float]:

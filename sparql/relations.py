@@ -137,6 +137,11 @@ class SpatialRelations:
                 yield from both_ways(first, relation, second)
 
 
+def geometries_in(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
+    """The geometries that count for a feature, in CRS84, as a source tells them."""
+    return tuple(_geometries(source, feature).values())
+
+
 def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]]:
     """Every feature of a graph with each of the geometries that count for it, in CRS84."""
     for feature in _features(source):

@@ -96,6 +96,11 @@ class StatedPlaces:
             _sorted(_aligned(schema, _APART)),
         )
 
+    @property
+    def all(self) -> frozenset[NamedNode]:
+        """Every property that states location, the standard terms among them."""
+        return _STANDARD.union(self.within, self.contains, self.touches, self.apart)
+
     def meaning(self, predicate: NamedNode) -> Where | None:
         """What a property says of where its subject is; the standard terms mean themselves."""
         for where, own, standard in (
