@@ -2,6 +2,7 @@
 
 ExtractionError
 ├── OpenModeUnsupported       the model cannot name relations in its own words
+├── GazetteerError            a file of places cannot be used
 ├── CalibrationError          scores and judgements, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
 ├── TrainingDataError         what an adapter is to be trained on cannot be used
@@ -15,10 +16,13 @@ ExtractionError
 
 from __future__ import annotations
 
+from pathlib import Path
+
 __all__ = [
     "CalibrationError",
     "EvaluationError",
     "ExtractionError",
+    "GazetteerError",
     "ModelError",
     "ModelReplyError",
     "ModelRequestRefused",
@@ -35,6 +39,13 @@ class ExtractionError(Exception):
 
 class OpenModeUnsupported(ExtractionError):
     """The embedded model was trained to answer for the relations of an ontology, and names none by itself."""
+
+
+class GazetteerError(ExtractionError):
+    """A gazetteer file cannot be used; the message names the file and the place in it."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"The gazetteer {path}: {reason}. Mend it, or change the setting gazetteers.")
 
 
 class CalibrationError(ExtractionError):

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
     from extractors.calibration import Calibration
+    from extractors.geocoder import Geocoder
+    from server.geocoding import GeocodingAssessor
     from server.intake import Intake
     from shapes.proposals import Proposals
     from shapes.review import ReviewQueue
@@ -168,6 +171,7 @@ def _open(parts: EngineParts) -> Engines:
             finished=parts.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
+                *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
                 GeometryAssessor(
                     settings, relations, labels, parts.review, lambda: workplace.current.gate.conflicts
                 ),
@@ -183,6 +187,21 @@ def _open(parts: EngineParts) -> Engines:
     inferences = Inferences(store, settings.inference_max) if settings.infers else None
     parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences, observers=(labels,))
     return engines
+
+
+def _geocoding(
+    settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleStore
+) -> GeocodingAssessor:
+    """What gives new places their geometry. Raises `GazetteerError` for a file that cannot be used."""
+    from extractors.gazetteer import Gazetteer
+    from server.geocoding import GeocodingAssessor
+    from sparql.geocoding import LoadedFeatures
+
+    tags = [code.strip() for code in settings.language.split(",") if code.strip()]
+    files = [Path(name.strip()) for name in settings.gazetteers.split(",") if name.strip()]
+    geocoders: list[Geocoder] = [LoadedFeatures(store, labels, languages=tags or ["en"])]
+    geocoders += [Gazetteer.read(file) for file in files]
+    return GeocodingAssessor(settings, relations, geocoders)
 
 
 def _calibration(settings: Settings) -> Calibration | None:

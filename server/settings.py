@@ -180,6 +180,14 @@ class Settings(BaseModel):
     resolution_distance_m: float = Field(
         1000, ge=0, description="How far apart, in metres, two places may lie and still be taken for one."
     )
+    geocode: bool = Field(
+        True,
+        description="Whether new places that texts name get the geometry of the one place of that name in "
+        "loaded layers (named graphs) and gazetteers.",
+    )
+    gazetteers: str = Field(
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+    )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
         description="What becomes of a text's statement about where something is that the geometries "

@@ -75,6 +75,7 @@ def statement_json(triple: Triple, support: Support | None = None) -> dict[str, 
         "evidence": evidence,
         "confidence": found.confidence,
         "inferred": list(found.inferred),
+        "geocoded_from": found.geocoded,
         "geometry": _geometry(found),
     }
 

@@ -125,6 +125,7 @@ def support_of(values: dict[NamedNode, list[Term]]) -> Support:
         stated=stated,
         computed=computed if isinstance(computed, NamedNode) else None,
         distance_m=None if distance is None else float(distance),
+        geocoded=text(UKG.geocodedFrom),
         inferred=tuple(end for end in _ENDS if Literal(end) in values.get(UKG.inferred, ())),
     )
 

@@ -35,6 +35,8 @@ class Support:
     distance_m: float | None = None
     inferred: tuple[str, ...] = ()
     """Which ends ("subject", "object") stand nowhere in the document."""
+    geocoded: str | None = None
+    """Who knows the geometry: the IRI of a feature, or a file and the place in it."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ def support_terms(support: Support) -> Iterator[tuple[NamedNode, NamedNode | Lit
         yield UKG.computedRelation, support.computed
     if support.distance_m is not None:
         yield UKG.distanceInMetres, Literal(f"{support.distance_m:.1f}", datatype=XSD.decimal)
+    if support.geocoded is not None:
+        yield UKG.geocodedFrom, Literal(support.geocoded)
     for end in support.inferred:
         yield UKG.inferred, Literal(end)
 

@@ -149,6 +149,11 @@ def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]
             yield feature, geometry
 
 
+def located(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
+    """The geometries that count for a feature, in CRS84."""
+    return tuple(_geometries(source, feature).values())
+
+
 def _features(source: TripleSource) -> dict[Node, None]:
     features: dict[Node, None] = {}
     for predicate in _HAS_GEOMETRY:
