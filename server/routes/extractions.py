@@ -37,6 +37,13 @@ class ExtractionRequest(BaseModel):
     method: MethodName | None = Field(
         None, description="How the text is read; as the setting `extraction_method` says when not given."
     )
+    open: bool = Field(False, description="true: the method `open`, free words that all wait for a person.")
+
+    @model_validator(mode="after")
+    def _one_method(self) -> "ExtractionRequest":
+        if self.open and self.method not in (None, "open"):
+            raise ValueError(f"open is a method of its own: leave out open, or the method {self.method}")
+        return self
 
 
 class CandidatesRequest(BaseModel):
@@ -65,7 +72,10 @@ def router(services: Services) -> APIRouter:
         """Extract statements from a text, judge each, and commit those that conform."""
         message = await read_json(request, ExtractionRequest, limit)
         outcome = await services.intake.extract(
-            message.text, source=message.source, commit=message.commit, method=message.method
+            message.text,
+            source=message.source,
+            commit=message.commit,
+            method="open" if message.open else message.method,
         )
         return outcome.json()
 
