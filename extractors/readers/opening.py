@@ -20,10 +20,13 @@ _SAMPLING_TEMPERATURE: Final = 0.7
 
 
 def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method = FAST) -> Reader:
-    """Give the reader for a model and a method; raises `PromptError` when a prompt file cannot be used."""
+    """Give the reader for a model and a method; raises `PromptError` when a prompt file cannot be used.
+
+    `FAST` is the model's own best way, with or without the question what kind of thing each name is.
+    """
     if method.samples > 1:
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
         return Agreement(open_reader(sampled, settings, replace(method, samples=1)), method.samples)
-    if method == FAST:
+    if replace(method, kinds=FAST.kinds) == FAST:
         return SingleTurn(model, settings)
     return StagedReader(model, method, settings)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from extractors.errors import EvaluationError
+from extractors.errors import EvaluationError, ModelTimeout
 from extractors.evaluation.text2kgbench.bootstrap import Estimate, estimate
 from extractors.evaluation.text2kgbench.folder import Answer, RunFolder
 from extractors.evaluation.text2kgbench.reading import Fact, Sentence, TestSet, concepts_of, relations_of
 from extractors.evaluation.text2kgbench.scoring import Counts, count
 from extractors.prompting import IS_A
 from extractors.readers.costs import Cost, costs
-from extractors.readers.reading import Reader
+from extractors.readers.reading import Reader, Reading
 from ontology.schema import Schema
 
 __all__ = ["Result", "SetScores", "read_all", "score"]
+
+
+_SLOW_IN_A_ROW: Final = 3
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,9 @@ async def read_all(
 ) -> dict[str, Answer]:
     """Read every sentence that the folder has no answer for; `tell` hears how many are done, of how many.
 
-    A sentence whose replies cannot be used counts as read, with nothing found. Raises `ModelUnavailable` or
-    `ModelTimeout` when the model fails so: run again, and it goes on from there.
+    A sentence whose replies cannot be used, or take too long, counts as read, with nothing found. Raises
+    `ModelUnavailable`, and `ModelTimeout` at the third sentence in a row that takes too long: run again, and
+    it goes on from there.
     """
     wanted = {sentence.identifier: (sentence, test.schema) for test in tests for sentence in test.sentences}
     if len(wanted) < sum(len(test.sentences) for test in tests):
@@ -65,9 +70,20 @@ async def read_all(
     answers = {name: one for name, one in folder.answers(sample).items() if name in wanted}
     waiting = iter([pair for name, pair in wanted.items() if name not in answers])
 
+    slow = 0
+
     async def work() -> None:
+        nonlocal slow
         for sentence, schema in waiting:
-            answers[sentence.identifier] = await _read(reader, sentence, schema, folder, sample)
+            try:
+                reading = await reader.read(sentence.text, schema)
+                slow = 0
+            except ModelTimeout as error:
+                slow += 1
+                if slow == _SLOW_IN_A_ROW:
+                    raise
+                reading = Reading((), (), error)
+            answers[sentence.identifier] = _answer(reading, sentence, schema, folder, sample)
             tell(len(answers), len(wanted))
 
     tell(len(answers), len(wanted))
@@ -80,8 +96,7 @@ async def read_all(
     return answers
 
 
-async def _read(reader: Reader, sentence: Sentence, schema: Schema, folder: RunFolder, sample: int) -> Answer:
-    reading = await reader.read(sentence.text, schema)
+def _answer(reading: Reading, sentence: Sentence, schema: Schema, folder: RunFolder, sample: int) -> Answer:
     offered = relations_of(schema)
     # What kind of thing something is, the benchmark states only where its ontology has a relation for it.
     facts = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.errors import EvaluationError, ModelReplyError, ModelUnavailable
+from extractors.errors import EvaluationError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.evaluation.text2kgbench.folder import RunFolder
 from extractors.evaluation.text2kgbench.reading import TestSet, read_test_set
 from extractors.evaluation.text2kgbench.report import cost_rows, result_json
@@ -33,11 +33,14 @@ class ByHeart:
     prompt_version: str = "by-heart@1"
     down_at: str | None = None
     broken_at: str | None = None
+    slow_at: tuple[str, ...] = ()
     asked: list[str] = field(default_factory=list)
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         if window_text == self.down_at:
             raise ModelUnavailable("down: start it")
+        if window_text in self.slow_at:
+            raise ModelTimeout("slow: allow more time")
         self.asked.append(window_text)
         reply = Reply("\ud83d", "stop", 10, 5, 0.5, "by heart", None)
         turn = Turn("triples", "by-heart@1", (Message("user", window_text),), reply, None)
@@ -104,6 +107,17 @@ async def test_a_reply_that_cannot_be_used_counts_as_nothing_found(
     answers = await read_all(tests, ByHeart(broken_at=SENTENCES["h_1"]), folder)
     assert answers["h_1_1"].error == "nothing usable"
     assert score(tests, [answers], seed=1).failed == 1
+
+
+async def test_a_slow_sentence_is_passed_over_and_a_model_that_stays_slow_ends_the_run(
+    tests: list[TestSet], tmp_path: Path
+) -> None:
+    one = ByHeart(slow_at=(SENTENCES["h_2"],))
+    answers = await read_all(tests, one, RunFolder(tmp_path / "run", SETTINGS), concurrency=1)
+    assert [answer.error for answer in answers.values()] == [None, "slow: allow more time", None]
+    folder = RunFolder(tmp_path / "other", SETTINGS)
+    with pytest.raises(ModelTimeout):
+        await read_all(tests, ByHeart(slow_at=tuple(SENTENCES.values())), folder, concurrency=1)
 
 
 async def test_samples_have_files_of_their_own(tests: list[TestSet], tmp_path: Path) -> None:
