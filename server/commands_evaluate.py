@@ -13,7 +13,7 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from server.invocation import settings_of
-from server.measures.report import model_identity, open_configured
+from server.measures.report import model_identity
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ class _Run:
         from extractors.evaluation.text2kgbench.folder import RunFolder
         from extractors.evaluation.text2kgbench.report import result_json
         from extractors.evaluation.text2kgbench.run import read_all, score
-        from extractors.models.forms import FormModel
         from extractors.readers.sampling import SampledModel
 
-        # A form has one answer: each of its fields is answered by the likeliest words.
-        by_chance = self.temperature > 0 and not (mode == _DEFAULT and isinstance(model, FormModel))
+        # The embedded model's own way takes the likeliest answer, whatever chance would say.
+        own_way = mode == _DEFAULT and model.prompt_profile == "compact"
+        by_chance = self.temperature > 0 and not own_way
         sampled = SampledModel(model, self.temperature) if by_chance else model
         reader = _reader(sampled, mode, self.settings)
         run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
@@ -127,7 +127,9 @@ class _Run:
 
 
 async def _text2kgbench(run: _Run, modes: "Sequence[str]", out: Path) -> None:
-    model = open_configured(run.settings)
+    from server.language_model import deferred_model
+
+    model = deferred_model(run.settings)
     results = {}
     try:
         for mode in modes:
