@@ -56,11 +56,12 @@ def deferred_model(settings: Settings) -> DeferredModel:
                 between_tokens=min(settings.model_token_timeout_s, settings.model_timeout_s),
             ),
             concurrency=settings.model_concurrency,
+            prompt_profile=settings.model_prompts,
         )
 
     if settings.model_url:
         name = settings.model_name or "unnamed model"
-        return DeferredModel(opened, name=name, prompt_profile="full")
+        return DeferredModel(opened, name=name, prompt_profile=settings.model_prompts)
     return DeferredModel(opened, name="embedded", prompt_profile="compact")
 
 

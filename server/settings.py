@@ -94,6 +94,11 @@ class Settings(BaseModel):
     model_api_key: str | None = Field(
         None, description="Key for that server.", json_schema_extra={"secret": True}
     )
+    model_prompts: Literal["full", "compact"] = Field(
+        "full",
+        description="Which prompts that server's model gets: `full`, or `compact` for small models that were "
+        "trained as the embedded one is (`urbankg train`).",
+    )
     model_timeout_s: float = Field(
         120, gt=0, description="Seconds one reply of the model may take, with retries and their pauses."
     )

@@ -58,14 +58,15 @@ def open_model(
     timeout_seconds: float | None = None,
     timeouts: Timeouts | None = None,
     concurrency: int = 8,
+    prompt_profile: PromptProfile = "full",
     threads: int | None = None,
     adapter: Path | None = None,
 ) -> ChatModel:
     """Open the model that is configured: the server at `url`, or without one the embedded model.
 
-    `timeouts` are a server's, in place of `timeout_seconds`. `adapter` replaces the shipped adapter of the
-    embedded model. Raises `ModelUnavailable` when the embedded
-    model's weights, engine or adapter are missing; a server is first asked with the first request.
+    `timeouts` are a server's, in place of `timeout_seconds`; so is `prompt_profile`. `adapter` replaces the
+    shipped adapter of the embedded model. Raises `ModelUnavailable` when the embedded model's weights, engine
+    or adapter are missing; a server is first asked with the first request.
     """
     if url:
         from extractors.models.endpoint import Timeouts
@@ -77,6 +78,7 @@ def open_model(
             api_key=api_key,
             timeouts=timeouts or Timeouts(whole=timeout_seconds or 120.0),
             concurrency=concurrency,
+            prompt_profile=prompt_profile,
         )
     from extractors.models.embedded import EmbeddedModel
     from extractors.models.weights import ADAPTER_PATH

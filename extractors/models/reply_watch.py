@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final
 
+from extractors.models.schema_nodes import Node, allows, choices, holds, is_long_enough, required
+
 __all__ = ["ReplyWatch", "conforms"]
 
 _WHITE: Final = " \t\n\r"
@@ -23,7 +25,6 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NUMBER_PART: Final = "0123456789+-.eE"
 _WORDS: Final = ("true", "false", "null")
 
-Node = Mapping[str, Any]
 _ANYTHING: Final[Node] = {}
 
 
@@ -155,7 +156,7 @@ class ReplyWatch:
             if character not in "tfn":
                 self.trouble = f"{character!r} begins no JSON value"
             return
-        self._options = tuple(option for option in self._options if _allows(option, kind))
+        self._options = tuple(option for option in self._options if allows(option, kind))
         if not self._options:
             self.trouble = f"{_article(kind)} stands where the schema has none"
         elif kind in ("object", "array"):
@@ -187,7 +188,7 @@ class ReplyWatch:
         if "\\" in self._token or not all("enum" in one or "const" in one for one in self._options):
             return
         text = self._text()
-        if not any(str(choice).startswith(text) for one in self._options for choice in _choices(one)):
+        if not any(str(choice).startswith(text) for one in self._options for choice in choices(one)):
             self.trouble = f"{text[-60:]!r} begins none of the choices"
 
     def _finish_token(self) -> None:
@@ -206,13 +207,17 @@ class ReplyWatch:
             if _NUMBER.fullmatch(text) is None:
                 self.trouble = f"{text[:60]!r} is no number"
                 return
-            value = json.loads(text)
+            try:
+                value = json.loads(text)
+            except ValueError:  # thousands of digits
+                self.trouble = "a number has too many digits"
+                return
         elif text in _WORDS:
             value = json.loads(text)
         else:
             self.trouble = f"{text!r} is no JSON"
             return
-        if not any(_holds(option, value) for option in self._options):
+        if not any(holds(option, value) for option in self._options):
             self.trouble = f"the value {str(value)[:60]!r} is none that the schema allows"
         self._value_done()
 
@@ -256,9 +261,13 @@ class ReplyWatch:
 
     def _close(self) -> None:
         container = self._open.pop()
-        left = [one for one in container.options if _is_filled(one, container)]
-        if not left:
-            missing = sorted(set(_required(container.options[0])) - set(container.keys))
+        keys = set(container.keys)
+        if container.is_object:
+            filled = any(keys >= set(required(one)) for one in container.options)
+        else:
+            filled = any(is_long_enough(one, container.items) for one in container.options)
+        if not filled:
+            missing = sorted(set(required(container.options[0])) - keys)
             self.trouble = (
                 f"an object lacks {', '.join(missing)}" if container.is_object else "an array is too short"
             )
@@ -291,68 +300,6 @@ def conforms(text: str, schema: Mapping[str, Any]) -> str | None:
     watch = ReplyWatch(schema)
     watch.feed(text)
     return watch.end()
-
-
-def _choices(option: Node) -> Sequence[Any]:
-    return (option["const"],) if "const" in option else option["enum"]
-
-
-def _allows(option: Node, kind: str) -> bool:
-    """Whether a value that begins so may stand here."""
-    types = option.get("type")
-    allowed = (types,) if isinstance(types, str) else types
-    named = (kind, "integer") if kind == "number" else (kind,)
-    if isinstance(allowed, Sequence) and not any(name in allowed for name in named):
-        return False
-    if "enum" in option or "const" in option:
-        return any(_kind_of(choice) == kind for choice in _choices(option))
-    if kind != "object" and "properties" in option and types is None:
-        return False
-    return not (kind != "array" and "items" in option and types is None)
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return "word"
-    if isinstance(value, int | float):
-        return "number"
-    return "string" if isinstance(value, str) else "object" if isinstance(value, Mapping) else "array"
-
-
-def _holds(option: Node, value: Any) -> bool:
-    """Whether a string, number or word is what the schema allows."""
-    types = option.get("type")
-    allowed = (types,) if isinstance(types, str) else types
-    if isinstance(allowed, Sequence) and not any(_is_a(value, name) for name in allowed):
-        return False
-    if "enum" in option or "const" in option:
-        return any(type(choice) is type(value) and choice == value for choice in _choices(option))
-    if isinstance(value, str):
-        most, least = option.get("maxLength"), option.get("minLength")
-        return not (isinstance(most, int) and len(value) > most) and not (
-            isinstance(least, int) and len(value) < least
-        )
-    return True
-
-
-def _is_a(value: Any, name: str) -> bool:
-    if name == "integer":
-        return _kind_of(value) == "number" and float(value).is_integer()
-    if name in ("boolean", "null"):
-        return isinstance(value, bool) if name == "boolean" else value is None
-    return _kind_of(value) == name
-
-
-def _is_filled(option: Node, container: _Container) -> bool:
-    if container.is_object:
-        return set(_required(option)) <= set(container.keys)
-    least = option.get("minItems")
-    return not isinstance(least, int) or container.items >= least
-
-
-def _required(option: Node) -> Sequence[str]:
-    found = option.get("required", ())
-    return found if isinstance(found, Sequence) else ()
 
 
 def _article(kind: str) -> str:

@@ -19,6 +19,9 @@ from extractors.models.schemas import strict_form
 __all__ = ["ModelServer", "SchemaMode", "ServerKind", "recognise", "response_format", "server_root"]
 
 
+OPENAI_HOSTS = frozenset(("api.openai.com",))
+
+
 class ServerKind(StrEnum):
     """The servers whose habits we know; OTHER is any that speaks OpenAI's chat completions."""
 
@@ -94,7 +97,7 @@ def response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, An
 
 async def recognise(endpoint: Endpoint) -> ModelServer:
     """Ask the server who it is. Raises `AttemptFailed` when it cannot be reached."""
-    if urlsplit(endpoint.root).hostname == "api.openai.com":
+    if urlsplit(endpoint.root).hostname in OPENAI_HOSTS:
         return ModelServer(ServerKind.OPENAI, ())
     info = await endpoint.get("/info")
     entries = _entries(await endpoint.get("/v1/models"))

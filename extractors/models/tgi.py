@@ -81,8 +81,6 @@ class HttpModel:
     model does, because TGI answers for an unknown adapter with its base model and says nothing.
     """
 
-    prompt_profile: PromptProfile = "full"
-
     def __init__(
         self,
         url: str,
@@ -91,12 +89,14 @@ class HttpModel:
         api_key: str | None = None,
         timeouts: Timeouts | None = None,
         concurrency: int = 8,
+        prompt_profile: PromptProfile = "full",
         retry: RetryPolicy | None = None,
         circuit: Circuit | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timeouts = timeouts or Timeouts()
         self._endpoint = Endpoint(server_root(url), api_key=api_key, timeouts=self._timeouts)
+        self.prompt_profile: PromptProfile = prompt_profile
         self._wanted = model
         self.name = model or UNNAMED
         self._concurrency = concurrency

@@ -58,6 +58,7 @@ def fact(subject: str, relation: str = "is a", object_: str = "museum") -> dict[
         (FACTS, {"triples": [], "more": [1, {"x": None}, True]}),
         (PLAN, {"steps": [{"op": "near", "km": 1.5e3}, {"op": "count"}]}),
         (KINDS, {"a": -3, "b": False, "c": None, "d": "abc", "e": "xy"}),
+        (KINDS, {"a": 10**400}),
         (KINDS, {}),
     ],
 )
@@ -90,6 +91,7 @@ def test_a_reply_that_follows_the_schema_passes_however_it_is_spaced(
         (PLAN, '{"steps":[]', "too short"),
         (KINDS, '{"a":1.5,', "none that the schema allows"),
         (KINDS, '{"a":01,', "no number"),
+        (KINDS, '{"a":' + "9" * 5000 + ",", "too many digits"),
         (KINDS, '{"b":null,', "none that the schema allows"),
         (KINDS, '{"b":truth', "is no JSON"),
         (KINDS, '{"d":"abcd"', "none that the schema allows"),

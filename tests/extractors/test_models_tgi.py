@@ -137,6 +137,21 @@ async def test_a_server_that_stays_overloaded_is_unavailable(server: StandIn, mo
     assert failure.value.overloaded
 
 
+async def test_the_pause_that_an_overloaded_server_asks_for_is_kept(server: StandIn) -> None:
+    asked: list[float | None] = []
+
+    class Noting(RetryPolicy):
+        def wait(self, status: int | None, attempt: int, asked_seconds: float | None = None) -> float | None:
+            asked.append(asked_seconds)
+            return super().wait(status, attempt)
+
+    server.troubles, server.retry_after = ["overloaded"], "7"
+    model = HttpModel(server.url, retry=Noting(first_seconds=0.01), timeouts=PATIENT)
+    assert await ask(model)
+    assert asked == [7.0]
+    await model.close()
+
+
 async def test_a_failed_generation_is_tried_only_once_more(server: StandIn, model: HttpModel) -> None:
     server.troubles = ["generation"] * 9
     with pytest.raises(ModelReplyError, match="424"):
@@ -226,7 +241,7 @@ async def test_a_hopeless_reply_is_given_up_while_it_comes(
     server.troubles = [trouble]
     closed = {**SCHEMA, "additionalProperties": False}
     with pytest.raises(ModelReplyError, match=words) as error:
-        await ask(model, closed)
+        await model.complete(ASK, schema=closed, max_tokens=4000)
     assert error.value.completion_tokens > 0
     assert len(error.value.reply) < 1000
 
@@ -234,7 +249,7 @@ async def test_a_hopeless_reply_is_given_up_while_it_comes(
 async def test_white_space_after_a_whole_reply_does_not_cost_it(server: StandIn, model: HttpModel) -> None:
     server.answer = '{"triples":["Lyon"]}'
     server.troubles = ["white space after"]
-    reply = await model.complete(ASK, schema=SCHEMA, max_tokens=50)
+    reply = await model.complete(ASK, schema=SCHEMA, max_tokens=4000)
     assert reply.text.strip() == server.answer
     assert reply.finish_reason == "stop"
 
@@ -550,7 +565,8 @@ async def test_limits_and_versions_are_told(server: StandIn, model: HttpModel) -
 
 
 def test_a_configured_url_opens_the_http_model(server: StandIn) -> None:
-    model = open_model(server.url)
-    assert isinstance(model, HttpModel)
-    assert model.prompt_profile == "full"
-    asyncio.run(model.close())
+    for profile in ("full", "compact"):
+        model = open_model(server.url, prompt_profile=profile)
+        assert isinstance(model, HttpModel)
+        assert model.prompt_profile == profile
+        asyncio.run(model.close())

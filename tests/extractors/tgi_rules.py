@@ -120,12 +120,18 @@ def relative_refusal(raw: bytes, kind: str, models: tuple[str, ...]) -> Refusal 
         return Refusal(400, _openai_error("Invalid JSON", 400, "BadRequestError"))
     if not body.get("messages"):
         return Refusal(400, _openai_error("messages: field required", 400, "BadRequestError"))
-    if kind == "vllm" and body.get("model") not in models:
+    words = sum(len(str(message.get("content", "")).split()) for message in body["messages"])
+    if words > MAX_TOTAL_TOKENS:
+        told = f"This model's maximum context length is {MAX_TOTAL_TOKENS} tokens; you sent {words}."
+        return Refusal(400, _openai_error(told, 400, "BadRequestError"))
+    if kind in ("vllm", "openai") and body.get("model") not in models:
         told = f"The model `{body.get('model')}` does not exist."
         return Refusal(404, _openai_error(told, 404, "NotFoundError"))
     shape = body.get("response_format")
     if shape is None:
         return body
+    if kind == "openai":
+        return _openai_refusal(shape) or body
     if kind == "schemaless":
         told = "response_format is not supported by this model"
         return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
@@ -135,6 +141,32 @@ def relative_refusal(raw: bytes, kind: str, models: tuple[str, ...]) -> Refusal 
     if shape.get("type") == "json_schema" and "schema" not in (shape.get("json_schema") or {}):
         return Refusal(400, _openai_error("json_schema: field required", 400, "BadRequestError"))
     return body
+
+
+def _openai_refusal(shape: dict[str, Any]) -> Refusal | None:
+    """OpenAI takes no key it does not know, and strict schemas only in its strict form."""
+    unknown = sorted(set(shape) - {"type", "json_schema"})
+    if unknown:
+        told = f"Unknown parameter: 'response_format.{unknown[0]}'."
+        return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
+    named = shape["json_schema"]
+    if named.get("strict") and not _is_strict(named["schema"]):
+        told = "Invalid schema for response_format: 'additionalProperties' is required to be false"
+        return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
+    return None
+
+
+def _is_strict(node: Any) -> bool:
+    if isinstance(node, list):
+        return all(map(_is_strict, node))
+    if not isinstance(node, dict):
+        return True
+    properties = node.get("properties")
+    if isinstance(properties, dict):
+        if node.get("additionalProperties") is not False or set(node.get("required", ())) != set(properties):
+            return False
+        return all(map(_is_strict, properties.values()))
+    return all(_is_strict(value) for word, value in node.items() if word not in ("enum", "const"))
 
 
 def _openai_error(message: str, code: int, kind: str) -> dict[str, Any]:

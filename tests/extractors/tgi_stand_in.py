@@ -147,6 +147,9 @@ class StandIn:
         if trouble == "error inside 200":
             return JSONResponse({"error": {"message": "Something went wrong"}})
         text, reason = self._text(body, trouble), "length" if trouble == "truncated" else "stop"
+        most = body.get("max_tokens") or body.get("max_completion_tokens") or 100
+        if len(_pieces(text)) > most:
+            text, reason = "".join(_pieces(text)[:most]), "length"
         if trouble == "no finish":
             reason = ""
         if body.get("stream") and self.streams:
@@ -205,6 +208,8 @@ class StandIn:
             while self.held and not self.gate.is_set():
                 await asyncio.sleep(0.005)
             yield ": keep-alive\n\n"
+            if self.kind in ("llamacpp", "vllm"):
+                yield _event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": None}}]})
             pieces = _pieces(text)
             for number, piece in enumerate(pieces):
                 if number == 2 and trouble in STREAM_ERRORS:
@@ -236,9 +241,10 @@ class StandIn:
     def _chunk(self, body: dict[str, Any], piece: str, reason: str | None) -> dict[str, Any]:
         # The last token is the end of the sequence: it has a text in logprobs and none in the content.
         entry = {"token": piece or "<|im_end|>", "logprob": -0.25, "top_logprobs": []}
+        delta = {"role": "assistant", "content": piece} if piece or self.kind == "tgi" else {}
         choice = {
             "index": 0,
-            "delta": {"role": "assistant", "content": piece},
+            "delta": delta,
             "logprobs": {"content": [entry]} if body.get("logprobs") else None,
             "finish_reason": reason,
         }
@@ -277,9 +283,9 @@ def sample(schema: dict[str, Any]) -> Any:
         return sample(schema["anyOf"][0])
     if "properties" in schema:
         return {name: sample(below) for name, below in schema["properties"].items()}
-    return {"array": [], "string": "Lyon", "integer": 3, "number": 1.5, "boolean": True}.get(
-        schema.get("type", "null")
-    )
+    if schema.get("type") == "array":
+        return [sample(schema["items"])] * schema.get("minItems", 0)
+    return {"string": "Lyon", "integer": 3, "number": 1.5, "boolean": True}.get(schema.get("type", "null"))
 
 
 def _pieces(text: str) -> list[str]:
