@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shapes.decisions import Decisions
     from shapes.impact import Impact
     from shapes.review import ReviewQueue
-    from shapes.review_item import ReviewItem
+    from shapes.review_item import ReviewItem, Whence
 
 EXAMPLES = 5
 MOST_FLAGGED = 1_000
@@ -90,16 +90,20 @@ class RuleEffects:
         whence = Whence(
             RECORD.term(f"rules/{rules.schema.version}-{rules.gate.version}"), None, "new ontology or shapes"
         )
+        yield from self.flagged(impact.failing, whence)
+
+    def flagged(self, violations: Iterable[Violation], whence: Whence) -> Iterator[Quad]:
+        """Items for the statements of the graph that violations concern, as found in this way."""
         charges: dict[Triple, list[Violation]] = {}
-        for violation in impact.failing:
+        for violation in violations:
             for triple in self._concerned(violation):
                 charges.setdefault(triple, []).append(violation)
-        for triple, violations in list(charges.items())[:MOST_FLAGGED]:
-            rejection = Rejection(Statement(triple), tuple(violations))
+        for triple, found in list(charges.items())[:MOST_FLAGGED]:
+            rejection = Rejection(Statement(triple), tuple(found))
             yield from self._review.note(rejection, whence, Support(), names={})
 
     def _concerned(self, violation: Violation) -> Iterable[Triple]:
-        """The statements to look at: the one with the value, else those on the path, else the kind."""
+        """The statements to look at: that with the value, else those on the path, else the kind, else one."""
         focus = violation.focus
         if not isinstance(focus, NamedNode | BlankNode):
             return
@@ -108,7 +112,8 @@ class RuleEffects:
             yield Triple(focus, path, violation.value)
             return
         found = list(self._store.match(focus, path, None)) if path is not None else []
-        yield from found or self._store.match(focus, RDF.type, None)
+        found = found or list(self._store.match(focus, RDF.type, None))
+        yield from found or sorted(self._store.match(focus, None, None), key=str)[:1]
 
 
 def _open_items(review: ReviewQueue) -> list[ReviewItem]:

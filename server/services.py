@@ -20,6 +20,7 @@ from server.background import Background
 from server.checking import Folders, Reasoner
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
+from server.hub_judging import HubJudge, leaves_unjudged
 from server.jobs.job import DocumentState
 from server.jobs.opening import worker_of
 from server.jobs.store import JobStore
@@ -44,6 +45,7 @@ from shapes.documents import Documents
 from shapes.merging import Merging
 from shapes.proposals import Proposals
 from shapes.review import ReviewQueue
+from sparql.change import Verdict
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
 from sparql.readers import QueryReaders, ReaderPool
@@ -97,6 +99,7 @@ class Services:
     jobs: JobStore
     job_worker: JobWorker
     written_places: WrittenPlaces
+    hubs: HubJudge | None = None
 
     @property
     def engines(self) -> Engines:
@@ -172,6 +175,12 @@ class Services:
                 lambda: self.workplace.reason(after, reasoner, lambda: background.closing),
             )
 
+    def judge_hubs(self) -> None:
+        """Judge beside requests what was let in unjudged, since too much depends on it."""
+        if self.hubs is not None:
+            hubs, background = self.hubs, self.background
+            background.start("judge hubs", lambda: hubs.judge_waiting(lambda: background.closing))
+
     async def opened(self) -> None:
         """Return when the engines are open. Raises what kept them from it."""
         if not self.is_open or self.opening.engines.exception() is not None:
@@ -187,6 +196,9 @@ class Services:
         if isinstance(self.store, EmbeddedStore):
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
+        self.opening.engines.add_done_callback(
+            lambda opened: self.judge_hubs() if opened.exception() is None else None
+        )
         self.opening.start()
 
     async def __aenter__(self) -> Self:
@@ -325,9 +337,17 @@ def build(
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after
-    workplace.effects = RuleEffects(
+    effects = workplace.effects = RuleEffects(
         store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
     )
+    services.hubs = HubJudge(store, writer, review, effects, lambda: workplace.current)
+
+    def judged(verdict: Verdict, seconds: float) -> None:
+        metrics.judged(verdict, seconds)
+        if leaves_unjudged(verdict):
+            services.judge_hubs()
+
+    writer.on_verdict = judged
     return services
 
 

@@ -196,7 +196,8 @@ def _not_judged(trial: Trial, removals: frozenset[Triple]) -> Iterator[Rejection
         violation = Violation(
             focus=triple.object if beyond.triple.predicate != RDF.type else triple.subject,
             message=f"The shape {name} was not judged on all that depends on this statement, since {why}. "
-            "Validate the graph (urbankg validate) to judge the rest.",
+            "A server judges the rest beside requests and puts what fails to review; where none runs, "
+            "validate the graph (urbankg validate).",
             component=UKG.NotJudged,
             shape=to_oxigraph(beyond.shape.node),  # type: ignore[arg-type]
             path=triple.predicate.value,
