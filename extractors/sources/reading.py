@@ -23,7 +23,7 @@ from geo.crs import file_to_crs84
 from geo.literals import repair_shape
 from geo.vocabulary import GEOJSON_LITERAL, WKT_LITERAL
 
-__all__ = ["read_shape", "read_sources", "record_of"]
+__all__ = ["plain_text", "read_shape", "read_sources", "record_of"]
 
 _KIND_OF_SHAPE: Final = {
     "Point": SourceKind.POI,
@@ -59,7 +59,7 @@ def record_of(row: Row, mapping: SourceMapping) -> SourceRecord | BrokenRecord:
     values = {folded(name): value for name, value in row.values.items() if isinstance(name, str)}
 
     def word(field: str) -> str:
-        return _text(_first(values, mapping.fields[field]))
+        return plain_text(_first(values, mapping.fields[field]))
 
     try:
         geometry = _geometry(row, values, mapping)
@@ -97,11 +97,12 @@ def _first(values: Table[str, Any], names: Iterable[str]) -> Any:
     return next((value for value in found if value is not None and value != ""), None)
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
+    """A value of a row as text; empty for none. Halves of surrogate pairs become question marks."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, list):
-        return ", ".join(filter(None, map(_text, value)))
+        return ", ".join(filter(None, map(plain_text, value)))
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     text = str(value).strip()
@@ -131,7 +132,7 @@ def _geometry(row: Row, values: Table[str, Any], mapping: SourceMapping) -> Base
     given = row.geometry if row.geometry is not None else _first(values, mapping.fields["geometry"])
     if given is not None:
         return read_shape(given, crs)
-    east, north = (_text(_first(values, mapping.fields[one])) for one in ("longitude", "latitude"))
+    east, north = (plain_text(_first(values, mapping.fields[one])) for one in ("longitude", "latitude"))
     if not east and not north:
         return None
     try:
@@ -149,7 +150,7 @@ def read_shape(value: object, crs: str | None = None) -> BaseGeometry | None:
     """
     if isinstance(value, dict):
         value = json.dumps(value)
-    text = str(value).strip()
+    text = plain_text(value)
     if not text or text.casefold() in ("null", "none", "nan"):
         return None
     if crs is None:

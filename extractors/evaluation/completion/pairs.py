@@ -14,7 +14,7 @@ import shapely
 from extractors.completion import Pair, Place
 from extractors.errors import EvaluationError
 from extractors.sources.mapping import folded
-from extractors.sources.reading import read_shape
+from extractors.sources.reading import plain_text, read_shape
 from extractors.sources.record import BrokenRecord
 from extractors.sources.rows import Row, rows_of
 from geo import GeoError
@@ -72,7 +72,7 @@ def _place(side: str, values: Mapping[str, Any]) -> Place:
         start = f"{side} "
         fields = {name.removeprefix(start): value for name, value in values.items() if name.startswith(start)}
     name, kind = (
-        str(_first(fields, one) or "") for one in (("name", "entity name"), ("type", "entity type"))
+        plain_text(_first(fields, one)) for one in (("name", "entity name"), ("type", "entity type"))
     )
     value = _first(fields, ("geometry", "geometry value", "wkt"))
     geometry = None if value is None else read_shape(value)

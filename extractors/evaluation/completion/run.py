@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.completion import Completer, Completion
+from extractors.errors import ModelTimeout
 from extractors.evaluation.completion.pairs import NumberedPair
 from extractors.evaluation.completion.scoring import Answered
 from extractors.readers.costs import Cost, costs, total, turn_json
@@ -25,7 +26,8 @@ async def answer_all(
 ) -> list[Answered]:
     """Ask about every pair that the file has no answer to yet.
 
-    Raises `ModelUnavailable` and `ModelTimeout`; what was answered before is in the file.
+    A pair for which the model was too slow has failed, and is asked about again the next time. Raises
+    `ModelUnavailable`; what was answered before is in the file.
     """
     known = _known(file)
     answers = []
@@ -35,7 +37,11 @@ async def answer_all(
         assert truth is not None
         row = known.get(one.identifier)
         if row is None:
-            row = _row(one, truth, await completer.complete(one.pair))
+            try:
+                row = _row(one, truth, await completer.complete(one.pair))
+            except ModelTimeout as error:
+                answers.append(Answered(truth, None, error=str(error)))
+                continue
             with file.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         answers.append(_answered(truth, row))

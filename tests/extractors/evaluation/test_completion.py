@@ -8,7 +8,7 @@ import pytest
 import shapely
 
 from extractors.completion import Completer, Pair, Place
-from extractors.errors import EvaluationError, ModelUnavailable
+from extractors.errors import EvaluationError, ModelTimeout, ModelUnavailable
 from extractors.evaluation.completion.modes import ABLATIONS, MODES, settings_of_mode
 from extractors.evaluation.completion.pairs import NumberedPair, choose, read_pairs
 from extractors.evaluation.completion.run import answer_all
@@ -116,14 +116,14 @@ def test_a_thousand_tasks_cost_what_their_tokens_cost() -> None:
 async def test_a_run_that_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     plain = settings_of_mode("zero-shot")
-    broken = ScriptedModel(INSIDE, DC, ModelUnavailable("gone"))
+    broken = ScriptedModel(INSIDE, ModelTimeout("slow"), DC, ModelUnavailable("gone"))
     with pytest.raises(ModelUnavailable):
         await answer_all(numbered(4), Completer(broken, plain), file)
     with file.open("a") as stream:
         stream.write('{"id": "P5", "cut o')
     model = ScriptedModel(DC)
     answers = await answer_all(numbered(4), Completer(model, plain), file)
-    assert len(model.asked) == 2
+    assert len(model.asked) == 2, "the one that was too slow, and the one that was never asked about"
     assert [one.relation for one in answers] == [RCC5.IN, *[RCC5.DC] * 3]
     assert [one.truth for one in answers] == [RCC5.IN, *[RCC5.DC] * 3]
     row = json.loads(file.read_text().splitlines()[0])

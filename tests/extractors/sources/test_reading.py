@@ -159,3 +159,11 @@ def test_a_mapping_that_cannot_be_used_says_what_to_mend(tmp_path: Path, mapping
     with pytest.raises(SourceError) as raised:
         read(path, mapping)
     assert told in str(raised.value)
+
+
+def test_half_a_surrogate_pair_breaks_its_geometry_only(tmp_path: Path) -> None:
+    lines = ['{"name": "A\\ud800", "text": "x"}', '{"name": "B", "geometry": "POINT (1 2\\ud800)"}']
+    first, second = read(written(tmp_path / "a.jsonl", "\n".join(lines)))
+    assert isinstance(first, SourceRecord)
+    assert first.name == "A?"
+    assert isinstance(second, BrokenRecord)
