@@ -9,7 +9,7 @@ W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote check bench crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote check bench jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -43,6 +43,10 @@ check: setup
 
 bench: setup
 	for program in $(BENCHMARKS); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+# A job of a thousand documents, left alone and killed twice.
+jobs: setup
+	$(BIN)/python benchmarks/jobs.py
 
 crash: setup
 	$(BIN)/python benchmarks/crash.py

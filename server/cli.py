@@ -17,6 +17,7 @@ from server import commands_measure, commands_train, commands_workplace, operati
 from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
 from server.commands_infer import infer
+from server.commands_jobs import jobs_app
 from server.commands_keys import key_app
 from server.commands_models import models
 from server.commands_prompts import prompts
@@ -35,6 +36,7 @@ app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
 app.add_typer(proposals_app, name="proposals")
 app.add_typer(entity_app, name="entity")
+app.add_typer(jobs_app, name="jobs")
 app.add_typer(evaluate_app, name="evaluate")
 commands_measure.register(evaluate_app)
 storage_cli.register(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,6 +23,10 @@ class RemoteFailed(ServerError):
     def __init__(self, message: str, problem: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.problem = problem or {}
+
+
+class RemoteBrokeOff(RemoteFailed):
+    """The running server cannot be reached, or ended in the middle of an answer."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,45 @@ class RunningServer:
         """The JSON answer to a deletion. Raises `RemoteFailed`."""
         found: dict[str, Any] = self._send(path, method="DELETE", params=parameters or {}).json()
         return found
+
+    def remove(self, path: str) -> None:
+        """A deletion that is answered without a word. Raises `RemoteFailed`."""
+        self._send(path, method="DELETE")
+
+    def upload(
+        self, path: str, content: Iterator[bytes], kind: str, parameters: dict[str, str]
+    ) -> dict[str, Any]:
+        """Send a body as it is made; the JSON answer. Raises `RemoteFailed`, and what ``content`` raises."""
+        headers = {"content-type": kind}
+        found: dict[str, Any] = self._send(path, content=content, headers=headers, params=parameters).json()
+        return found
+
+    def events(self, path: str, known: int | None) -> Iterator[tuple[int, str, str]]:
+        """Server-sent events after a known one: number, name and data, until the server ends them.
+
+        Raises `RemoteFailed`, and `RemoteBrokeOff` when they break off.
+        """
+        import httpx
+
+        last = {} if known is None else {"last-event-id": str(known)}
+        headers = {"accept": "text/event-stream", **last, **self._key()}
+        # The server sends a comment every quarter of a minute when there is nothing to tell.
+        options: dict[str, Any] = {"headers": headers, "timeout": 120, "trust_env": False}
+        fields: dict[str, str] = {}
+        try:
+            with httpx.stream("GET", self.url + path, **options) as response:
+                if response.is_error:
+                    response.read()
+                    raise RemoteFailed(_detail(response), _problem(response))
+                for line in response.iter_lines():
+                    name, _, value = line.partition(": ")
+                    if name:
+                        fields[name] = value
+                    elif "data" in fields:
+                        yield int(fields["id"]), fields["event"], fields["data"]
+                        fields = {}
+        except httpx.HTTPError as error:
+            raise RemoteBrokeOff(f"The server at {self.url} broke off: {error}. Ask for it again.") from error
 
     def download(self, path: str, parameters: dict[str, str], output: IO[bytes]) -> None:
         """Write what an address answers to a file as it comes. Raises `RemoteFailed`, also half-way."""
@@ -82,7 +125,7 @@ class RunningServer:
         try:
             response = httpx.request(method, self.url + path, trust_env=False, **options)
         except httpx.HTTPError as error:
-            raise RemoteFailed(
+            raise RemoteBrokeOff(
                 f"The server at {self.url} does not answer: {error}. Start it anew."
             ) from error
         if response.is_error:
