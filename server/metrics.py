@@ -93,18 +93,25 @@ class Metrics:
         )
         for state in ("committed", "duplicate", "rejected", "failed"):
             self.job_documents.labels(state)
-        for verdict in ("accepted", "refused", "warned"):
-            self.statements.labels(verdict)
-        for verdict in ("accepted", "partly", "refused"):
-            self.changes.labels(verdict)
+        # Kept, since looking one up takes longer than counting.
+        self._statements = {
+            verdict: self.statements.labels(verdict) for verdict in ("accepted", "refused", "warned")
+        }
+        self._changes = {
+            verdict: self.changes.labels(verdict) for verdict in ("accepted", "partly", "refused")
+        }
 
     def judged(self, verdict: Verdict, seconds: float) -> None:
         """Count what became of a change; called by the writer."""
-        self.statements.labels("accepted").inc(len(verdict.accepted))
-        self.statements.labels("refused").inc(len(verdict.rejected))
-        self.statements.labels("warned").inc(len(verdict.warnings))
+        for name, told in (
+            ("accepted", verdict.accepted),
+            ("refused", verdict.rejected),
+            ("warned", verdict.warnings),
+        ):
+            if told:
+                self._statements[name].inc(len(told))
         kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
-        self.changes.labels(kind).inc()
+        self._changes[kind].inc()
         if verdict.revision is not None:
             self.commits.observe(seconds)
 

@@ -6,7 +6,7 @@ A change that is refused whole leaves none: its client has the report. Extractio
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, Quad
 
 from shapes.review import ReviewQueue
 from sparql.change import Change, Verdict
+from sparql.group import Outcome
 from sparql.provenance import Run, run_quads
 
 Versions = Callable[[], Mapping[NamedNode, str]]
@@ -24,8 +25,16 @@ Versions = Callable[[], Mapping[NamedNode, str]]
 class ChangeWriter(Protocol):
     """What is needed of the writer."""
 
-    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+    def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         """Commit the change that ``build`` makes, called with the writer's lock held."""
+        ...
+
+    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
+        """Commit changes one after another; what came of each goes to ``outcomes``."""
+        ...
+
+    def settle(self, revision: int) -> None:
+        """Return when a revision may be acknowledged that was committed without that."""
         ...
 
 
@@ -47,9 +56,17 @@ class QueueingWriter:
         """Judge a change and write what conforms."""
         return self.commit_built(lambda: change)
 
-    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+    def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         """The same for a change that is made from the graph as it is."""
-        return self.writer.commit_built(lambda: self._recorded(build()))
+        return self.writer.commit_built(lambda: self._recorded(build()), settle=settle)
+
+    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
+        """The same for several changes, one after another, written together."""
+        self.writer.commit_group([self._recorded(change) for change in changes], outcomes)
+
+    def settle(self, revision: int) -> None:
+        """Return when a revision may be acknowledged that was committed without that."""
+        self.writer.settle(revision)
 
     def _recorded(self, change: Change) -> Change:
         if change.record is not None:

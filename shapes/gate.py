@@ -78,6 +78,11 @@ class ShapesGate:
         Deterministic.
         """
         standing = {statement.triple: statement for statement in additions}
+        if not (
+            self.pairs.concerns(standing, removals) or any(map(self._derives_from, (*standing, *removals)))
+        ):
+            # No shape speaks of it, nor of what follows from it, since nothing does.
+            return additions, (), ()
         trial = Trial(
             self.pairs,
             self._engine,

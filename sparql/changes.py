@@ -9,7 +9,6 @@ folder), the log starts anew, so what it holds is always without gaps.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import threading
 import weakref
@@ -18,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from json import dumps
 from pathlib import Path
-from typing import Any
 
 from pyoxigraph import NamedNode, Quad
 
@@ -29,6 +28,7 @@ from sparql.vocabulary import GRAPH
 _PREFIX = b'{"revision":'
 _PARTS = 8
 """How many files the log is spread over; the oldest goes when all together pass the limit."""
+_SYSTEM = GRAPH.iri
 
 
 @dataclass(frozen=True)
@@ -127,16 +127,17 @@ class ChangeLog:
             return self._segments[0].first if self._segments else self._revision + 1
 
     @contextmanager
-    def writing(self, commit: Commit) -> Iterator[None]:
-        """Enter a commit that the block carries out; when the block raises, the entry is taken back.
+    def writing(self, *commits: Commit) -> Iterator[None]:
+        """Enter commits that the block carries out together; when it raises, the entries are taken back.
 
-        Raises StoreUnwritable, before the block, when the disk does not take the entry.
+        Raises StoreUnwritable, before the block, when the disk does not take the entries.
         """
-        line = _line(commit, self._now(), self._entry_bytes)
+        time = self._now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        lines = b"".join(_line(commit, time, self._entry_bytes) for commit in commits)
         try:
-            segment = self._segment_for(commit.revision)
+            segment = self._segment_for(commits[0].revision)
             end = self._end_of(segment)
-            end.append(line, segment.size, sync=self._sync)
+            end.append(lines, segment.size, sync=self._sync)
         except OSError as error:
             raise StoreUnwritable(self._folder, error.strerror or str(error)) from error
         try:
@@ -145,8 +146,8 @@ class ChangeLog:
             end.cut(segment.size)
             raise
         with self._lock:
-            segment.size += len(line)
-            self._revision = commit.revision
+            segment.size += len(lines)
+            self._revision = commits[-1].revision
             self._forget_oldest()
         self._call_listeners()
 
@@ -253,7 +254,7 @@ class ChangeReader:
         return lines
 
 
-def _line(commit: Commit, now: datetime, limit: int) -> bytes:
+def _line(commit: Commit, time: str, limit: int) -> bytes:
     """An entry. System graphs are counted only: they are read by their IRI or not at all."""
     added = [quad for quad in commit.additions if not _is_system(quad)]
     removed = [quad for quad in commit.removals if not _is_system(quad)]
@@ -261,20 +262,18 @@ def _line(commit: Commit, now: datetime, limit: int) -> bytes:
     additions = _n_quads(added, limit)
     removals = None if additions is None else _n_quads(removed, limit - len(additions))
     complete = commit.complete and additions is not None and removals is not None
-    members: dict[str, Any] = {
-        "revision": commit.revision,
-        "time": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "origin": commit.origin,
-        "added": len(added),
-        "removed": len(removed),
-        "system": system,
-        "graphs_created": sorted(graph.value for graph in commit.graphs_created),
-        "graphs_dropped": sorted(graph.value for graph in commit.graphs_dropped),
-        "complete": complete,
-        "additions": additions if complete else None,
-        "removals": removals if complete else None,
-    }
-    return json.dumps(members, separators=(",", ":")).encode() + b"\n"
+    created, dropped = (
+        dumps(sorted(graph.value for graph in graphs)) if graphs else "[]"
+        for graphs in (commit.graphs_created, commit.graphs_dropped)
+    )
+    # Written out, since one of these is made for every update.
+    return (
+        f'{{"revision":{commit.revision},"time":"{time}","origin":{dumps(commit.origin)},'
+        f'"added":{len(added)},"removed":{len(removed)},"system":{system},'
+        f'"graphs_created":{created},"graphs_dropped":{dropped},"complete":{dumps(complete)},'
+        f'"additions":{dumps(additions if complete else None)},'
+        f'"removals":{dumps(removals if complete else None)}}}\n'
+    ).encode()
 
 
 def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
@@ -291,7 +290,8 @@ def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
 
 
 def _is_system(quad: Quad) -> bool:
-    return isinstance(quad.graph_name, NamedNode) and quad.graph_name.value.startswith(GRAPH.iri)
+    graph = quad.graph_name
+    return isinstance(graph, NamedNode) and graph.value.startswith(_SYSTEM)
 
 
 def _recover(folder: Path, revision: int) -> list[_Segment]:

@@ -93,6 +93,7 @@ class EmbeddedStore:
             shutil.rmtree(self._checkpoints, ignore_errors=True)
             self._checkpoints.mkdir()
         self._revision = stored_revision(self.graph)
+        self._stamped = _stamp(self._revision)
         self.journal: ChangeLog | None = None
         """Where each commit is noted before it is done."""
         self._followers: list[Follower] = []
@@ -168,25 +169,51 @@ class EmbeddedStore:
         """
         with self._lock:
             revision = self._revision + 1
-            stamp = Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
             kept = set(additions)
             gone = [quad for quad in removals if quad not in kept]
-            if self.before_commit is not None:
-                self.before_commit(revision, additions, gone)
             entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
-            with self._noted(entry):
-                self._apply([*additions, stamp], gone, graphs_created, graphs_dropped)
-            previous, self._revision = self._revision, revision
-            # The older stamp is only litter: the newest one counts, so this needs no atomicity.
-            older = Quad(_STORE, _REVISION, Literal(str(previous), datatype=XSD.integer), STATE)
-            self.graph.remove(older)
-            if self._followers:
-                whole = replace(entry, additions=[*additions, stamp], removals=[*gone, older])
-                for follower in self._followers:
-                    follower.committed(whole)
-            if self.durability is Durability.COMMIT:
-                self._log.sync()
+            self._carry_out(entry, self._noted(entry), (entry,))
             return revision
+
+    def commit_all(self, commits: Sequence[Commit]) -> None:
+        """Apply commits that follow one another in one atomic step: a crash leaves all of them or none.
+
+        Each tells only what it really changes after those before it, and creates and drops no graph. Their
+        revisions follow that of the store. Raises `StoreUnwritable`, and then nothing was applied.
+        """
+        with self._lock:
+            assert commits[0].revision == self._revision + 1
+            standing = {}
+            for one in commits:
+                standing.update(dict.fromkeys(one.removals, False))
+                standing.update(dict.fromkeys(one.additions, True))
+            whole = Commit(
+                commits[-1].revision,
+                commits[-1].origin,
+                [quad for quad, stands in standing.items() if stands],
+                [quad for quad, stands in standing.items() if not stands],
+            )
+            noted = nullcontext() if self.journal is None else self.journal.writing(*commits)
+            self._carry_out(whole, noted, commits)
+
+    def _carry_out(self, whole: Commit, noted: AbstractContextManager[None], parts: Sequence[Commit]) -> None:
+        """Apply a commit under the store's lock and tell of it; `parts` are what it is made of."""
+        stamp = _stamp(whole.revision)
+        if self.before_commit is not None:
+            for one in parts:
+                self.before_commit(one.revision, one.additions, one.removals)
+        with noted:
+            self._apply([*whole.additions, stamp], whole.removals, whole.graphs_created, whole.graphs_dropped)
+        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
+        older, self._stamped = self._stamped, stamp
+        self._revision = whole.revision
+        self.graph.remove(older)
+        if self._followers:
+            told = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
+            for follower in self._followers:
+                follower.committed(told)
+        if self.durability is Durability.COMMIT:
+            self._log.sync()
 
     def _apply(
         self,
@@ -363,6 +390,10 @@ def stored_revision(graph: pyoxigraph.Store) -> int:
     """The revision of the last commit that a database holds; 0 for a new one."""
     stamps = graph.quads_for_pattern(_STORE, _REVISION, None, STATE)
     return max((int(quad.object.value) for quad in stamps if isinstance(quad.object, Literal)), default=0)
+
+
+def _stamp(revision: int) -> Quad:
+    return Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
 
 
 def _open(path: Path) -> pyoxigraph.Store:

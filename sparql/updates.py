@@ -120,6 +120,29 @@ def capture(
         return account.delta()
 
 
+def stated(operations: Sequence[Operation]) -> QuadDelta | None:
+    """The delta of INSERT DATA and DELETE DATA, which follows from their text alone; None for others.
+
+    Its removals are all that the text removes, be it in the store or not. Raises WriteError.
+    """
+    if not all(isinstance(one, Modify) and one.where is None for one in operations):
+        return None
+    with _Account(_EVERYTHING, None, writable=False) as account:
+        for operation in operations:
+            _Step(account, None, None, ((), ())).carry_out(operation)
+        return account.delta()
+
+
+class _Everything:
+    """What cannot be asked about anything but what it holds, which is every quad."""
+
+    def __contains__(self, quad: object) -> bool:
+        return True
+
+
+_EVERYTHING = cast("Readable", _Everything())
+
+
 def needs_reader(operations: Sequence[Operation]) -> bool:
     """Whether an update evaluates a pattern, which may take any time: then it belongs in a reader process.
 

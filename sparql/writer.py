@@ -6,6 +6,7 @@ indexes -> new revision. What is judged is what is committed.
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import perf_counter
@@ -14,7 +15,15 @@ from typing import TypeVar
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
-from sparql.errors import InferenceTooLarge, ProtectedGraph, ProtectedTriple, StoreClosing
+from sparql.errors import (
+    InferenceTooLarge,
+    ProtectedGraph,
+    ProtectedTriple,
+    SparqlError,
+    StoreClosing,
+    StoreUnwritable,
+)
+from sparql.group import Group, Outcome
 from sparql.inference.materialised import (
     COMPLETE,
     STALE,
@@ -61,6 +70,8 @@ class Writer:
         invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
+        self._view: TripleStore | Group = store
+        """What a change is judged on and committed to: the store, or the group that is gathered before it."""
         self.gate = gate
         self._deriver = deriver
         self._inferences = inferences
@@ -140,8 +151,11 @@ class Writer:
         """
         return self.commit_built(lambda: change)
 
-    def commit_built(self, build: Callable[[], Change]) -> Verdict:
-        """The same for a change that is made from the graph as it is: nobody writes in between."""
+    def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
+        """The same for a change that is made from the graph as it is: nobody writes in between.
+
+        Without `settle`, call that before the verdict is acknowledged.
+        """
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
@@ -153,10 +167,80 @@ class Writer:
                     verdict = self._commit(change)
                 finally:
                     self._forget_plan()
-        if verdict.revision is not None:
+        if settle and verdict.revision is not None:
             self._store.settle(verdict.revision)
         self.on_verdict(verdict, perf_counter() - started)
         return verdict
+
+    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
+        """The same for several changes in turn, each on the graph as those before it leave it.
+
+        What came of each goes to `outcomes`; that one is refused or fails is no matter to others. They are
+        written together where that can be, each with a revision of its own, and none is seen before all are.
+        `settle` before any is acknowledged.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            started = perf_counter()
+            self._take_in_late()
+            first = len(outcomes)
+            group = self._gather(outcomes)
+            try:
+                for change in changes:
+                    outcomes.append(self._commit_next(change, group))
+            finally:
+                self._write(group)
+                self._view = self._store
+        took = perf_counter() - started
+        for outcome in outcomes[first:]:
+            if isinstance(outcome, Verdict):
+                self.on_verdict(outcome, took)
+
+    def _gather(self, outcomes: list[Outcome]) -> Group | None:
+        """A group before the store, where its commits can be written together."""
+        embedded = self._store.embedded
+        if embedded is not self._store or self._inferences is not None:
+            return None
+        return Group(embedded, outcomes)
+
+    def _commit_next(self, change: Change, group: Group | None) -> Outcome:
+        """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
+        self._view = self._store
+        if group is not None and not self._stands_alone(change):
+            self._view = group
+        else:
+            self._write(group)
+        try:
+            with self._store.steady():
+                _check_graphs(change)
+                return self._commit(change)
+        except SparqlError as error:
+            return error
+        finally:
+            self._forget_plan()
+
+    def _stands_alone(self, change: Change) -> bool:
+        """Whether it must not wait: graphs come or go with it, or the index of geometries changes."""
+        if change.graphs_created or change.graphs_dropped:
+            return True
+        derives_from = None if self._deriver is None else self._deriver.derives_from
+        return derives_from is not None and (
+            any(derives_from(one.triple) for one in change.additions)
+            or any(derives_from(triple) for triple in change.removals)
+        )
+
+    def _write(self, group: Group | None) -> None:
+        """Write what a group has gathered; if that fails, the outcomes tell."""
+        with suppress(StoreUnwritable):
+            self._flush(group)
+
+    def _flush(self, group: Group | None) -> None:
+        for commit in [] if group is None else group.flush():
+            self._notify(commit.additions, commit.removals)
+
+    def settle(self, revision: int) -> None:
+        """Return when what was committed without it may be acknowledged. Raises `StoreUnwritable`."""
+        self._store.settle(revision)
 
     def bulk(self, quads: Iterable[Quad]) -> int:
         """Add quads past the gate at the speed of the bulk loader, all or none; the new revision.
@@ -329,7 +413,7 @@ class Writer:
             raise StoreClosing
 
     def _commit(self, change: Change) -> Verdict:
-        self._store.expect([*(one.triple for one in change.additions), *change.removals])
+        self._view.expect([*(one.triple for one in change.additions), *change.removals])
         if self._inferences is not None:
             self._leaving = _withdrawn(change)
         additions, known = self._split_known(change.additions)
@@ -424,7 +508,7 @@ class Writer:
 
         source = change.source or str(change.origin)
         return self.gate.select(
-            self._store, additions, removals, self.derive, partial=change.partial, source=source
+            self._view, additions, removals, self.derive, partial=change.partial, source=source
         )
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
@@ -459,18 +543,19 @@ class Writer:
         return _Plan(derived, inferred, Delta(come, (derived.removals | inferred.removals) - come))
 
     def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
-        if self._deriver is None:
+        deriver = self._deriver
+        if deriver is None or not any(map(deriver.derives_from, chain(added, removed))):
             return Delta()
-        return self._deriver.plan(self._store, self._store.named(DERIVED), added, removed)
+        return deriver.plan(self._view, self._view.named(DERIVED), added, removed)
 
     def _stays(self, triple: Triple) -> bool:
         """Whether a triple is stated by other origins than derivation, after the change under way."""
         origins = (ASSERTED, ONTOLOGY) if triple in self._leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
-        return any(self._store.contains(_quad(triple, graph)) for graph in origins)
+        return any(self._view.contains(_quad(triple, graph)) for graph in origins)
 
     def _is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds it, and not only because it follows."""
-        return self._store.contains(_quad(triple, DEFAULT)) and not (
+        return self._view.contains(_quad(triple, DEFAULT)) and not (
             self._inferences is not None and self._inferences.is_inferred(triple)
         )
 
@@ -505,9 +590,12 @@ class Writer:
             gone += change.graph_removals
             gone += self._withdrawn_quads(change, plan.derived)
         if change.record is not None:
+            if isinstance(self._view, Group) and (verdict.warnings or (verdict.rejected and change.partial)):
+                # What it records may rest on what is recorded already, which it reads from the store.
+                self._flush(self._view)
             additions += change.record(verdict)
         if change.retract is not None:
-            gone += (quad for quad in change.retract(verdict) if self._store.contains(quad))
+            gone += (quad for quad in change.retract(verdict) if self._view.contains(quad))
         if self._inferences is not None:
             # What is no longer stated but follows comes and goes at once: it stays.
             kept = set(additions)
@@ -517,13 +605,14 @@ class Writer:
             created = dropped = frozenset()
         revision = None
         if additions or gone or created or dropped:
-            revision = self._store.commit(
+            revision = self._view.commit(
                 additions, gone, origin=change.origin, graphs_created=created, graphs_dropped=dropped
             )
         if self._deriver is not None:
             self._deriver.keep()
         self._planned = None
-        self._notify(additions, gone)
+        if not isinstance(self._view, Group):
+            self._notify(additions, gone)
         return replace(verdict, revision=revision)
 
     def _quads(
@@ -534,7 +623,7 @@ class Writer:
         removals: frozenset[Triple],
         plan: _Plan,
     ) -> tuple[list[Quad], list[Quad]]:
-        self._store.expect([*plan.derived.additions, *plan.derived.removals])
+        self._view.expect([*plan.derived.additions, *plan.derived.removals])
         additions = [_quad(triple, DEFAULT) for triple in added]
         if origin is Origin.EXTRACTED:
             additions += [_quad(triple, EXTRACTED) for triple in added]
@@ -549,7 +638,7 @@ class Writer:
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
         gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
         come, go = self._followed(plan, stated)
-        return additions + come, [quad for quad in (*gone, *go) if self._store.contains(quad)]
+        return additions + come, [quad for quad in (*gone, *go) if self._view.contains(quad)]
 
     def _followed(self, plan: _Plan, stated: frozenset[Triple]) -> tuple[list[Quad], list[Quad]]:
         """The quads that come and go with what follows from a change; `stated` came with it."""
@@ -602,7 +691,7 @@ class Writer:
         new: list[Statement] = []
         known: list[Statement] = []
         for triple, statement in best.items():
-            held = self._store.contains(_quad(triple, DEFAULT))
+            held = self._view.contains(_quad(triple, DEFAULT))
             if held and self._inferences is not None:
                 # What only followed is new as a statement.
                 held = not self._inferences.is_inferred(triple)
@@ -614,11 +703,11 @@ class Writer:
         removals = frozenset(
             triple
             for triple in change.removals
-            if triple not in added and self._store.contains(_quad(triple, DEFAULT))
+            if triple not in added and self._view.contains(_quad(triple, DEFAULT))
         )
         for triple in removals:
             for graph in (DERIVED, ONTOLOGY):
-                if self._store.contains(_quad(triple, graph)):
+                if self._view.contains(_quad(triple, graph)):
                     raise ProtectedTriple(triple, graph)
         if self._inferences is None:
             return removals
@@ -631,19 +720,19 @@ class Writer:
         return frozenset(
             triple
             for triple in _withdrawn(change)
-            if self._store.contains(_quad(triple, EXTRACTED))
+            if self._view.contains(_quad(triple, EXTRACTED))
             and not self._supported(triple, besides=EXTRACTED)
         )
 
     def _withdrawn_quads(self, change: Change, derived: Delta) -> Iterator[Quad]:
         """What goes of the withdrawn triples that another origin supports too."""
         for triple in _withdrawn(change):
-            if not self._store.contains(_quad(triple, EXTRACTED)):
+            if not self._view.contains(_quad(triple, EXTRACTED)):
                 continue
             yield _quad(triple, EXTRACTED)
-            asserted = self._store.contains(_quad(triple, ASSERTED))
-            explained = self._store.contains(_quad(triple, ONTOLOGY)) or (
-                self._store.contains(_quad(triple, DERIVED)) and triple not in derived.removals
+            asserted = self._view.contains(_quad(triple, ASSERTED))
+            explained = self._view.contains(_quad(triple, ONTOLOGY)) or (
+                self._view.contains(_quad(triple, DERIVED)) and triple not in derived.removals
             )
             if asserted and not explained:
                 yield _quad(triple, ASSERTED)
@@ -652,13 +741,13 @@ class Writer:
 
     def _only_asserted(self, triple: Triple) -> bool:
         """Whether the graph holds it and no origin graph says from where: then it was asserted."""
-        return self._store.contains(_quad(triple, DEFAULT)) and not any(
-            self._store.contains(_quad(triple, graph)) for graph in self._origins
+        return self._view.contains(_quad(triple, DEFAULT)) and not any(
+            self._view.contains(_quad(triple, graph)) for graph in self._origins
         )
 
     def _supported(self, triple: Triple, *, besides: NamedNode) -> bool:
         origins = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
-        return any(self._store.contains(_quad(triple, graph)) for graph in origins if graph != besides)
+        return any(self._view.contains(_quad(triple, graph)) for graph in origins if graph != besides)
 
     def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
         added = [quad for quad in additions if quad.graph_name == DEFAULT]

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from server.routes.sparql import router
 from server.updating import Updates
 from sparql.change import Change, Verdict
 from sparql.formats import GRAPH_FORMATS
+from sparql.group import Outcome
 from sparql.readers import ReaderPool, ReaderSettings
 from sparql.readers.capturer import UpdateCapturer
 from sparql.rewriting.rewriter import Rewriter
@@ -55,7 +56,14 @@ class StoreWriter:
         self._source = source
         self._lock = threading.Lock()
 
-    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
+        for change in changes:
+            outcomes.append(self.commit_built(lambda built=change: built))
+
+    def settle(self, revision: int) -> None:
+        """All is on the disk as soon as it is written."""
+
+    def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         with self._lock:
             change = build()
             for triple in change.removals:
