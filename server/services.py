@@ -313,6 +313,7 @@ def build(
             QueueingWriter(writer, review, lambda: workplace.current.versions, "update", written_places.look),
             capturer_of(store, settings),
             lambda: store.graph,
+            together=isinstance(store, EmbeddedStore),
             shares_sync=settings.durability is Durability.GROUP,
         ),
         metrics=metrics,

@@ -66,8 +66,8 @@ class Update:
         self._told = told
         self._is_read = False
 
-    def read(self) -> None:
-        """Read the text, once. Raises RequestError."""
+    def read(self, *, removals: bool) -> None:
+        """Read the text, once; `removals` may be taken from it unasked. Raises RequestError."""
         if self._is_read:
             return
         self._is_read = True
@@ -76,7 +76,7 @@ class Update:
         # A parser that overflows its stack ends the process: that may only be a reader.
         if delta is None and parses_safely(request.text):
             self.operations = read_update(request.text, self.base)
-            delta = stated(self.operations)
+            delta = stated(self.operations) if removals else None
         if delta is not None:
             self.change = change_of(delta, partial=request.partial)
 
@@ -93,7 +93,8 @@ class Updates:
     Those whose change follows from their text alone (INSERT DATA, DELETE DATA) and that wait together are
     committed together; one that fails or is refused is no matter to the others. Those that evaluate patterns
     are captured in a process, where their deadline ends them, all others here, on ``graph``; nobody writes
-    between a capture and its commit, so no update is lost.
+    between a capture and its commit, so no update is lost. Without `together`, as for a store at another host
+    that is asked about quads one by one, DELETE DATA is captured as well.
     """
 
     def __init__(
@@ -102,11 +103,13 @@ class Updates:
         capturer: Capturer,
         graph: Callable[[], Readable],
         *,
+        together: bool = True,
         shares_sync: bool = False,
     ) -> None:
         self._writer = writer
         self._capturer = capturer
         self._graph = graph
+        self._together = together
         # Threads of their own: one holds the writer's lock while the event loop's threads may wait for it.
         self._thread = ThreadPoolExecutor(1, "updates")
         self._reading = ThreadPoolExecutor(2, "long-updates")
@@ -146,7 +149,7 @@ class Updates:
 
         update = Update(request, timeout_s, base, tell)
         if len(request.text) > _LONG:
-            await loop.run_in_executor(self._reading, update.read)
+            await loop.run_in_executor(self._reading, lambda: update.read(removals=self._together))
         self.enqueue(update)
         return await future
 
@@ -200,7 +203,7 @@ class Updates:
         together: list[Update] = []
         for update in batch:
             try:
-                update.read()
+                update.read(removals=self._together)
             except SparqlError as error:
                 self._tell([update], [error], loop)
                 continue

@@ -587,7 +587,7 @@ class Writer:
         additions, gone = self._quads(change.origin, added, known, removals, plan)
         if not refused_whole:
             additions += change.graph_additions
-            gone += change.graph_removals
+            gone += self._there(change.graph_removals)
             gone += self._withdrawn_quads(change, plan.derived)
         if change.record is not None:
             if isinstance(self._view, Group) and (verdict.warnings or (verdict.rejected and change.partial)):
@@ -614,6 +614,12 @@ class Writer:
         if not isinstance(self._view, Group):
             self._notify(additions, gone)
         return replace(verdict, revision=revision)
+
+    def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
+        """Those that are there, where asking costs nothing: what follows from a text may not be."""
+        if self._store.embedded is not self._store:
+            return quads
+        return (quad for quad in quads if self._view.contains(quad))
 
     def _quads(
         self,
