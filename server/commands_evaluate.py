@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from extractors.evaluation.text2kgbench.reading import TestSet
     from extractors.evaluation.text2kgbench.run import Result
     from extractors.models import ChatModel
+    from extractors.models.accounting import Prices
     from extractors.readers import Reader
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
@@ -94,6 +95,13 @@ class _Run:
     seed: int
     concurrency: int
 
+    @property
+    def prices(self) -> "Prices":
+        """What tokens cost, by the settings."""
+        from server.language_model import prices_of
+
+        return prices_of(self.settings)
+
     async def of(self, mode: str, model: "ChatModel", out: Path) -> "Result":
         """Read, or go on reading, in one mode, and write the scores into the folder."""
         from extractors.evaluation.text2kgbench.folder import RunFolder
@@ -122,7 +130,7 @@ class _Run:
                     )
                 )
         result = score(self.tests, answers, seed=self.seed)
-        run.write("scores.json", {"mode": mode, "seed": self.seed, **result_json(result)})
+        run.write("scores.json", {"mode": mode, "seed": self.seed, **result_json(result, self.prices)})
         return result
 
 
@@ -134,7 +142,7 @@ async def _text2kgbench(run: _Run, modes: "Sequence[str]", out: Path) -> None:
     try:
         for mode in modes:
             results[mode] = await run.of(mode, model, out / mode if len(modes) > 1 else out)
-            _print(mode, results[mode])
+            _print(mode, results[mode], run.prices)
     finally:
         await model.close()
     if len(results) > 1:
@@ -180,9 +188,9 @@ def _identity(
     }
 
 
-def _print(mode: str, result: "Result") -> None:
+def _print(mode: str, result: "Result", prices: "Prices") -> None:
     """The scores of every ontology and of all, and what each stage cost."""
-    from extractors.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
+    from extractors.evaluation.text2kgbench.report import COLUMNS, cost_rows, row, thousand
 
     scores = Table("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types", title=mode)
     for one in (*result.ontologies, *([result.whole] if len(result.ontologies) > 1 else ())):
@@ -191,6 +199,12 @@ def _print(mode: str, result: "Result") -> None:
     for cells in cost_rows(result):
         cost.add_row(*cells)
     _console().print(scores, cost, sep="\n")
+    told = thousand(result, prices)
+    priced = f", {told['cost']:g} {told['currency']}" if "cost" in told else ""
+    _console().print(
+        f"1,000 texts: {told['seconds']:,.0f} s of the model, {told['prompt_tokens']:,} tokens in, "
+        f"{told['completion_tokens']:,} out{priced}"
+    )
     if result.failed:
         _told.print(
             f"{result.failed} of {result.texts} readings failed and count as empty; trace.jsonl says why."

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from extractors.evaluation.text2kgbench.bootstrap import Estimate
 from extractors.evaluation.text2kgbench.run import Result, SetScores
+from extractors.models.accounting import Prices
 from extractors.readers.costs import Cost, total
 
-__all__ = ["COLUMNS", "cost_rows", "result_json", "row"]
+__all__ = ["COLUMNS", "cost_rows", "result_json", "row", "thousand"]
 
 COLUMNS: Final = (
     ("strict P", "strict_precision"),
@@ -55,7 +56,20 @@ def _per_text(cost: Cost, texts: int) -> Sequence[str]:
     ]
 
 
-def result_json(result: Result) -> dict[str, Any]:
+def thousand(result: Result, prices: Prices) -> dict[str, Any]:
+    """What a thousand texts take: seconds of the model, tokens, and their cost where prices are set."""
+    whole, share = total(result.stages.values()), 1000 / max(result.texts, 1)
+    tokens_in, tokens_out = round(whole.prompt_tokens * share), round(whole.completion_tokens * share)
+    told: dict[str, Any] = {
+        "seconds": round(whole.seconds * share, 1),
+        "prompt_tokens": tokens_in,
+        "completion_tokens": tokens_out,
+    }
+    cost = prices.cost(tokens_in, tokens_out)
+    return told if cost is None else {**told, "cost": round(cost, 4), "currency": prices.currency}
+
+
+def result_json(result: Result, prices: Prices) -> dict[str, Any]:
     """Every score with its interval, and what the run cost."""
     whole = total(result.stages.values())
     texts = max(result.texts, 1)
@@ -65,6 +79,7 @@ def result_json(result: Result) -> dict[str, Any]:
         **_scores_json(result.whole),
         "seconds_per_text": round(whole.seconds / texts, 3),
         "tokens_per_text": round((whole.prompt_tokens + whole.completion_tokens) / texts, 1),
+        "thousand_texts": thousand(result, prices),
         "stages": {stage: cost.json() for stage, cost in result.stages.items()},
         "ontologies": {scores.name: _scores_json(scores) for scores in result.ontologies},
     }

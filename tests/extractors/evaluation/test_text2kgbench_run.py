@@ -11,6 +11,7 @@ from extractors.evaluation.text2kgbench.folder import RunFolder
 from extractors.evaluation.text2kgbench.reading import TestSet, read_test_set
 from extractors.evaluation.text2kgbench.report import cost_rows, result_json
 from extractors.evaluation.text2kgbench.run import read_all, score
+from extractors.models.accounting import Prices
 from extractors.models.chat import Message, Reply
 from extractors.readers import Reading, Turn
 from extractors.reply import ReplyTriple
@@ -65,11 +66,18 @@ async def test_a_run_writes_the_benchmarks_format_and_its_scores(
         {"id": "h_2_1", "triples": [{"sub": "Mole End", "rel": "opening date", "obj": "1889"}]},
         {"id": "h_3_1", "triples": []},
     ]
-    told = result_json(score(tests, [answers], seed=1))
+    told = result_json(score(tests, [answers], seed=1), Prices(2.0, 4.0, "EUR"))
     assert told["scores"]["strict_f1"]["value"] == 0.5
     assert told["scores"]["official_f1"]["value"] == pytest.approx(1 / 3, abs=1e-4)
     assert told["relation_types"] == 2
     assert (told["tokens_per_text"], told["seconds_per_text"]) == (15.0, 0.5)
+    assert told["thousand_texts"] == {
+        "seconds": 500.0,
+        "prompt_tokens": 10_000,
+        "completion_tokens": 5_000,
+        "cost": 0.04,
+        "currency": "EUR",
+    }
 
 
 async def test_a_run_that_ended_goes_on_and_asks_no_sentence_again(
