@@ -20,7 +20,7 @@ from extractors.minting import Minter
 from extractors.models.chat import ChatModel
 from extractors.readers import Reader, Reading, Turn, open_reader
 from extractors.settings import ExtractionSettings, ProfileSettings
-from extractors.statements import Said, StatementBuilder
+from extractors.statements import Said, StatementBuilder, Synonyms, no_synonym
 from extractors.windows import Span, Window, windows
 from ontology.schema import Schema
 
@@ -40,7 +40,8 @@ class Pipeline:
     `schema` is a schema or gives the one in force, since the ontology can be switched while the server
     runs: each text is worked on with one schema from end to end. `exists` tells whether an IRI is already in
     use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read;
-    `calibration` makes probabilities of the model's raw scores.
+    `calibration` makes probabilities of the model's raw scores. `synonyms` gives the term that people said a
+    word means, and is called from a worker thread.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Pipeline:
         reader: Callable[[ChatModel, ExtractionSettings, Method], Reader] = open_reader,
         clock: Callable[[], float] = time.monotonic,
         calibration: Calibration | None = None,
+        synonyms: Synonyms = no_synonym,
     ) -> None:
         self.model = model
         self.settings = settings or ExtractionSettings()
@@ -66,6 +68,7 @@ class Pipeline:
         self._readers: dict[Method, Reader] = {}
         self._clock = clock
         self._calibration = calibration
+        self._synonyms = synonyms
 
     def over(self, model: ChatModel) -> Pipeline:
         """Return the same pipeline with another model."""
@@ -168,6 +171,7 @@ class Pipeline:
             minimum_confidence=settings.minimum_confidence,
             calibration=self._calibration,
             held=method.held,
+            synonyms=self._synonyms,
         )
         return builder.build(said)
 

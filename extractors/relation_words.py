@@ -133,6 +133,10 @@ class RelationWords:
             or self._misspelt(relation, ends, fit)
         )
 
+    def accepted(self, term: OntologyProperty, ends: Ends, fit: Fitting) -> Canonical | None:
+        """The property that people said a word means, where it fits between these ends."""
+        return self._chosen([term], ends, fit, swapped=False, score=1.0)
+
     def _by_label(
         self, relation: str, terms: Sequence[OntologyProperty], ends: Ends, fit: Fitting
     ) -> Canonical:

@@ -7,9 +7,10 @@ looked up, read or found in the text stays in the statement as words, with the p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
@@ -45,13 +46,24 @@ from extractors.windows import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-__all__ = ["Said", "StatementBuilder"]
+__all__ = ["Said", "StatementBuilder", "Synonyms", "no_synonym"]
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
 _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
+
+
+Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
+"""The term of the ontology that people said a word means; None for a word that nobody spoke of."""
+
+_NOTHING = NamedNode("urn:nothing")
+
+
+def no_synonym(kind: str, words: str) -> NamedNode | None:
+    """Nobody has said anything of any word."""
+    return None
 
 
 @lru_cache(maxsize=4)
@@ -99,6 +111,7 @@ class StatementBuilder:
         minimum_confidence: float,
         calibration: Calibration | None = None,
         held: bool = False,
+        synonyms: Synonyms = no_synonym,
     ) -> None:
         self._text = text
         self._schema = schema
@@ -108,6 +121,7 @@ class StatementBuilder:
         self._minimum_confidence = minimum_confidence
         self._calibration = calibration
         self._held = held
+        self._synonyms = synonyms
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
@@ -195,7 +209,11 @@ class StatementBuilder:
         ends = Ends(
             self._classes_of(triple.subject, kinds), classes, not classes and looks_like_value(triple.object)
         )
-        found = _relation_words(self._schema).read(triple.relation, ends, self._linker.fit)
+        relations = _relation_words(self._schema)
+        found = relations.read(triple.relation, ends, self._linker.fit)
+        if found is None:
+            accepted = self._schema.properties.get(self._synonyms("property", triple.relation) or _NOTHING)
+            found = relations.accepted(accepted, ends, self._linker.fit) if accepted is not None else None
         if found is not None and found.swapped:
             triple = replace(triple, subject=triple.object, object=triple.subject)
             grounded = replace(grounded, subject=grounded.object, object=grounded.subject)
@@ -210,6 +228,9 @@ class StatementBuilder:
 
     def _class(self, words: str) -> OntologyClass | None:
         """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
+        accepted = self._synonyms("class", words)
+        if accepted is not None and accepted in self._schema.classes:
+            return self._schema.classes[accepted]
         whole = self._schema.find_class(words)
         after = _AFTER_HEAD.search(words)
         if after is None or after.start() == 0:

@@ -129,6 +129,7 @@ def _open(parts: EngineParts) -> Engines:
     from server.language_model import prices_of
     from server.proposing import settling
     from server.resolving import ResolutionAssessor
+    from shapes.proposal import TermKind
     from sparql.inference.materialised import Inferences
     from sparql.labels import LabelIndex, alias_properties
     from sparql.relations import SpatialRelations
@@ -156,6 +157,7 @@ def _open(parts: EngineParts) -> Engines:
             names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
         ),
         calibration=_calibration(settings),
+        synonyms=lambda kind, words: parts.proposals.meaning(TermKind(kind), words),
     )
     engines = Engines(
         relations=relations,

@@ -25,6 +25,7 @@ from shapes.proposal import (
     Use,
     example_iri,
     example_quads,
+    proposal_iri,
     proposal_quads,
     quad,
 )
@@ -98,6 +99,11 @@ class Proposals:
     def standing(self, proposal: NamedNode) -> Standing:
         """Where a proposal stands."""
         return Standing.of(next((q.object for q in self._quads(proposal) if q.predicate == UKG.status), None))
+
+    def meaning(self, kind: TermKind, words: str) -> NamedNode | None:
+        """The term that a word was accepted as; None where it was not."""
+        quads = self._store.match_quads(proposal_iri(kind, words), UKG.acceptedAs, None, PROPOSALS)
+        return next((one.object for one in quads if isinstance(one.object, NamedNode)), None)
 
     def find(self, wanted: ProposalFilter) -> list[NamedNode]:
         """The proposals that a filter lets through, the most used first."""

@@ -105,6 +105,18 @@ async def test_an_accepted_word_lets_in_what_waited_for_it(
     assert again["retried"] == {"let_in": [], "refused": [], "unread": [], "left": 0}
 
 
+async def test_later_texts_are_read_by_what_was_accepted(
+    client: httpx.AsyncClient, model: RecordedModel
+) -> None:
+    found = await rivals(client, model)
+    body = {"decision": "accept", "as": URBAN + "adjacentTo"}
+    await client.post(f"/proposals/{found['id']}", json=body)
+    answer = await say(client, model, "Oldtown rivals Midtown East.", ("Oldtown", "rivals", "Midtown East"))
+    assert [one["predicate"] for one in answer["accepted"]] == [URBAN + "adjacentTo"]
+    value = await say(client, model, "Oldtown rivals 1902, it seems.", ("Oldtown", "rivals", "1902"))
+    assert (value["accepted"], len(value["rejected"])) == ([], 1)
+
+
 async def test_what_the_gate_or_the_words_refuse_goes_on_waiting(
     client: httpx.AsyncClient, model: RecordedModel
 ) -> None:
