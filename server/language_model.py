@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from extractors.errors import ModelError
 from extractors.models import ChatModel, Message, MeteredModel, open_model
-from extractors.models.accounting import Call, Prices
+from extractors.models.accounting import Call, Prices, account
 from server.deferred_model import DeferredModel
 from server.metrics import Metrics
 from server.settings import Settings
@@ -116,6 +116,17 @@ _PROBE_SCHEMA: Mapping[str, Any] = {
     "properties": {"cities": {"type": "array", "items": {"type": "string"}, "maxItems": 3}},
     "required": ["cities"],
 }
+
+
+@contextmanager
+def spending(prices: Prices) -> Iterator[dict[str, Any]]:
+    """Run a task on an account of its own; the dict holds what it spent, once it is done."""
+    begin = time.monotonic()
+    usage: dict[str, Any] = {}
+    with account() as spent:
+        yield usage
+    spent.finish_task(time.monotonic() - begin)
+    usage.update(spent.json(prices))
 
 
 @asynccontextmanager

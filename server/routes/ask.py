@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from server.bodies import body_schema, read_json
 from server.keys import Scope
+from server.language_model import prices_of, spending
 from server.services import Services
 
 
@@ -23,10 +24,14 @@ def router(services: Services) -> APIRouter:
     """The route for questions."""
     routes = APIRouter(tags=["ask"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
+    prices = prices_of(services.settings)
+
     @routes.post("/ask", openapi_extra=body_schema(AskRequest))
     async def post_ask(request: Request) -> dict[str, Any]:
         """Link the names, plan, compile to SPARQL, run it, answer; or say what is missing."""
         message = await read_json(request, AskRequest, services.settings.max_body_bytes)
-        return asdict(await services.asker.ask(message.question, context=message.context))
+        with spending(prices) as usage:
+            answer = await services.asker.ask(message.question, context=message.context)
+        return {**asdict(answer), "usage": usage}
 
     return routes

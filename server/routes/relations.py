@@ -9,6 +9,7 @@ from starlette.requests import Request
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
+from server.language_model import prices_of, spending
 from server.services import Services
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ def router(services: Services) -> APIRouter:
                 Place(message.a_name or "the first place", message.a_type, a),
                 Place(message.b_name or "the second place", message.b_type, b),
             )
-            completion = await completer.complete(pair)
+            with spending(prices_of(services.settings)) as usage:
+                completion = await completer.complete(pair)
             answer["model"] = _told(completion, pair.computed, completer.prompt_version)
+            answer["usage"] = usage
         return answer
 
     return routes

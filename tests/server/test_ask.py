@@ -50,7 +50,9 @@ async def ask(client: httpx.AsyncClient, question: str) -> dict[str, object]:
     response = await client.post("/ask", json={"question": question})
     assert response.status_code == 200, response.text
     found = response.json()
-    assert set(found) == {"answer", "sparql", "plan", "entities", "results", "map", "gaps", "trace"}
+    members = {"answer", "sparql", "plan", "entities", "results", "map", "gaps", "trace", "usage"}
+    assert set(found) == members
+    assert found["usage"]["per_1000_tasks"]["prompt_tokens"] == 1000 * found["usage"]["calls"]
     return found
 
 

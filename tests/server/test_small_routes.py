@@ -98,6 +98,7 @@ async def test_the_model_is_shown_beside_the_computed_relation_and_never_in_its_
     assert (said["relation"], said["inside"], said["agrees"]) == ("DC", None, False)
     assert said["tools"] == [{"tool": "Point2Polygon", "result": "yes, A lies in B"}]
     assert [turn["stage"] for turn in said["turns"]] == ["tools", "results", "answer"]
+    assert answer["usage"]["calls"] == 3
     assert "Kiosk" in said["turns"][0]["messages"][-1]["content"]
 
 
