@@ -8,6 +8,7 @@ the right scope; reads stay open unless `open_reads` is off.
 
 import ipaddress
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -45,6 +46,10 @@ class Guard:
     def reads_are_open(self) -> bool:
         """Whether a request without a key may read."""
         return self._open_reads or (self._local and not self._keys.any_key())
+
+    def writes_are_open(self, host: str) -> bool:
+        """Whether a request of a program, with this `Host` and without a key, may write."""
+        return self._local and not self._keys.any_key() and self._is_ours(_hostname("//" + host))
 
     def key_name(self, request: Request) -> str | None:
         """The name of the key that came with a request that was checked; None when it came without."""
@@ -118,6 +123,7 @@ def _token(request: Request) -> str | None:
     return request.headers.get("x-api-key")
 
 
+@lru_cache(maxsize=64)
 def _hostname(url: str) -> str:
     try:
         return (urlsplit(url).hostname or "").lower()

@@ -9,25 +9,41 @@ as long is let go of.
 import asyncio
 from asyncio.events import TimerHandle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from server.gathering import GatheringTransport
 from server.problems import MEDIA_TYPE
 from server.settings import Settings
+from server.updating import OUTCOME
 
 Headers = list[tuple[bytes, bytes]]
 Lane = Callable[[bytes, Headers], list[bytes] | None]
 """Answers a GET of a target at once (head, without the server's own headers, and body), or not (None)."""
 
 
-def limited_protocol(settings: Settings, lane: Lane | None = None) -> type[HttpToolsProtocol]:
-    """The class to hand to uvicorn as `http`; what `lane` answers never reaches the application."""
+class Taker(Protocol):
+    """Answers a POST with a small body, or leaves it to the application."""
+
+    def may_take(self, target: bytes, headers: Headers) -> bool: ...
+
+    def take(self, target: bytes, headers: Headers, body: bytes, answer: Callable[[Any], None]) -> bool:
+        """Whether it is taken; `answer` is then called with head and body, or with what came of it."""
+        ...
+
+
+def limited_protocol(
+    settings: Settings, lane: Lane | None = None, taker: Taker | None = None
+) -> type[HttpToolsProtocol]:
+    """The class to hand to uvicorn as `http`; what `lane` or `taker` answers the application never sees."""
 
     class ConfiguredProtocol(LimitedProtocol):
         head_limit = settings.max_header_bytes
         patience_s = settings.client_timeout_s
+
+        posts = taker
 
         def quick_answer(self) -> list[bytes] | None:
             return None if lane is None else lane(self.url, self.headers)
@@ -40,12 +56,16 @@ class LimitedProtocol(HttpToolsProtocol):
 
     head_limit = 131_072
     patience_s = 30.0
+    posts: Taker | None = None
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._head_bytes = 0
         self._in_head = True
         self._answered = False
+        # A request whose body is looked at before the application gets it, if it ever does.
+        self._offers = False
+        self._offered: tuple[RequestResponseCycle, ASGI3Application] | None = None
         self._timer: TimerHandle | None = None
         self._stall: TimerHandle | None = None
 
@@ -118,7 +138,9 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._answered = self._answer_quickly()
         if not self._answered:
+            self._offers = self._may_offer()
             super().on_headers_complete()
+            self._offers = False
             self._wait()
 
     def on_body(self, body: bytes) -> None:
@@ -132,8 +154,48 @@ class LimitedProtocol(HttpToolsProtocol):
             self.on_response_complete()
         elif not self.transport.is_closing():
             super().on_message_complete()
+            if self._offered is not None:
+                (cycle, app), self._offered = self._offered, None
+                if not self._offer(cycle, app):
+                    super()._start_asgi_task(cycle, app)
         self._in_head = True
         self._head_bytes = 0
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if self._offers:
+            self._offered = cycle, app
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _may_offer(self) -> bool:
+        if self.posts is None or self.parser.get_method() != b"POST":
+            return False
+        if self._is_answering() or self.flow.write_paused or self.parser.get_http_version() != "1.1":
+            return False
+        return self.posts.may_take(self.url, self.headers)
+
+    def _offer(self, cycle: RequestResponseCycle, app: ASGI3Application) -> bool:
+        """Whether somebody has taken the request, and will answer without the application."""
+        assert self.posts is not None
+        start = super()._start_asgi_task
+
+        def answer(told: Any) -> None:
+            if cycle.disconnected or self.transport.is_closing():
+                return
+            if not isinstance(told, list):
+                cycle.scope["state"][OUTCOME] = told
+                start(cycle, app)
+                return
+            head, body = told
+            own = b"".join(b"%b: %b\r\n" % header for header in cycle.default_headers)
+            last = b"" if cycle.keep_alive else b"connection: close\r\n"
+            cycle.response_started = cycle.response_complete = True
+            self.transport.write(b"%b%b%b\r\n%b" % (head, own, last, body))
+            if not cycle.keep_alive:
+                self.transport.close()
+            self.on_response_complete()
+
+        return self.posts.take(self.url, self.headers, bytes(cycle.body), answer)
 
     def _answer_quickly(self) -> bool:
         if self.parser.get_method() != b"GET" or self.parser.get_http_version() != "1.1":

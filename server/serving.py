@@ -19,6 +19,7 @@ from server.lookup_lane import lookup_lane
 from server.patience import limited_protocol
 from server.services import Services, build
 from server.settings import Settings
+from server.update_lane import UpdateLane
 from sparql.readers import ReaderPool
 
 _log = logging.getLogger("urbankg")
@@ -44,7 +45,7 @@ def serve(settings: Settings) -> None:
             uvicorn.Config(
                 create_app(services),
                 loop="uvloop",
-                http=limited_protocol(settings, lookup_lane(services)),
+                http=limited_protocol(settings, lookup_lane(services), UpdateLane(services)),
                 access_log=False,
                 log_config=None,
                 log_level="warning",

@@ -25,6 +25,8 @@ from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_upd
 
 _MOST = 64
 """How many updates are committed together."""
+OUTCOME = "update_outcome"
+"""Where in the state of a request the outcome of its update stands, if it has been carried out already."""
 _LONG = 16_384
 """Characters of an update beyond which others do not wait for it to be read."""
 
@@ -123,15 +125,14 @@ class Updates:
 
         With `partial`, what was refused is told beside the revision.
         """
-        verdict = await self.run(found, timeout_s, base)
+        # The short way has carried it out, and leaves the answer to this one.
+        outcome = request.scope.get("state", {}).get(OUTCOME)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        verdict = outcome if isinstance(outcome, Verdict) else await self.run(found, timeout_s, base)
         if verdict.rejected and not found.partial:
             return refusal(request, verdict)
-        told: dict[str, Any] = {"revision": verdict.revision}
-        told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
-        if found.partial:
-            told["accepted"] = len(verdict.accepted)
-            told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
-        return JSONResponse(told)
+        return JSONResponse(told_of(verdict, partial=found.partial))
 
     async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
@@ -272,6 +273,16 @@ class Updates:
         except StoreUnwritable as error:
             outcomes = [error] * len(outcomes)
         loop.call_soon_threadsafe(_tell_each, updates, outcomes)
+
+
+def told_of(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
+    """What a client is told of an update that was carried out."""
+    told: dict[str, Any] = {"revision": verdict.revision}
+    told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
+    if partial:
+        told["accepted"] = len(verdict.accepted)
+        told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
+    return told
 
 
 def _tell_each(updates: Sequence[Update], outcomes: Sequence[Outcome]) -> None:

@@ -1,0 +1,125 @@
+"""The short way of the simplest updates: a POST of INSERT DATA or DELETE DATA, taken where its bytes arrive.
+
+Judging and committing such an update takes less time than its way through the application (tasks, routes,
+middleware). The lane hands it to the same queue as all other updates, and tells what came of it in the words
+of the application, which also answers whatever is more than "done". It takes only requests for which that way
+would do nothing else: writes that need no key, from no web page (`Origin`), with no parameter but the update.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
+
+from starlette.responses import JSONResponse
+
+from server.errors import ServerError
+from server.logs import new_identifier
+from server.updating import Update, told_of
+from sparql.change import Verdict
+from sparql.group import Outcome
+from sparql.requests import DIRECT_UPDATE, FORM, ProtocolRequest
+from sparql.syntax import Kind
+
+if TYPE_CHECKING:
+    from server.services import Services
+
+Headers = list[tuple[bytes, bytes]]
+Answer = Callable[["list[bytes] | Outcome | BaseException"], None]
+"""Given head (without the server's own headers) and body, or what the application is to tell."""
+
+_TARGETS: Final = (b"/update", b"/sparql")
+_LONGEST: Final = 16_384
+_PASSED_ON = frozenset(
+    b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id".split()
+)
+# One pair of braces: no other operation beside it, and nothing nested.
+_PLAIN = re.compile(
+    r"\s*(?:PREFIX\s+[^\s:<>{}#]*:\s*<[^<>{}\s]*>\s*)*(?:INSERT|DELETE)\s+DATA\s*\{[^{}]*\}\s*;?\s*\Z",
+    re.IGNORECASE,
+)
+_FIELD: Final = b"update="
+
+
+class UpdateLane:
+    """Called by the connection itself, with the target and the headers (names in lower case) of a POST."""
+
+    def __init__(self, services: Services) -> None:
+        settings = services.settings
+        self._updates = services.updates
+        self._guard = services.guard
+        self._limits = services.admission.limits
+        self._draining = services.draining
+        self._limited = settings.requests_per_second > 0
+        self._timeout_s = min(settings.query_timeout_s, settings.query_timeout_max_s)
+        self._base = settings.base_url.rstrip("/") + "/sparql"
+        self._log = services.answers
+        requests = services.metrics.requests
+        self._seconds = {target: requests.labels("POST", target.decode(), "200") for target in _TARGETS}
+
+    def may_take(self, target: bytes, headers: Headers) -> bool:
+        """Whether the body is worth waiting for, going by the head."""
+        if target not in _TARGETS or self._limited or self._draining.begun:
+            return False
+        host, length = "", b""
+        for name, value in headers:
+            if name in _PASSED_ON:
+                return False
+            if name == b"host":
+                host = value.decode("latin-1")
+            elif name == b"content-length":
+                length = value
+        return length.isdigit() and int(length) <= _LONGEST and self._guard.writes_are_open(host)
+
+    def take(self, target: bytes, headers: Headers, body: bytes, answer: Answer) -> bool:
+        """Take an update, and call `answer` when it is over; False when the application is to take it."""
+        began = perf_counter()
+        text = _text_of([value for name, value in headers if name == b"content-type"], body)
+        if text is None or _PLAIN.match(text) is None:
+            return False
+        try:
+            self._limits.check(text, Kind.UPDATE)
+        except ServerError:
+            return False
+
+        def tell(outcome: Outcome | BaseException) -> None:
+            if isinstance(outcome, Verdict) and not outcome.rejected:
+                answer(self._done(target, outcome, began))
+            else:
+                answer(outcome)
+
+        self._updates.enqueue(Update(ProtocolRequest(Kind.UPDATE, text), self._timeout_s, self._base, tell))
+        return True
+
+    def _done(self, target: bytes, verdict: Verdict, began: float) -> list[bytes]:
+        if verdict.warnings:
+            body = bytes(JSONResponse(told_of(verdict, partial=False)).body)
+        else:
+            revision = "null" if verdict.revision is None else verdict.revision
+            body = f'{{"revision":{revision},"warnings":[]}}'.encode()
+        identifier = new_identifier()
+        head = (
+            f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\ncontent-type: application/json\r\n"
+            f"vary: Accept-Encoding, Origin\r\nx-request-id: {identifier}\r\n"
+        )
+        seconds = perf_counter() - began
+        self._seconds[target].observe(seconds)
+        self._log.note(identifier, "POST", target.decode(), 200, seconds)
+        return [head.encode("ascii"), body]
+
+
+def _text_of(types: list[bytes], body: bytes) -> str | None:
+    """The update in a body; None where the application is to look into it."""
+    if types == [DIRECT_UPDATE.encode()]:
+        given = body
+    elif types == [FORM.encode()] and body.startswith(_FIELD) and b"&" not in body:
+        given = unquote_to_bytes(body[len(_FIELD) :].replace(b"+", b" "))
+    else:
+        return None
+    try:
+        return given.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,222 @@
+"""Updates that the connection itself takes: the same answers, headers, counts and lines as of the others."""
+
+import asyncio
+import io
+import json
+import logging
+from collections.abc import AsyncIterator
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+import uvicorn
+
+from server.app import create_app
+from server.keys import Scope
+from server.logs import set_up_logs
+from server.patience import limited_protocol
+from server.services import Services
+from server.update_lane import UpdateLane
+from tests.server.workshop import PREFIX
+
+FORM = "application/x-www-form-urlencoded"
+DIRECT = "application/sparql-update"
+INSERT = f"{PREFIX}INSERT DATA {{ :s :p 'é' }}"
+OWN = {"date", "x-request-id"}
+
+
+class Counted(UpdateLane):
+    """Counts what it took."""
+
+    taken = 0
+
+    def take(self, target, headers, body, answer) -> bool:
+        taken = super().take(target, headers, body, answer)
+        self.taken += taken
+        return taken
+
+
+@pytest.fixture
+def lane(shop: Services) -> Counted:
+    return Counted(shop)
+
+
+@pytest.fixture
+async def port(shop: Services, lane: Counted) -> AsyncIterator[int]:
+    protocol = limited_protocol(shop.settings, None, lane)
+    app = create_app(shop)
+    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    await task
+
+
+@pytest.fixture
+async def client(port: int) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
+        yield client
+
+
+def parts(response: httpx.Response) -> dict[str, set[str]]:
+    return {
+        name: {part.strip() for part in value.split(",")}
+        for name, value in response.headers.items()
+        if name not in OWN
+    }
+
+
+@pytest.mark.parametrize("path", ["/update", "/sparql"])
+@pytest.mark.parametrize("kind", [FORM, DIRECT])
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (INSERT, 200),
+        (f"{PREFIX}DELETE DATA {{ :s :p 1 }}", 200),
+        (f"{PREFIX}INSERT DATA {{ :s a :Park }}", 422),
+        (f"{PREFIX}INSERT DATA {{ :s :p }}", 400),
+    ],
+)
+async def test_it_says_what_the_application_says(
+    client: httpx.AsyncClient, lane: Counted, path: str, kind: str, text: str, status: int
+) -> None:
+    body = urlencode({"update": text}) if kind == FORM else text
+    headers = {"content-type": kind}
+    quick = await client.post(path, content=body, headers=headers)
+    assert lane.taken == 1
+    slow = await client.post(path, content=body, headers={**headers, "x-request-id": "mine"})
+    assert lane.taken == 1
+    assert quick.status_code == slow.status_code == status
+    assert quick.headers["x-request-id"]
+    assert quick.json().keys() == slow.json().keys()
+    if status != 200:
+        assert quick.content == slow.content
+        assert parts(quick) == parts(slow)
+    else:
+        # The second time it is there, or gone, already: the answers differ by the revision alone.
+        lengths = {"content-length"}
+        assert parts(quick).keys() == parts(slow).keys()
+        assert {k: v for k, v in parts(quick).items() if k not in lengths} == {
+            k: v for k, v in parts(slow).items() if k not in lengths
+        }
+
+
+async def test_what_it_acknowledged_is_read_by_whoever_reads_next(
+    client: httpx.AsyncClient, lane: Counted, shop: Services
+) -> None:
+    for number in range(3):
+        text = f"{PREFIX}INSERT DATA {{ :s :p {number} }}"
+        answer = await client.post("/update", data={"update": text})
+        assert answer.json() == {"revision": shop.store.revision(), "warnings": []}
+        query = f"{PREFIX}SELECT (COUNT(*) AS ?n) {{ :s :p ?o }}"
+        rows = await client.get("/sparql", params={"query": query}, headers={"accept": "text/csv"})
+        assert rows.text.split() == ["n", str(number + 1)]
+    assert lane.taken == 3
+
+
+NOT_TAKEN = [
+    ({}, "/update", f"update=x{'y' * 20_000}", 400),
+    ({}, "/update", "update=CLEAR+ALL", 200),
+    ({}, "/update", urlencode({"update": INSERT, "partial": "true"}), 200),
+    ({}, "/update?partial=true", urlencode({"update": INSERT}), 200),
+    ({}, "/update", urlencode({"update": INSERT, "using-graph-uri": "http://e/g"}), 200),
+    ({}, "/update", urlencode({"update": f"{INSERT} ; CLEAR ALL"}), 200),
+    ({}, "/update", "update=%FF", 400),
+    ({}, "/query", urlencode({"update": INSERT}), 400),
+    ({}, "/sparql", urlencode({"query": "ASK {}"}), 200),
+    ({"content-type": "text/plain"}, "/update", INSERT, 415),
+    ({"content-type": f"{FORM}; charset=utf-8"}, "/update", urlencode({"update": INSERT}), 200),
+    ({"origin": "http://page.example"}, "/update", urlencode({"update": INSERT}), 403),
+    ({"host": "page.example"}, "/update", urlencode({"update": INSERT}), 403),
+    ({"x-api-key": "wrong"}, "/update", urlencode({"update": INSERT}), 401),
+    ({"authorization": "Bearer ukg_wrong_key"}, "/update", urlencode({"update": INSERT}), 401),
+]
+
+
+@pytest.mark.parametrize(("headers", "target", "body", "status"), NOT_TAKEN)
+async def test_all_else_goes_to_the_application(
+    client: httpx.AsyncClient, lane: Counted, headers: dict[str, str], target: str, body: str, status: int
+) -> None:
+    answer = await client.post(target, content=body.encode(), headers={"content-type": FORM, **headers})
+    assert answer.status_code == status, answer.text
+    assert lane.taken == 0
+
+
+async def test_where_a_key_exists_none_is_taken_without_one(
+    client: httpx.AsyncClient, lane: Counted, shop: Services
+) -> None:
+    shop.keys.create("one", [Scope.WRITE])
+    assert (await client.post("/update", data={"update": INSERT})).status_code == 401
+    assert lane.taken == 0
+
+
+async def test_a_server_that_is_leaving_takes_no_updates(
+    client: httpx.AsyncClient, lane: Counted, shop: Services
+) -> None:
+    shop.draining.begin()
+    assert (await client.post("/update", data={"update": INSERT})).status_code == 503
+    assert lane.taken == 0
+
+
+async def test_requests_sent_together_are_answered_in_their_order(port: int, lane: Counted) -> None:
+    texts = [INSERT, "CLEAR GRAPH <http://e/none>", f"{PREFIX}INSERT DATA {{ :s a :Park }}", INSERT]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for number, text in enumerate(texts):
+        last = "connection: close\r\n" if number == 3 else ""
+        content = text.encode()
+        writer.write(
+            f"POST /update HTTP/1.1\r\nhost: localhost\r\ncontent-type: {DIRECT}\r\n{last}"
+            f"content-length: {len(content)}\r\n\r\n".encode()
+        )
+        # The body comes in two pieces.
+        writer.write(content[:10])
+        await writer.drain()
+        writer.write(content[10:])
+    async with asyncio.timeout(120):
+        received = await reader.read()
+    writer.close()
+    told = [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]]
+    assert told == [b"200", b"404", b"422", b"200"]
+
+
+async def test_a_client_that_leaves_has_its_update_carried_out(
+    client: httpx.AsyncClient, port: int, lane: Counted, shop: Services
+) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    content = INSERT.encode()
+    writer.write(
+        f"POST /update HTTP/1.1\r\nhost: localhost\r\ncontent-type: {DIRECT}\r\n"
+        f"content-length: {len(content)}\r\n\r\n".encode()
+        + content
+    )
+    await writer.drain()
+    while not lane.taken:
+        await asyncio.sleep(0.01)
+    writer.transport.abort()
+    answer = await client.post("/update", data={"update": f"{PREFIX}INSERT DATA {{ :s :p 2 }}"})
+    assert answer.status_code == 200
+    found = await client.get("/sparql", params={"query": f"{PREFIX}ASK {{ :s :p 'é' }}"})
+    assert found.json()["boolean"] is True
+
+
+async def test_updates_are_counted_and_logged(
+    client: httpx.AsyncClient, lane: Counted, shop: Services
+) -> None:
+    stream, root = io.StringIO(), logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        set_up_logs("info", stream)
+        answered = await client.post("/update", data={"update": INSERT})
+        lane._log.write()
+    finally:
+        root.handlers, root.level = handlers, level
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    (told,) = (line for line in lines if line["logger"] == "urbankg.requests")
+    assert told["request"] == answered.headers["x-request-id"]
+    expected = {"level": "info", "message": "answered", "method": "POST", "route": "/update", "status": 200}
+    assert expected.items() <= told.items()
+    counted = shop.metrics.text().decode()
+    assert 'urbankg_request_seconds_count{method="POST",route="/update",status="200"} 1.0' in counted
