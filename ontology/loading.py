@@ -112,7 +112,7 @@ def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
         raise OntologyUnreadable(
             f"The file cannot be opened: {error.strerror}.", "Check its permissions.", file=path
         ) from error
-    form = _syntax(path, content)
+    form = syntax_of(path, content)
     parser = parse(content, form, base_iri=path.resolve().as_uri())
     try:
         quads = list(parser)
@@ -142,7 +142,8 @@ def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
     return None
 
 
-def _syntax(path: Path, content: bytes) -> RdfFormat:
+def syntax_of(path: Path, content: bytes) -> RdfFormat:
+    """The format that a file is read in: by its suffix, and an *.owl by how it begins."""
     if path.suffix == ".nt":
         return RdfFormat.N_TRIPLES
     looks_like_xml = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(

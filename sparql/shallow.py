@@ -93,16 +93,19 @@ class _XmlDepth:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._open = 0
+        self._begun = False
         # Whatever it declares: RDF is read as UTF-8.
         self._parser = expat.ParserCreate("UTF-8")
         self._parser.StartElementHandler = self._begin
         self._parser.EndElementHandler = self._end
 
     def pass_over(self, data: bytes) -> None:
-        if not data:
+        if not (data or self._begun):
             return
+        self._begun = True
         try:
-            self._parser.Parse(data)
+            # The engine takes a document that breaks off for a whole one.
+            self._parser.Parse(data, not data)
         except expat.ExpatError as error:
             line, column = error.lineno, error.offset + 1
             reason = expat.ErrorString(error.code)

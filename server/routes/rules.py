@@ -14,6 +14,7 @@ from ontology import Schema
 from ontology.catalog import CATALOG
 from server.bodies import body_schema, read_body, read_json
 from server.checking import Reasoner, check, reasoned
+from server.edit_guard import check_shallow
 from server.errors import MalformedBody
 from server.keys import Scope
 from server.rule_effects import impact_json
@@ -67,13 +68,15 @@ def router(services: Services) -> APIRouter:
     async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
         """What the check says of the files in force with these edits; nothing is changed."""
         message = await read_json(request, EditMessage, limit)
-        return await run_in_threadpool(_checked, workplace, message.edit(), reason)
+        edit = await run_in_threadpool(_guarded, message.edit())
+        return await run_in_threadpool(_checked, workplace, edit, reason)
 
     @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_impact(request: Request) -> dict[str, Any]:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
-        return await run_in_threadpool(_would, workplace, message.edit())
+        edit = await run_in_threadpool(_guarded, message.edit())
+        return await run_in_threadpool(_would, workplace, edit)
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path)
@@ -109,7 +112,7 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
 async def _edit(
     request: Request, workplace: Workplace, kind: Kind, name: str, content: bytes | None
 ) -> Response:
-    edit = Edit.of(kind, name, content)
+    edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     if _flag(request, "dry-run"):
         return JSONResponse(await run_in_threadpool(_would, workplace, edit))
     tag = request.headers.get("if-match")
@@ -194,6 +197,11 @@ def _shapes(rules: Rulebook, engine: object, generated: bool | None) -> str:
     if generated is None:
         triples += rules.files.generated
     return turtle(triples, rules, engine)
+
+
+def _guarded(edit: Edit) -> Edit:
+    check_shallow(edit)
+    return edit
 
 
 def _checked(workplace: Workplace, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:

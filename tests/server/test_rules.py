@@ -269,3 +269,36 @@ async def test_only_an_edit_of_the_ontology_asks_the_reasoner(
     answer = await shop_client.put("/ontologies/city.ttl", content=CITY + square, headers=TURTLE)
     assert answer.status_code == 200, answer.text
     assert given == [f"reason over ontology {shop.schema.version}"]
+
+
+RDF_HEAD = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/">'
+NESTED = RDF_HEAD + "<rdf:Description>" + "<e:p><rdf:Description>" * 5000
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY l0 "ha">'
+    + "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    + "]>"
+    + RDF_HEAD
+    + "<rdf:Description><e:p>&l9;</e:p></rdf:Description></rdf:RDF>"
+)
+
+
+@pytest.mark.parametrize("content", [NESTED, LAUGHS], ids=["nested", "entities"])
+async def test_xml_that_nests_deep_or_grows_without_measure_is_refused_before_it_is_read(
+    client: httpx.AsyncClient, content: str
+):
+    for path in ("/ontologies/deep.owl", "/ontologies/deep.rdf", "/shapes/deep.rdf"):
+        answer = await client.put(path, content=content)
+        assert answer.status_code == 400, answer.text
+        assert "deep." in answer.json()["detail"]
+    for path in ("/check", "/impact"):
+        assert (await client.post(path, json={"ontology": {"deep.rdf": content}})).status_code == 400
+
+
+async def test_xml_that_breaks_off_is_refused_with_its_place(client: httpx.AsyncClient):
+    answer = await client.put("/ontologies/half.rdf", content=RDF_HEAD + "\n<rdf:Description>")
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["line"] == 2
+    stored = await client.post(
+        "/store?default", content=RDF_HEAD, headers={"content-type": "application/rdf+xml"}
+    )
+    assert stored.status_code == 400, stored.text

@@ -13,13 +13,15 @@ from shapes.decisions import Reviewer
 from shapes.documents import Documents
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
+from shapes.proposals import Proposals
 from shapes.review import ReviewFilter, ReviewQueue
 from sparql.change import Change, Statement
+from sparql.inference.materialised import Inferences
 from sparql.labels import LabelIndex
 from sparql.provenance import Document, Support
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, GEO, RDF
+from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, GEO, INFERRED, RDF
 from sparql.writer import Writer
 from tests.server.conftest import RecordedModel
 
@@ -58,17 +60,21 @@ def placed(subject: str, wkt: str) -> list[Triple]:
 class City:
     """A store with everything that documents pass through, and no model."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, inferring: bool = False) -> None:
         (folder / "shapes.ttl").write_text(SHAPES)
         gate = ShapesGate(load_shapes(folder))
         self.store = EmbeddedStore(None)
-        self.writer = Writer(self.store, gate=gate, deriver=SpatialRelations())
+        gate.use("compiled", inferring=inferring)
+        inferences = Inferences(self.store, 10_000) if inferring else None
+        self.writer = Writer(self.store, gate=gate, deriver=SpatialRelations(), inferences=inferences)
+        self.writer.start()
         self.review = ReviewQueue(self.store)
         self.documents = Documents(self.store, self.writer, self.review)
         schema = Schema.empty()
         self.intake = Intake(
             self.writer,
             self.review,
+            Proposals(self.store, self.writer),
             rules=lambda: Rulebook(schema, gate, folder),
             pipeline=Pipeline(schema=schema, labels=LabelIndex(), model=RecordedModel()),
         )
@@ -84,7 +90,7 @@ class City:
         return self.documents.remove(Document(text).iri, ADA)
 
     def graphs(self) -> dict[str, set[str]]:
-        graphs = (DEFAULT, EXTRACTED, DERIVED, ASSERTED)
+        graphs = (DEFAULT, EXTRACTED, DERIVED, INFERRED, ASSERTED)
         return {str(g): {str(q.triple) for q in self.store.match_quads(None, None, None, g)} for g in graphs}
 
     def waiting(self) -> set[str]:

@@ -12,7 +12,7 @@ from shapes.decisions import Decisions
 from shapes.errors import DocumentRemoved
 from shapes.review import ReviewFilter
 from sparql.provenance import Document
-from sparql.vocabulary import RDFS
+from sparql.vocabulary import OWL, RDF, RDFS
 from tests.shapes.city import ADA, City, ex, kind, placed, said
 
 DOCUMENTS = {
@@ -27,18 +27,32 @@ DOCUMENTS = {
         kind("b"),
     ],
     "b is there": [*placed("b", "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))"), kind("b")],
+    "a seats 6": [kind("a"), said("a", "seats", "6")],
+    "a is near b": [kind("a"), kind("b"), Triple(ex("a"), ex("near"), ex("b"))],
+    "b is near a": [kind("a"), kind("b"), Triple(ex("b"), ex("near"), ex("a"))],
     "stated already": [said("c", "known", "well"), kind("c"), said("c", "capacity", "9")],
 }
 STATED = [said("c", "known", "well"), kind("c")]
+AXIOMS = [
+    Triple(ex("Hall"), RDFS.subClassOf, ex("Building")),
+    Triple(ex("near"), RDF.type, OWL.SymmetricProperty),
+    Triple(ex("near"), RDF.type, OWL.TransitiveProperty),
+    Triple(ex("seats"), RDFS.subPropertyOf, ex("capacity")),
+]
 
 
-@settings(max_examples=25, deadline=None)
-@given(steps=st.lists(st.sampled_from(sorted(DOCUMENTS)), max_size=10), stated=st.booleans())
+@settings(max_examples=30, deadline=None)
+@given(
+    steps=st.lists(st.sampled_from(sorted(DOCUMENTS)), max_size=10),
+    stated=st.booleans(),
+    inferring=st.booleans(),
+)
 def test_any_sequence_of_posting_and_removing_leaves_what_never_posting_would(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[str], stated: bool
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str], stated: bool, inferring: bool
 ):
     """A document that is there is removed at its next turn."""
-    city = City(tmp_path_factory.mktemp("city"))
+    city = City(tmp_path_factory.mktemp("city"), inferring=inferring)
+    city.state(AXIOMS)
     there: list[str] = []
     if stated:
         city.state(STATED)
@@ -49,7 +63,8 @@ def test_any_sequence_of_posting_and_removing_leaves_what_never_posting_would(
         else:
             city.post(text, DOCUMENTS[text])
             there.append(text)
-    never = City(tmp_path_factory.mktemp("never"))
+    never = City(tmp_path_factory.mktemp("never"), inferring=inferring)
+    never.state(AXIOMS)
     if stated:
         never.state(STATED)
     for text in there:
