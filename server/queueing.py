@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad
@@ -29,8 +30,8 @@ class ChangeWriter(Protocol):
         """Commit the change that ``build`` makes, called with the writer's lock held."""
         ...
 
-    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
-        """Commit changes one after another; what came of each goes to ``outcomes``."""
+    def commit_group(self, builds: Sequence[Callable[[], Change]], outcomes: list[Outcome]) -> None:
+        """Commit what each makes, called with the lock held; what came of it goes to ``outcomes``."""
         ...
 
     def settle(self, revision: int) -> None:
@@ -62,7 +63,7 @@ class QueueingWriter:
 
     def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
         """The same for several changes, one after another, written together."""
-        self.writer.commit_group([self._recorded(change) for change in changes], outcomes)
+        self.writer.commit_group([partial(self._recorded, change) for change in changes], outcomes)
 
     def settle(self, revision: int) -> None:
         """Return when a revision may be acknowledged that was committed without that."""

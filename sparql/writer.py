@@ -172,12 +172,12 @@ class Writer:
         self.on_verdict(verdict, perf_counter() - started)
         return verdict
 
-    def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
+    def commit_group(self, builds: Sequence[Callable[[], Change]], outcomes: list[Outcome]) -> None:
         """The same for several changes in turn, each on the graph as those before it leave it.
 
         What came of each goes to `outcomes`; that one is refused or fails is no matter to others. They are
         written together where that can be, each with a revision of its own, and none is seen before all are.
-        `settle` before any is acknowledged.
+        `settle` before any is acknowledged. Each is built when its turn comes, from nothing that waits.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -186,8 +186,12 @@ class Writer:
             first = len(outcomes)
             group = self._gather(outcomes)
             try:
-                for change in changes:
-                    outcomes.append(self._commit_next(change, group))
+                for build in builds:
+                    outcome = self._commit_next(build, group)
+                    outcomes.append(outcome)
+                    if isinstance(outcome, Verdict) and outcome.warnings:
+                        # What the next ones are warned of may depend on it.
+                        self._write(group)
             finally:
                 self._write(group)
                 self._view = self._store
@@ -203,15 +207,16 @@ class Writer:
             return None
         return Group(embedded, outcomes)
 
-    def _commit_next(self, change: Change, group: Group | None) -> Outcome:
+    def _commit_next(self, build: Callable[[], Change], group: Group | None) -> Outcome:
         """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
         self._view = self._store
-        if group is not None and not self._stands_alone(change):
-            self._view = group
-        else:
-            self._write(group)
         try:
             with self._store.steady():
+                change = build()
+                if group is not None and not self._stands_alone(change):
+                    self._view = group
+                else:
+                    self._write(group)
                 _check_graphs(change)
                 return self._commit(change)
         except SparqlError as error:

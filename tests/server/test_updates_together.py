@@ -3,12 +3,14 @@
 import asyncio
 import json
 import random
+from dataclasses import replace
 
 import httpx
 import pytest
 
+from server.queueing import QueueingWriter
 from server.services import Services
-from sparql.change import Verdict
+from sparql.change import Change, Verdict
 from sparql.errors import SparqlError
 from sparql.group import Outcome
 from sparql.store import EmbeddedStore
@@ -139,3 +141,20 @@ async def test_a_failure_that_nobody_expected_is_that_of_one_update(
     answers = await asyncio.gather(*(shop_client.post("/update", data={"update": one}) for one in texts))
     assert [answer.status_code for answer in answers] == [200, 500, 200, 200]
     assert len(held(shop.store)) == 3
+
+
+async def test_what_looks_at_a_change_does_so_while_nobody_else_writes(
+    shop_client: httpx.AsyncClient, shop: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[bool, int]] = []
+
+    def look(change: Change, source: str) -> Change:
+        seen.append((shop.writer._lock.locked(), len(change.additions)))
+        return change
+
+    writer = shop.updates._writer
+    assert isinstance(writer, QueueingWriter)
+    monkeypatch.setattr(shop.updates, "_writer", replace(writer, look=look))
+    texts = [f"{PREFIX}INSERT DATA {{ :s{number} :p 1 }}" for number in range(4)]
+    await asyncio.gather(*(shop_client.post("/update", data={"update": one}) for one in texts))
+    assert seen == [(True, 1)] * 4

@@ -38,7 +38,7 @@ def takes(*numbers: int) -> Change:
 
 def together(writer: Writer, *changes: Change) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    writer.commit_group(changes, outcomes)
+    writer.commit_group([lambda built=change: built for change in changes], outcomes)
     return outcomes
 
 
