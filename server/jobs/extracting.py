@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
@@ -88,28 +89,34 @@ Cluster = Callable[[], AbstractContextManager[tuple[Executor, int]]]
 class ExtractingElsewhere:
     """On the workers of an executor (`concurrent.futures`), which have the model, or reach its server.
 
-    An executor that is lost is opened anew, and its documents are given to the new one.
+    ``shared`` is the model when all workers ask the same server; else each has its own.
     """
 
-    def __init__(self, cluster: Cluster, bench: Callable[[], Bench], progress: Progress) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        bench: Callable[[], Bench],
+        progress: Progress,
+        shared: ChatModel | None = None,
+    ) -> None:
         self._cluster = cluster
+        self._shared = shared
+        self._opening = threading.Lock()
         self._bench = bench
         self._progress = progress
         self._opened: tuple[AbstractContextManager[tuple[Executor, int]], Executor, int] | None = None
 
     async def at_once(self) -> int:
-        """Two for each worker, so that none waits for its next one."""
-        if self._opened is None:
-            await asyncio.to_thread(self._open)
-        assert self._opened is not None
-        return 2 * self._opened[2]
+        """Two for each worker, so that none waits for its next one; no more than a shared model takes."""
+        # Asked at the beginning and after trouble: then with a new connection.
+        await asyncio.to_thread(self.close)
+        _, workers = await asyncio.to_thread(self._open)
+        wanted = 2 * workers
+        return wanted if self._shared is None else max(1, min(wanted, await limit_of(self._shared)))
 
     async def extract(self, work: Work) -> None:
         """Ask on a worker."""
-        if self._opened is None:
-            await asyncio.to_thread(self._open)
-        assert self._opened is not None
-        executor = self._opened[1]
+        executor, _ = await asyncio.to_thread(self._open)
         kept = await asyncio.to_thread(self._progress.exchanges, work)
         bench = await asyncio.to_thread(self._bench)
         # Sending may block while a cluster is reached.
@@ -119,12 +126,15 @@ class ExtractingElsewhere:
         raised(told)
 
     def close(self) -> None:
-        """Let go of the workers."""
-        if self._opened is not None:
-            opened, self._opened = self._opened[0], None
-            opened.__exit__(None, None, None)
+        """Let go of the workers; what they were asked for is given up, and asked for again."""
+        with self._opening:
+            if self._opened is not None:
+                opened, self._opened = self._opened[0], None
+                opened.__exit__(None, None, None)
 
-    def _open(self) -> None:
-        context = self._cluster()
-        executor, workers = context.__enter__()
-        self._opened = (context, executor, workers)
+    def _open(self) -> tuple[Executor, int]:
+        with self._opening:
+            if self._opened is None:
+                context = self._cluster()
+                self._opened = (context, *context.__enter__())
+            return self._opened[1:]

@@ -49,7 +49,9 @@ def worker_of(
         answers = Answers(model, progress, settings.job_concurrency)
         committer = Committer(graph, intake, answers)
         if cluster is not None:
-            return ExtractingElsewhere(cluster, _benches(settings, schema, intake), progress), committer
+            shared = model if settings.model_url is not None else None
+            benches = _benches(settings, schema, intake)
+            return ExtractingElsewhere(cluster, benches, progress, shared), committer
         return ExtractingHere(answers, lambda: intake().pipeline), committer
 
     return JobWorker(store, opened, attempts=settings.job_attempts, settled=settled)
