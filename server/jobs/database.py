@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS document (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS document_by_state ON document (job, state, due, position);
 CREATE INDEX IF NOT EXISTS document_by_change ON document (job, changed);
-CREATE INDEX IF NOT EXISTS document_by_content ON document (document, state);
+DROP INDEX IF EXISTS document_by_content;
+CREATE INDEX IF NOT EXISTS document_by_text ON document (document, job, state);
 CREATE INDEX IF NOT EXISTS document_under_way ON document (job, position)
   WHERE state IN ('pending', 'extracting', 'extracted');
 CREATE TABLE IF NOT EXISTS exchange (

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from server.jobs.job import UNDER_WAY, Committed, DocumentState, JobState, Work
 from server.jobs.store import JobStore, states
 
-_WORK = (
-    "d.job, d.position, d.text, d.source, d.document, d.run, d.attempts, d.state, j.again FROM document d "
-    "JOIN job j ON j.number = d.job"
-)
+_COLUMNS = "d.job, d.position, d.text, d.source, d.document, d.run, d.attempts, d.state, j.again"
+_WORK = f"{_COLUMNS} FROM document d JOIN job j ON j.number = d.job"
 # A text that another document, of a job that runs, is being extracted for waits: it will be a duplicate.
 _TWIN_UNDER_WAY = (
     "EXISTS (SELECT 1 FROM document o JOIN job oj ON oj.number = o.job AND oj.state = 'running' "
@@ -61,8 +59,8 @@ class Progress:
         """The seconds until the next document is due, of those that wait in jobs that run."""
         with self._database.reading() as connection:
             found = connection.execute(
-                "SELECT MIN(d.due) FROM document d JOIN job j ON j.number = d.job "
-                "WHERE j.state = 'running' AND d.state = 'pending' AND d.due > 0"
+                "SELECT MIN((SELECT MIN(due) FROM document WHERE job = number AND state = 'pending' AND "
+                "due > 0)) FROM job WHERE state = 'running'"
             ).fetchone()[0]
         return None if found is None else max(0.0, float(found) - self._store.clock())
 
@@ -74,8 +72,9 @@ class Progress:
         """
         with self._database.reading() as connection:
             rows = connection.execute(
-                f"SELECT {_WORK} WHERE j.state = 'running' AND d.state = 'extracted' AND d.position = "
-                f"(SELECT MIN(position) FROM document WHERE job = j.number AND state IN {states(UNDER_WAY)})"
+                f"SELECT {_COLUMNS} FROM job j CROSS JOIN document d ON d.job = j.number AND d.position = "
+                f"(SELECT MIN(position) FROM document WHERE job = j.number AND state IN {states(UNDER_WAY)}) "
+                "WHERE j.state = 'running' AND d.state = 'extracted'"
             ).fetchall()
             return [_work(row) for row in rows]
 

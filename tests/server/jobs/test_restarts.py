@@ -197,3 +197,39 @@ def test_killing_the_server_twice_in_a_job_loses_nothing_and_doubles_nothing(tmp
     # Asked twice were only those whose answers were on their way when the process was killed.
     assert all(1 <= count <= 3 for count in model.asked.values())
     assert sum(model.asked.values()) <= 20 + 2 * 8
+
+
+def test_no_step_of_a_document_reads_the_others(tmp_path: Path):
+    store = JobStore(tmp_path)
+    job = store.begin(JobRequest())
+    store.add(job, [Record(str(n)) for n in range(50)], 1)
+    store.accept(job)
+    progress = Progress(store)
+    asked: list[str] = []
+    with store.database.reading() as connection:
+        connection.set_trace_callback(asked.append)
+    (work,) = progress.claim(1)
+    progress.keep_exchanges(work, [(b"q", b"a")])
+    progress.put_back(work, "later", wait_s=60, counts=True)
+    progress.next_due()
+    progress.extracted(work)
+    assert [one.position for one in progress.commits()] == [1]
+    progress.committed(work, Committed(1))
+    store.changes(job, 0, 10)
+    with store.database.reading() as connection:
+        connection.set_trace_callback(None)
+        steps = [text for text in asked if text.split()[0] in ("SELECT", "UPDATE", "INSERT", "DELETE")]
+        plans = [
+            (text, row["detail"])
+            for text in steps
+            for row in connection.execute("EXPLAIN QUERY PLAN " + text)
+        ]
+    assert len(steps) > 10
+    # The table of jobs is small; whoever goes through that of the documents does so once a document.
+    scans = [
+        plan
+        for plan in plans
+        if plan[1].startswith("SCAN") and plan[1].split()[1] not in ("job", "j", "CONSTANT")
+    ]
+    assert scans == []
+    store.close()
