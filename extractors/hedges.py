@@ -16,6 +16,8 @@ from extractors.windows import Span
 __all__ = ["hedge"]
 
 _WORDS_AFTER: Final = 4
+_WORDS_AHEAD: Final = 3
+"""How far ahead "no" and "without" reach: "no stage", "without a large organ"."""
 
 _CLAUSE_END = re.compile(r"[,;:()–—]|(?:^|\s)-\s")
 _RELATIVE = re.compile(r"\s*(?:which|who|whom|whose|that|where|when)\b", re.IGNORECASE)
@@ -36,19 +38,23 @@ _SUPPOSITION = (
     r"would(?!\s+(?:later|soon|eventually|subsequently|become|go\s+on)\b)|"
     r"will\s+(?:not\s+)?(?:be|open|become|have|house|connect|replace|serve|close|host|run|rise|stand|contain|"
     r"extend|move|start|begin|feature|offer|cross|include|cover)|"
-    r"(?<!as )if(?!\s+not\b)|unless|plan\s+to|plans\s+(?:to|for)|(?:aim|seek|sought|want|tr(?:y|ies)|attempt|"
-    r"intend|hope|threaten)(?:s|e?d)?\s+to|tried\s+to|"
+    r"(?<!as )if(?!\s+not\b)|unless|plan\s+to|plans\s+(?:to|for)|"
     r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|open|close|move|start|begin|replace|rise|have)|"
     r"considered\s+(?:for|moving|building)|"
     r"(?:was|were|is|are)\s+to\s+(?:be|have)|cancell?ed"
 )
 # What takes back only the words that follow it.
 _FORWARD = (
+    r"(?:aim|seek|sought|want|tr(?:y|ies)|attempt|"
+    r"intend|hope|threaten)(?:s|e?d)?\s+to|tried\s+to|"
     r"without(?!\s+(?:a\s+)?doubt)|instead\s+of|rather\s+than|except|excluding|other\s+than|lack(?:s|ed|ing)?|"
     r"no(?=\s+(?:[a-z]|$))(?!\s+(?:less|more|fewer|later|longer|doubt|other|wonder|small|sooner|one)\b)"
 )
 _CUE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION})(?!\w)", re.IGNORECASE)
 _CUE_BEFORE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION}|{_FORWARD})(?!\w)", re.IGNORECASE)
+_FORWARD_CUE = re.compile(
+    r"(?:without|instead|rather|except|excluding|other|lack\w*|no)\b(?!\s+longer)", re.IGNORECASE
+)
 _MONTH_MAY = re.compile(r"May\b|may\s+\d")
 _UNTIL = re.compile(r"\buntil\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 
@@ -99,7 +105,9 @@ def hedge(text: str, sentence: Span, mentions: Sequence[Span]) -> str | None:
         return " ".join(whole["cue"].split())
     for stretch, pattern, target in _stretches(text, sentence, first, last, end):
         for cue in pattern.finditer(text, stretch.start, stretch.end):
-            if not _is_name(text, cue.start(), sentence, mentions) and not _is_until(text, cue, target):
+            if _is_name(text, cue.start(), sentence, mentions) or _is_until(text, cue, target):
+                continue
+            if not (_FORWARD_CUE.match(cue.group()) and _is_far(text, cue, target)):
                 return " ".join(cue.group().split())
     return None
 
@@ -150,3 +158,8 @@ def _is_name(text: str, at: int, sentence: Span, mentions: Sequence[Span]) -> bo
 def _is_until(text: str, cue: re.Match[str], target: Span) -> bool:
     """Tell "did not open until 1902", which says that it opened in 1902."""
     return cue.end() <= target.start and bool(_UNTIL.search(text, cue.end(), target.start))
+
+
+def _is_far(text: str, cue: re.Match[str], target: Span) -> bool:
+    """Tell "no" and "without" that speak of other words than the mention that follows."""
+    return cue.end() > target.start or len(text[cue.end() : target.start].split()) > _WORDS_AHEAD

@@ -86,6 +86,8 @@ def test_what_is_denied_planned_or_supposed_is_noticed(
         ("The Rialto opened in May 1921.", "Rialto", "1921"),
         ("The Rialto is near the Never Inn in Queens.", "Rialto", "Queens"),
         ("The Rialto, no doubt, is in Queens.", "Rialto", "Queens"),
+        ("The Rialto (Sen no Rikyu) is a large old theatre in Queens.", "Rialto", "Queens"),
+        ("The Rialto has no organ of the usual kind in Queens.", "Rialto", "Queens"),
         ("Will Stone built the Rialto in Queens.", "Rialto", "Queens"),
         ("The Rialto seats no fewer than 500 people.", "Rialto", "500"),
         ("The Rialto opened in 1921, not 1922.", "Rialto", "1921"),
