@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
@@ -132,7 +133,8 @@ class Pipeline:
     def _reader(self, method: Method) -> Reader:
         """The reader for a method; its prompts are read once."""
         if method not in self._readers:
-            self._readers[method] = self._open_reader(self.model, self.settings, method)
+            often = replace(method, samples=max(method.samples, self.settings.samples))
+            self._readers[method] = self._open_reader(self.model, self.settings, often)
         return self._readers[method]
 
     def _windows(self, text: str, reader: Reader) -> list[_Shown]:

@@ -38,8 +38,8 @@ class ExtractionSettings:
 
     `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
-    replace ours, `method` how texts are read unless another is asked for. A broken reply is asked for once
-    more at `retry_temperature`.
+    replace ours, `method` how texts are read unless another is asked for, and each window is read `samples`
+    times. A broken reply is asked for once more at `retry_temperature`.
     """
 
     base: str = "https://w3id.org/urbankg/id/"
@@ -50,4 +50,5 @@ class ExtractionSettings:
     retry_temperature: float = 0.3
     prompts: Path | None = None
     method: Method = FAST
+    samples: int = 1
     profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)

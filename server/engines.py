@@ -150,6 +150,7 @@ def _open(parts: EngineParts) -> Engines:
             maximum_characters=settings.max_text_chars,
             prompts=settings.prompts,
             method=method_named(settings.extraction_method),
+            samples=settings.extraction_samples,
         ),
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.

@@ -134,6 +134,13 @@ class Settings(BaseModel):
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
         "of thought, refinement and tools. The others are there to be compared (docs/operators.md).",
     )
+    extraction_samples: int = Field(
+        1,
+        ge=1,
+        le=15,
+        description="How often each window is read; of several readings, by chance, what most agree on is "
+        "kept, with their share as its confidence. The embedded model's `fast` reads once.",
+    )
     prompts: Path | None = Field(
         None, description="Folder of prompt files that stand in for the shipped ones, by name."
     )

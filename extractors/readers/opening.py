@@ -22,11 +22,14 @@ _SAMPLING_TEMPERATURE: Final = 0.7
 def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method = FAST) -> Reader:
     """Give the reader for a model and a method; raises `PromptError` when a prompt file cannot be used.
 
-    `FAST` is the model's own best way, with or without the question what kind of thing each name is.
+    `FAST` is the model's own best way, with or without the question what kind of thing each name is; the
+    embedded model, which takes the likeliest answer in that way, reads once however many samples are asked.
     """
-    if method.samples > 1:
+    once = replace(method, samples=1)
+    own_way = replace(once, kinds=FAST.kinds) == FAST
+    if method.samples > 1 and not (own_way and model.prompt_profile == "compact"):
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
-        return Agreement(open_reader(sampled, settings, replace(method, samples=1)), method.samples)
-    if replace(method, kinds=FAST.kinds) == FAST:
+        return Agreement(open_reader(sampled, settings, once), method.samples)
+    if own_way:
         return SingleTurn(model, settings)
-    return StagedReader(model, method, settings)
+    return StagedReader(model, once, settings)

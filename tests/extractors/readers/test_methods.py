@@ -245,6 +245,18 @@ async def test_what_most_of_several_readings_agree_on_is_kept_with_its_share(sch
     assert [temperature for _, _, temperature in model.asked] == [0.7] * 3
 
 
+async def test_the_embedded_models_own_way_reads_once_and_a_larger_models_as_often_as_set(
+    schema: Schema,
+) -> None:
+    for profile, times in (("compact", 1), ("full", 3)):
+        model = ScriptedModel(reply([LOCATED]), profile=profile)
+        settings = ExtractionSettings(samples=3)
+        pipeline = Pipeline(schema=schema, labels=city_labels(), model=model, settings=settings)
+        extraction = await pipeline.extract(TEXT)
+        assert len(model.asked) == times
+        assert extraction.prompt_version.endswith(" x3") == (times == 3)
+
+
 async def test_a_model_that_is_slow_ends_the_reading_at_any_stage(schema: Schema) -> None:
     with pytest.raises(ModelTimeout):
         await read(schema, REFINING, reply([LOCATED]), ModelTimeout("slow"))
