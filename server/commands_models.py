@@ -69,7 +69,7 @@ def _rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
         ("log-probabilities", {True: "yes", False: "no"}.get(probe.get("log_probabilities", ""))),
         ("most tokens of a request", state.get("max_total_tokens")),
         ("requests at a time", _concurrency(state)),
-        ("other adapters", ", ".join(state.get("adapters", ()))),
+        ("adapters loaded", ", ".join(state.get("adapters", ()))),
         ("probe", f"{probe['seconds']} s, {probe.get('tokens_per_second') or 0} tokens/s"),
         ("calls so far", f"{usage['calls']}, {usage['failed']} failed, {usage['retries']} sent again"),
         ("tokens so far", f"{usage['prompt_tokens']} in, {usage['completion_tokens']} out"),
