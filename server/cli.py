@@ -208,7 +208,8 @@ def source_files(arguments: list[str]) -> list[Path]:
     from extractors.sources.rows import is_source_file
 
     paths = [Path(argument) for argument in arguments if "\n" not in argument and len(argument) < 1024]
-    return paths if len(paths) == len(arguments) and all(map(is_source_file, paths)) else []
+    named = all(is_source_file(path) and (" " not in path.name or path.is_file()) for path in paths)
+    return paths if named and len(paths) == len(arguments) else []
 
 
 @config_app.command("show")

@@ -49,7 +49,7 @@ def router(services: Services) -> APIRouter:
         message = await read_json(request, RelationsRequest, services.settings.max_body_bytes)
         a = _geometry("a", message.a, explain is not None and bool(message.a_name))
         b = _geometry("b", message.b, explain is not None and bool(message.b_name))
-        answer = _computed(a, b)
+        answer = _computed(a, b, services.settings.tolerance_m)
         if explain is not None:
             from extractors.completion import Completer, CompletionSettings, Pair, Place
 
@@ -62,22 +62,22 @@ def router(services: Services) -> APIRouter:
             )
             with spending(prices_of(services.settings)) as usage:
                 completion = await completer.complete(pair)
-            answer["model"] = _told(completion, pair.computed, completer.prompt_version)
+            answer["model"] = _told(completion, answer["rcc5"], completer.prompt_version)
             answer["usage"] = usage
         return answer
 
     return routes
 
 
-def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None") -> dict[str, Any]:
-    """What the geometries say; nulls where one is missing."""
-    from geo import distance_m, relate
+def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None", tolerance_m: float) -> dict[str, Any]:
+    """What the geometries say, within the tolerance of the graph's relations; nulls where one is missing."""
+    from geo import distance_m, relate_within
     from geo.simple_features import simple_features
 
     if a is None or b is None:
-        names = ("rcc8", "rcc5", "simple_features", "relate", "distance_m", "distance_km")
+        names = ("rcc8", "rcc5", "simple_features", "relate", "tolerance_m", "distance_m", "distance_km")
         return {"computed": False, **_of_five(None), **dict.fromkeys(names)}
-    relation, metres = relate(a, b), distance_m(a, b)
+    relation, metres = relate_within(a, b, tolerance_m), distance_m(a, b)
     return {
         "computed": True,
         **_of_five(relation.rcc5),
@@ -85,6 +85,7 @@ def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None") -> dict[str, A
         "rcc5": relation.rcc5.value,
         "simple_features": list(simple_features(a, b)),
         "relate": relation.matrix,
+        "tolerance_m": relation.tolerance_m,
         "distance_m": metres,
         "distance_km": metres / 1000,
     }
@@ -98,14 +99,14 @@ def _of_five(relation: "RCC5 | None") -> dict[str, str | None]:
     return {"relation": "IN" if inside else relation.value, "inside": inside}
 
 
-def _told(completion: "Completion", computed: "RCC5 | None", version: str) -> dict[str, Any]:
+def _told(completion: "Completion", computed: str | None, version: str) -> dict[str, Any]:
     """What the model said, apart from what was computed."""
     replies = [turn.reply for turn in completion.turns if turn.reply is not None]
     return {
         **_of_five(completion.relation),
         "agrees": None
         if computed is None or completion.relation is None
-        else completion.relation is computed,
+        else completion.relation.value == computed,
         "error": completion.error,
         "reasoning": completion.reasoning,
         "tools": [{"tool": call.tool, "result": call.result} for call in completion.tools],

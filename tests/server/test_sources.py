@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from extractors.errors import ModelReplyError, ModelUnavailable
+from server.cli import source_files
 from server.commands_sources import extract_files
 from server.settings import Settings
 from tests.extractors.tgi_stand_in import StandIn, running
@@ -138,6 +139,23 @@ def test_files_are_extracted_with_a_report(tmp_path: Path, halls: Path, capfd: p
     assert ended.value.exit_code == 1
     written = capfd.readouterr()
     check_output(written.out, written.err)
+
+
+def test_only_names_of_files_of_records_are_taken_for_such_files(tmp_path: Path):
+    (tmp_path / "my halls.jsonl").write_text("")
+    there = str(tmp_path / "my halls.jsonl")
+    assert source_files(["a.csv", "b.geojson.gz", there]) == [
+        Path("a.csv"),
+        Path("b.geojson.gz"),
+        Path(there),
+    ]
+    for text in (
+        ["The park has a file called a.json"],
+        ["a.txt"],
+        ["a.csv", "Bryant Park opened in 1847."],
+        ["-"],
+    ):
+        assert source_files(text) == []
 
 
 @pytest.mark.slow
