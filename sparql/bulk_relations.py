@@ -11,6 +11,7 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
+from sparql.relation_basis import marked
 from sparql.relations import Node, both_ways, located_features
 from sparql.strip_run import FEATURES_A_STRIP, RelatedPair, StripRun
 from sparql.triple_store import TripleStore
@@ -71,6 +72,9 @@ def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
                 yield triple
 
     revision = writer.rederive(additions(), _portions(gone))
+    come, go = marked(store, run.tolerance_m, whole=True, first=False)
+    if come:
+        revision = store.commit(come, go)
     return Rederived(added, len(gone), len(found), revision)
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
+from sparql.relation_basis import Quads
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import SH
 
@@ -153,6 +154,10 @@ class Deriver(Protocol):
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
         """What is missing or too much among the derived triples of a graph that grew unseen."""
+        ...
+
+    def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+        """The quads of the state graph that come and go with the plan, or with all derived anew."""
         ...
 
     def derives_from(self, triple: Triple) -> bool:

@@ -7,12 +7,13 @@ and relates it anew against the index: the cost follows the feature's neighbours
 
 from collections.abc import Collection, Iterable, Iterator
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
+from sparql.relation_basis import Quads, marked
 from sparql.source import Overlay, Term, TripleSource
 from sparql.vocabulary import GEO
 
@@ -38,6 +39,7 @@ class SpatialRelations:
         self.index: FeatureIndex[Key] = FeatureIndex(tolerance_m=tolerance_m)
         self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
         self._undo: list[tuple[Node, dict[Key, BaseGeometry]]] = []
+        self._first = False
 
     @staticmethod
     def derives_from(triple: Triple) -> bool:
@@ -46,10 +48,9 @@ class SpatialRelations:
 
     def rebuild(self, source: TripleSource) -> None:
         """Read all geometries from the graph; the relations themselves are stored already."""
-        self.index = FeatureIndex(tolerance_m=self._tolerance_m)
-        self._keys = {}
-        for feature in _features(source):
-            self._set(feature, _geometries(source, feature))
+        self._keys = dict(_all_geometries(source))
+        located = (item for geometries in self._keys.values() for item in geometries.items())
+        self.index = FeatureIndex(located, tolerance_m=self._tolerance_m)
         self._undo = []
 
     def plan(
@@ -69,6 +70,7 @@ class SpatialRelations:
                 changed[feature] = geometries
         if not changed:
             return Delta()
+        self._first = not self._keys
         for feature, geometries in changed.items():
             self._undo.append((feature, self._keys.get(feature, {})))
             self._set(feature, geometries)
@@ -83,6 +85,15 @@ class SpatialRelations:
         old = {triple for predicate in _RELATION.values() for triple in derived.match(None, predicate, None)}
         new = set(self._all_relations(self._keys))
         return Delta(frozenset(new - old), frozenset(old - new))
+
+    def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+        """The quads that come and go so that the store tells what its relations rest on.
+
+        With the plan that stands, or (`whole`) with all relations anew.
+        """
+        if not (whole or self._undo):
+            return [], []
+        return marked(store, self._tolerance_m, whole=whole, first=self._first)
 
     def undo(self) -> None:
         """Take the last plan back out of the index."""
@@ -144,8 +155,8 @@ def geometries_in(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ..
 
 def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]]:
     """Every feature of a graph with each of the geometries that count for it, in CRS84."""
-    for feature in _features(source):
-        for geometry in _geometries(source, feature).values():
+    for feature, geometries in _all_geometries(source):
+        for geometry in geometries.values():
             yield feature, geometry
 
 
@@ -154,12 +165,28 @@ def located(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
     return tuple(_geometries(source, feature).values())
 
 
-def _features(source: TripleSource) -> dict[Node, None]:
-    features: dict[Node, None] = {}
+def _all_geometries(source: TripleSource) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
+    """Every feature that has a geometry, with those that count: as `_geometries` says, read in one sweep."""
+    nodes: dict[Node, Term | None] = {}
     for predicate in _HAS_GEOMETRY:
         for triple in source.match(None, predicate, None):
-            features[_node(triple.subject)] = None
-    return features
+            feature, node = _node(triple.subject), triple.object
+            # None stands for several.
+            nodes[feature] = node if nodes.get(feature, node) == node else None
+    literals: dict[Term, Literal | None] = {}
+    for predicate in _SERIALIZATIONS:
+        for triple in source.match(None, predicate, None):
+            value, known = triple.object, triple.subject in literals
+            literals[triple.subject] = value if isinstance(value, Literal) and not known else None
+    for feature, only in nodes.items():
+        literal = literals.get(only) if isinstance(only, NamedNode | BlankNode) else None
+        if literal is None or isinstance(only, Literal | Triple) or only is None:
+            geometries = _geometries(source, feature)
+        else:
+            geometry = _read(literal)
+            geometries = {} if geometry is None or geometry.is_empty else {(feature, only): geometry}
+        if geometries:
+            yield feature, geometries
 
 
 def both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:
@@ -199,11 +226,17 @@ def _geometry(source: TripleSource, node: Node) -> BaseGeometry | None:
             key=lambda literal: literal.value,
         )
         for literal in literals:
-            try:
-                return parse_geometry(literal)
-            except GeometryError:
-                continue
+            geometry = _read(literal)
+            if geometry is not None:
+                return geometry
     return None
+
+
+def _read(literal: Literal) -> BaseGeometry | None:
+    try:
+        return parse_geometry(literal)
+    except GeometryError:
+        return None
 
 
 def _node(term: Term) -> Node:

@@ -59,7 +59,7 @@ class StripRun:
         tolerance_m: float = 0.0,
         features_a_strip: int = FEATURES_A_STRIP,
     ) -> None:
-        self._tolerance_m = tolerance_m
+        self.tolerance_m = tolerance_m
         self._spool = _Spool(folder / "reading")
         fingerprint = self._spool.fill(features, f"{tolerance_m} {features_a_strip} {shapely.geos_version}")
         self.folder = folder / fingerprint
@@ -144,7 +144,7 @@ class StripRun:
     def _task(self, strip: Strip) -> StripTask:
         pieces = self._spool.read(strip.rows)
         offsets = numpy.cumsum([0, *map(len, pieces)], dtype=numpy.int64)
-        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, self._tolerance_m)
+        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, self.tolerance_m)
 
     def _keep(self, found: StripPairs) -> None:
         """Write a strip's answer, rows instead of positions; a file that is there is whole."""

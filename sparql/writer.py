@@ -35,6 +35,7 @@ from sparql.inference.materialised import (
     remove_all,
 )
 from sparql.literals import InvalidGeometry, literal_violations
+from sparql.relation_basis import marks
 from sparql.store import Observer
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
@@ -322,10 +323,13 @@ class Writer:
     def _derive_whole(self) -> list[Quad]:
         """Add all that is derived from the graph and not there; the quads that are to go."""
         if self._deriver is None:
-            return []
+            return marks(self._store)
         derived = self._deriver.catch_up(self._store, self._store.named(DERIVED))
-        self._store.bulk_add(quad for t in derived.additions for quad in self._derived_quads(t))
-        return self._underived_quads(derived.removals)
+        come, go = self._deriver.marked(self._store, whole=True)
+        self._store.bulk_add(
+            chain(come, (quad for t in derived.additions for quad in self._derived_quads(t)))
+        )
+        return go + self._underived_quads(derived.removals)
 
     def infer_anew(self) -> int | None:
         """Bring all inferences in line with the setting; the new revision, or None if they are so already.
@@ -663,6 +667,10 @@ class Writer:
             gone.append(_quad(triple, DERIVED))
             if not self._supported(triple, besides=DERIVED):
                 gone.append(_quad(triple, DEFAULT))
+        if self._deriver is not None:
+            come, go = self._deriver.marked(self._store)
+            additions += come
+            gone += go
         for triple in plan.inferred.additions:
             additions += [_quad(triple, INFERRED), _quad(triple, DEFAULT)]
         for triple in plan.inferred.removals:

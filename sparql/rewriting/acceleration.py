@@ -7,7 +7,7 @@ the report says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
@@ -15,6 +15,8 @@ from shapely import GEOSException
 
 from geo import GeoError
 from sparql.rewriting import nodes as n
+from sparql.rewriting.anchors import anchor_of
+from sparql.rewriting.by_feature import feature_rows
 from sparql.rewriting.candidates import Found, TooMuchText, column_for, find
 from sparql.rewriting.constants import UnreadableConstant, constants_in
 from sparql.rewriting.edits import Edit, apply_edits
@@ -23,6 +25,7 @@ from sparql.rewriting.joins import join_plan
 from sparql.rewriting.nearest import nearest_text
 from sparql.rewriting.parser import ParsedQuery
 from sparql.rewriting.probes import Steps
+from sparql.rewriting.related import KEPT, RelatedPlan, related_plan
 from sparql.rewriting.report import Report
 from sparql.rewriting.runs import Binding, Plan, Run, binding_in, edit_of, runs_of, values
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
@@ -34,6 +37,7 @@ Counter = Callable[[n.TriplePattern, int], int]
 FILTER = "spatial filter"
 _FEWEST_TO_COMPARE = 50
 _MOST_COUNTED = 2000
+_EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,25 @@ class _Single:
     found: Found
 
 
-def accelerated(parsed: ParsedQuery, state: GeometryState, count: Counter, report: Report) -> Steps[str]:
+@dataclass(frozen=True)
+class Surroundings:
+    """What a query meets: the index and the revision that it is asked of, and the graph.
+
+    `plain_dataset` tells that neither request nor query names graphs, `exact_relations` that a kept relation
+    says just what a function would.
+    """
+
+    state: GeometryState
+    revision: int
+    count: Counter
+    plain_dataset: bool = False
+    exact_relations: bool = False
+
+
+def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str]:
     """The query's text with candidates in it, or the old one."""
     try:
-        return (yield from Accelerator(parsed, state, count, report).work())
+        return (yield from Accelerator(parsed, around, report).work())
     except (GeoError, GEOSException) as error:
         report.leave(FILTER, parsed.text, f"the search in the index failed: {error}")
         return parsed.text
@@ -67,15 +86,19 @@ def accelerated(parsed: ParsedQuery, state: GeometryState, count: Counter, repor
 class Accelerator:
     """Makes one query faster; `work` gives its new text, or the old one."""
 
-    def __init__(self, parsed: ParsedQuery, state: GeometryState, count: Counter, report: Report) -> None:
+    def __init__(self, parsed: ParsedQuery, around: Surroundings, report: Report) -> None:
         self._parsed = parsed
         self._text = parsed.text
-        self._state = state
-        self._count = count
+        self._around = around
+        self._state = around.state
+        self._count = around.count
         self._report = report
-        self._names = {
-            token.text[1:] for token in read_tokens(parsed.text) if token.kind is TokenKind.VARIABLE
-        }
+        self._uses = [
+            (token.text[1:], token.start)
+            for token in read_tokens(parsed.text)
+            if token.kind is TokenKind.VARIABLE
+        ]
+        self._names = {name for name, _ in self._uses}
         self._plans: dict[int, Plan] = {}
         self._dropped: dict[int, set[int]] = {}
         self._filters: dict[int, n.Filter] = {}
@@ -147,13 +170,16 @@ class Accelerator:
                 by_run.setdefault(single.binding.run.start, []).append(single)
         for start, found_singles in by_run.items():
             if start not in self._plans:
-                self._plan_single(min(found_singles, key=lambda single: len(single.found.keys)))
+                fewest = min(found_singles, key=lambda single: len(single.found.keys))
+                self._plan_single(fewest, in_graph=in_graph)
 
-    def _plan_single(self, single: _Single) -> None:
+    def _plan_single(self, single: _Single, *, in_graph: bool) -> None:
         found, binding, spatial = single.found, single.binding, single.sought.spatial
         rival = self._more_selective(binding, len(found.keys))
         if rival is not None:
             self._leave(spatial.expression, rival)
+            return
+        if self._around.plain_dataset and not in_graph and self._plan_features(single):
             return
         try:
             column = column_for(binding, found.keys, repeated=0, fresh=self.fresh())
@@ -169,6 +195,72 @@ class Accelerator:
             self._drop(single.sought)
         self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
 
+    def _plan_features(self, single: _Single) -> bool:
+        """Name the candidates as features, where it is known which feature each geometry is of."""
+        found, spatial = single.found, single.sought.spatial
+        anchor = anchor_of(single.binding)
+        if anchor is None:
+            return False
+        exact = found.exact and single.sought.own_run
+        needed = self._needed(anchor.binding.run, spatial.expression if exact else None)
+        features, revision = self._state.features, self._around.revision
+        rows = feature_rows(anchor, found.keys, features, revision, needed)
+        if rows is None:
+            return False
+        run = anchor.binding.run
+        self._plans[run.start] = Plan(run, rows.values, gone=rows.gone)
+        if exact:
+            self._drop(single.sought)
+        names = " and ".join(f"?{name}" for name in rows.variables)
+        self._did(spatial, f"{names} from the index", rows.count, exact=exact)
+        return True
+
+    def _needed(self, run: Run, dropped: n.Expression | None) -> Callable[..., bool]:
+        """Whether a variable is used anywhere but in given patterns of a run and in a filter that goes."""
+        star = _has_star(self._parsed.query)
+        spans = [(one.start, one.end) for one in run.statements]
+        if dropped is not None:
+            spans.append((dropped.start, dropped.end))
+        outside = {name for name, at in self._uses if not any(start <= at < end for start, end in spans)}
+
+        def needed(name: str, besides: Collection[n.TriplePattern]) -> bool:
+            inside = (triple for triple in run.triples if triple not in besides)
+            return star or name in outside or any(name in triple.variables for triple in inside)
+
+        return needed
+
+    def _related(self, one: Sought, bindings: tuple[Binding, Binding]) -> RelatedPlan | str:
+        """The join from the kept relations, or why not."""
+        spatial, features = one.spatial, self._state.features
+        if spatial.function not in KEPT or not all(side.plain for side in spatial.operands):
+            return "it asks for more than a topological relation between its variables"
+        if not self._around.exact_relations:
+            return "the kept relations are not known to be exact"
+        groups = n.groups_of(self._parsed.query.where) if self._parsed.query.where else ()
+        keywords = {e.keyword for group in groups for e in group.elements if isinstance(e, n.Nested)}
+        if not self._around.plain_dataset or "GRAPH" in keywords:
+            return "the kept relations are those of the default graph"
+        if not features.settled(self._around.revision):
+            return "a change of geometry is under way"
+        if features.odd:
+            return f"{len(features.odd)} features have several geometries, or share one"
+        anchors = tuple(map(anchor_of, bindings))
+        if anchors[0] is None or anchors[1] is None:
+            return "its patterns do not lead straight from features to their geometry"
+        needed = self._needed(bindings[0].run, spatial.expression if KEPT[spatial.function].exact else None)
+        condition = self._written(spatial.expression)
+        both = (anchors[0], anchors[1])
+        return related_plan(
+            spatial.function, condition, both, features, needed, self._has_few_solutions, self.fresh
+        )
+
+    def _has_few_solutions(self, triples: Sequence[n.TriplePattern]) -> bool:
+        return any(
+            triple.predicate is not None and self._count(triple, _MOST_COUNTED + 1) <= _MOST_COUNTED
+            for triple in triples
+            if isinstance(triple.subject, NamedNode) or isinstance(triple.object, NamedNode | Literal)
+        )
+
     def _plan_join(self, one: Sought, singles: dict[int, list[_Single]], *, in_graph: bool) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
         if left.run != right.run or not one.own_run:
@@ -180,6 +272,18 @@ class Accelerator:
         if left.run.start in self._plans:
             self._leave(one.spatial.expression, "another join of these patterns was searched for already")
             return
+        if one.spatial.function == "sfEquals" and self._state.empty:
+            self._leave(one.spatial.expression, _EMPTY_EQUAL)
+            return
+        searched = any(singles.get(id(binding.triple)) for binding in (left, right))
+        related = "another filter is searched for" if searched else self._related(one, (left, right))
+        if isinstance(related, RelatedPlan):
+            self._plans[left.run.start] = Plan(left.run, "", pattern=related.pattern)
+            if related.exact:
+                self._drop(one)
+            kept = "the filter is not needed any more" if related.exact else "the filter stays"
+            self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
+            return
         known = {
             binding.variable: min((single.found for single in found), key=lambda one: len(one.keys))
             for binding in (left, right)
@@ -187,12 +291,13 @@ class Accelerator:
         }
         plan = yield from join_plan(self._parsed, one.spatial, (left, right), known, self._state, self.fresh)
         if isinstance(plan, str):
-            self._leave(one.spatial.expression, plan)
+            self._leave(one.spatial.expression, f"not from the kept relations, since {related}; {plan}")
             return
         self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
         if plan.exact:
             self._drop(one)
-        self._did(one.spatial, plan.what, plan.rows, exact=plan.exact)
+        what = f"{plan.what} (not from the kept relations, since {related})"
+        self._did(one.spatial, what, plan.rows, exact=plan.exact)
 
     def _sought_in(self, group: n.Group) -> Iterator[Sought]:
         known = constants_in(group)

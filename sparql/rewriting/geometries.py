@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql.source import Term
-from sparql.vocabulary import GEO, UKG
+from sparql.vocabulary import DEFAULT, GEO, UKG
 
 if TYPE_CHECKING:
     from sparql.rewriting.geometry_state import GeometryState
@@ -28,6 +28,7 @@ Key = tuple[Node, Literal]
 """A geometry node and a literal that it has, or has had."""
 
 SERIALIZATIONS: Final = frozenset({GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML})
+LINKS: Final = frozenset({GEO.hasGeometry, GEO.hasDefaultGeometry, GEO.defaultGeometry})
 _BULK: Final = UKG.bulkLoadPending
 _MOST_NOTES: Final = 200_000
 
@@ -37,10 +38,14 @@ class _Part:
 
     def __init__(self, quads: Iterable[Quad]) -> None:
         self.keys: list[Key] = []
+        self.touched: list[Node] = []
         self.others = self.bulk = False
         for quad in quads:
             predicate = quad.predicate
-            if predicate in SERIALIZATIONS:
+            if predicate in LINKS:
+                self._touch(quad, quad.subject, quad.object)
+            elif predicate in SERIALIZATIONS:
+                self._touch(quad, quad.subject)
                 key = key_of(quad)
                 if key is None:
                     self.others = True
@@ -48,6 +53,11 @@ class _Part:
                     self.keys.append(key)
             elif predicate == _BULK:
                 self.bulk = True
+
+    def _touch(self, quad: Quad, *terms: Term) -> None:
+        """Features and geometry nodes of the default graph that a statement is about."""
+        if quad.graph_name == DEFAULT:
+            self.touched += (term for term in terms if isinstance(term, NamedNode | BlankNode))
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,7 @@ class Note:
     added: list[Key]
     removed: list[Key]
     others: bool
+    touched: list[Node]
 
 
 class QuadSource(Protocol):
@@ -98,7 +109,8 @@ class GeometryIndex:
         """Hear of a commit before it is done."""
         added, removed = _Part(additions), _Part(removals)
         begins, ends = added.bulk, removed.bulk
-        if not (added.keys or removed.keys or added.others or begins or ends):
+        touched = added.touched + removed.touched
+        if not (added.keys or removed.keys or touched or added.others or begins or ends):
             return
         with self._lock:
             if begins or ends:
@@ -106,8 +118,8 @@ class GeometryIndex:
                 self._loading = begins
                 self._forget()
             elif self._recording:
-                self._notes.append(Note(revision, added.keys, removed.keys, added.others))
-                self._count += len(added.keys) + len(removed.keys)
+                self._notes.append(Note(revision, added.keys, removed.keys, added.others, touched))
+                self._count += len(added.keys) + len(removed.keys) + len(touched)
                 if self._count > _MOST_NOTES:
                     self._forget()
 
@@ -129,6 +141,9 @@ class GeometryIndex:
             state = GeometryState(self._source.revision())
             state.fill(self._source)
         self._take_notes(state)
+        if state.features.refresh(self._source, revision):
+            # What was committed while it was read has left a note by now.
+            self._take_notes(state)
         if revision < state.since:
             raise IndexAway("the index of geometries was built after the graph that the query reads")
         swept = state.removed_before(self._source, revision)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo import FeatureIndex, GeometryError, parse_geometry
+from sparql.rewriting.features import FeatureMap
 from sparql.rewriting.geometries import SERIALIZATIONS, Key, Node, Note, QuadSource, key_of
+from sparql.vocabulary import DEFAULT
 
 _FEWEST_TO_SWEEP: Final = 1000
 
@@ -23,6 +25,7 @@ class GeometryState:
         self.empty: set[Key] = set()
         self.unlisted = False
         """Whether there are, or were, serialisations that are no literals."""
+        self.features = FeatureMap(lambda node, literal: (node, literal) in self.shapes)
         self._literals: dict[Node, tuple[Literal, ...]] = {}
         self._gone: dict[Key, int] = {}
 
@@ -35,18 +38,23 @@ class GeometryState:
     def fill(self, source: QuadSource) -> None:
         """Read all geometry statements of the store."""
         read: dict[Key, BaseGeometry] = {}
+        stated: list[tuple[Node, NamedNode, Literal | None]] = []
         for predicate in SERIALIZATIONS:
             for quad in source.match_quads(None, predicate, None):
                 key = key_of(quad)
+                if quad.graph_name == DEFAULT and not isinstance(quad.subject, Triple):
+                    stated.append((quad.subject, predicate, None if key is None else key[1]))
                 if key is None:
                     self.unlisted = True
                 elif key not in self and key not in read and (shape := self._read(key)) is not None:
                     read[key] = shape
         self.shapes = FeatureIndex(read.items())
+        self.features.fill(source, stated)
 
     def take(self, note: Note) -> None:
         """Take in a commit."""
         self.unlisted = self.unlisted or note.others
+        self.features.touch(note.touched, note.revision)
         for key in note.added:
             self._gone.pop(key, None)
             self._insert(key)

@@ -17,6 +17,7 @@ from typing import Any
 from pyoxigraph import BlankNode, Variable
 
 from sparql.errors import MalformedRequest
+from sparql.relation_basis import are_exact
 from sparql.rewriting import nodes as n
 from sparql.rewriting.derived import hide_derived
 from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
@@ -104,7 +105,8 @@ class Rewriter:
         if not options.optimize:
             report.leave("optimize", text, "the request says optimize=false")
             return text
-        return (yield from self._accelerated(parsed, revision, report))
+        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
+        return (yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset))
 
     def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
         """The query with what its options and properties of our own mean written out."""
@@ -137,17 +139,26 @@ class Rewriter:
                 )
         return parsed.text
 
-    def _accelerated(self, parsed: ParsedQuery, revision: int, report: Report) -> Steps[str]:
+    def _accelerated(
+        self, parsed: ParsedQuery, revision: int, report: Report, *, own_dataset: bool
+    ) -> Steps[str]:
         if _FUNCTIONS not in parsed.text:
             return parsed.text
-        from sparql.rewriting.acceleration import accelerated
+        from sparql.rewriting.acceleration import Surroundings, accelerated
 
         try:
             state = self.geometries.at(revision)
         except IndexAway as error:
             report.leave("optimize", parsed.text, error.reason)
             return parsed.text
-        return (yield from accelerated(parsed, state, self._count, report))
+        around = Surroundings(
+            state,
+            revision,
+            self._count,
+            plain_dataset=not own_dataset,
+            exact_relations=are_exact(self._source),
+        )
+        return (yield from accelerated(parsed, around, report))
 
     def _count(self, triple: n.TriplePattern, limit: int) -> int:
         subject = None if isinstance(triple.subject, Variable | BlankNode) else triple.subject

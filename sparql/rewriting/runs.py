@@ -9,14 +9,14 @@ LATERAL: left to itself it takes quadratic time above 1,000 of them where the ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.rewriting import nodes as n
 from sparql.rewriting.edits import Edit, apply_edits
 from sparql.rewriting.geometries import SERIALIZATIONS
-from sparql.rewriting.writing import path_text
+from sparql.rewriting.writing import path_text, triple_text
 
 
 @dataclass(frozen=True)
@@ -136,17 +136,32 @@ def values(variables: Sequence[str], rows: Iterable[Sequence[NamedNode | Literal
 
 @dataclass
 class Plan:
-    """What becomes of one run: candidates in front, statements edited, statements added."""
+    """What becomes of one run: candidates in front, statements edited, statements added.
+
+    `gone` are triple patterns that the candidates stand for; `pattern` stands for the whole run.
+    """
 
     run: Run
     candidates: str
-    edits: list[Edit]
-    added: list[str]
+    edits: list[Edit] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    gone: tuple[n.TriplePattern, ...] = ()
+    pattern: str | None = None
 
 
 def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
     """The edit that puts a plan's candidates in front of its run; `filters` are written as given there."""
     run = plan.run
+    written = [filters.get(one, text[one.start : one.end]) for one in run.filters]
+    pattern = plan.pattern or _with_candidates(text, plan)
+    return Edit(run.start, run.end, " ".join([pattern, *(one for one in written if one)]))
+
+
+def _with_candidates(text: str, plan: Plan) -> str:
+    run = plan.run
+    if plan.gone:
+        left = " . ".join(triple_text(triple) for triple in run.triples if triple not in plan.gone)
+        return f"{{ {plan.candidates} LATERAL {{ {left} }} }}" if left else f"{{ {plan.candidates} }}"
     inner = [
         apply_edits(
             text,
@@ -157,9 +172,7 @@ def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
         for statement in run.statements
     ]
     body = " . ".join([*inner, *plan.added])
-    written = [filters.get(one, text[one.start : one.end]) for one in run.filters]
-    pattern = f"{{ {plan.candidates} LATERAL {{ {body} }} }}"
-    return Edit(run.start, run.end, " ".join([pattern, *(one for one in written if one)]))
+    return f"{{ {plan.candidates} LATERAL {{ {body} }} }}"
 
 
 def split_path(binding: Binding, fresh: str) -> tuple[Edit, str] | None:

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from geo.functions import FUNCTIONS
+from sparql.relations import SpatialRelations
 from sparql.rewriting.options import Options
 from sparql.rewriting.probes import Probe, Row
 from sparql.rewriting.report import Report
 from sparql.rewriting.rewriter import Preparation, Rewriter, drive
-from sparql.vocabulary import GEO, RDF, RDFS, Namespace
+from sparql.store import NamedGraphSource
+from sparql.vocabulary import DEFAULT, DERIVED, GEO, RDF, RDFS, Namespace
 
 EX = Namespace("http://example.org/")
 PREFIXES = """PREFIX geo: <http://www.opengis.net/ont/geosparql#>
@@ -41,6 +43,20 @@ class City:
 
     def match_quads(self, s: Any, p: Any, o: Any, g: Any = None) -> Iterator[Quad]:
         return iter(self.store.quads_for_pattern(s, p, o, g))
+
+    def match(self, s: Any, p: Any, o: Any) -> Iterator[Triple]:
+        return (quad.triple for quad in self.store.quads_for_pattern(s, p, o, DefaultGraph()))
+
+    def relate(self) -> City:
+        """Keep the relations of all features, as a bulk load does; the city itself."""
+        relations = SpatialRelations()
+        found = relations.catch_up(self, NamedGraphSource(self, DERIVED)).additions
+        marks, _ = relations.marked(self, whole=True)
+        self.store.extend(
+            Quad(t.subject, t.predicate, t.object, g) for t in found for g in (DERIVED, DEFAULT)
+        )
+        self.store.extend(marks)
+        return self
 
     def add(self, *quads: Quad) -> None:
         """Add quads as a commit does: the index hears of them first."""
@@ -97,6 +113,46 @@ def small_city(seed: int = 7, places: int = 60, *, literals_only: bool = False) 
         quads.append(Quad(node, GEO.asWKT, value, DefaultGraph()))
         quads.append(Quad(EX.term(f"odd{number}"), RDF.type, EX.Place, DefaultGraph()))
     return quads
+
+
+def plain_city(seed: int = 7, places: int = 40) -> list[Quad]:
+    """Features with one geometry each, which often touch or cover each other; some cannot be read."""
+    chance = random.Random(seed)
+    quads: list[Quad] = []
+    both = chance.random() < 0.5
+    for number in range(places):
+        feature = EX.term(f"f{number}") if chance.random() < 0.9 else BlankNode()
+        node = EX.term(f"f{number}/g") if chance.random() < 0.8 else BlankNode()
+        quads.append(Quad(feature, RDF.type, chance.choice([EX.Place, EX.Shop, EX.Park]), DEFAULT))
+        if chance.random() < 0.2:
+            quads.append(Quad(feature, RDF.type, EX.Place, DEFAULT))
+        quads.append(Quad(feature, RDFS.label, Literal(f"name {chance.randrange(20)}"), DEFAULT))
+        quads.append(Quad(feature, GEO.hasGeometry, node, DEFAULT))
+        if both:
+            quads.append(Quad(feature, GEO.hasDefaultGeometry, node, DEFAULT))
+        quads.append(Quad(node, GEO.asWKT, _on_a_grid(chance), DEFAULT))
+    return quads
+
+
+def _on_a_grid(chance: random.Random) -> Literal:
+    x, y = chance.randrange(4) / 10, chance.randrange(4) / 10
+    east, north = x + chance.randrange(1, 3) / 10, y + chance.randrange(1, 3) / 10
+    ring = f"{x} {y}, {east} {y}, {east} {north}, {x} {north}, {x} {y}"
+    return wkt(
+        chance.choice(
+            [
+                *(
+                    f"POLYGON(({ring}))",
+                    f"POLYGON(({ring}))",
+                    f"POINT({x} {y})",
+                    f"LINESTRING({x} {y}, {east} {y})",
+                ),
+                *(f"POINT({x + 0.05} {y + 0.05})", f"LINESTRING({x} {y}, {east} {north})", "POINT EMPTY"),
+                *(f"POLYGON(({x} {y}, {east} {north}, {east} {y}, {x} {north}, {x} {y}))", "POINT(nowhere)"),
+                f"<http://www.opengis.net/def/crs/EPSG/0/4326> POINT({y} {x})",
+            ]
+        )
+    )
 
 
 def _feature(feature: NamedNode, chance: random.Random, graph: Any) -> list[Quad]:

@@ -50,6 +50,37 @@ class QueryMaker:
         patterns = f"{self._pattern('')} . {self._pattern('2')}"
         return f"SELECT {chance.choice(['*', '?f ?f2'])} WHERE {{ {patterns} FILTER({two}) {more} }}"
 
+    def related(self) -> str:
+        """A join of two features by a relation, in patterns of many kinds."""
+        chance = self._chance
+        sides = []
+        for side in ("", "2"):
+            link = chance.choice(["geo:hasGeometry"] * 3 + ["geo:hasDefaultGeometry"])
+            if chance.random() < 0.1:
+                link = "(geo:hasGeometry|geo:hasDefaultGeometry)"
+            patterns = [
+                chance.choice(
+                    [
+                        f"?f{side} {link}/geo:asWKT ?w{side}",
+                        f"?f{side} {link}/geo:asWKT ?w{side}",
+                        f"?f{side} {link} ?g{side} . ?g{side} geo:asWKT ?w{side}",
+                        f"?f{side} {link} [ geo:asWKT ?w{side} ]",
+                    ]
+                )
+            ]
+            for more in ("a ex:Place", "a ex:Park", f"rdfs:label ?l{side}", 'rdfs:label "name 3"', "a [] "):
+                if chance.random() < 0.3:
+                    patterns.append(f"?f{side} {more}")
+            chance.shuffle(patterns)
+            sides.append(" . ".join(patterns))
+        relation = chance.choice(["sfWithin", "sfContains", "sfIntersects", *_RELATIONS])
+        condition = f"geof:{relation}(?w, ?w2)"
+        if chance.random() < 0.3:
+            condition = f"{condition} && ?f != ?f2"
+        more = chance.choice(["", "", "FILTER(?f != ?f2)", "OPTIONAL { ?f rdfs:label ?name }", "?x ex:no ?y"])
+        shown = chance.choice(["?f ?f2", "?f ?f2", "*", "?f ?w2", "DISTINCT ?f", "(COUNT(*) AS ?n)"])
+        return f"SELECT {shown} WHERE {{ {' . '.join(sides)} FILTER({condition}) {more} }}"
+
     def _group(self, depth: int) -> str:
         chance = self._chance
         parts = [self._pattern("")]

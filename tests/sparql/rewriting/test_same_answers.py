@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from sparql.rewriting.parser import parse_query
-from tests.sparql.rewriting.city import OTHER_GRAPH, PREFIXES, City, small_city
+from tests.sparql.rewriting.city import OTHER_GRAPH, PREFIXES, City, plain_city, small_city
 from tests.sparql.rewriting.queries import QueryMaker
 
 MANY = 600
@@ -66,3 +66,21 @@ def test_a_dataset_of_the_request_is_kept() -> None:
             dataset = {"default_graph": default, "named_graphs": named}
             assert city.answers(text, **dataset) == city.answers(PREFIXES + query, **dataset), query
     assert rewritten
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joins_answered_from_the_kept_relations_answer_as_the_plain_ones(seed: int) -> None:
+    city = City(plain_city(seed, 24)).relate()
+    related = 0
+    for number in range(40):
+        query = QueryMaker(1000 * seed + number).related()
+        text, report = city.rewritten(query)
+        related += "kept relations" in str(report.done) and "not from" not in str(report.done)
+        assert city.answers(text) == city.answers(PREFIXES + query), f"seed {seed} {number}\n{query}\n{text}"
+    assert related > 10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_filters_whose_candidates_are_named_as_features_answer_as_the_plain_ones(seed: int) -> None:
+    city = City(plain_city(seed, 40))
+    assert compare(city, QueryMaker.one, range(1000 * seed, 1000 * seed + 40)) > 5

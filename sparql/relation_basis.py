@@ -1,0 +1,63 @@
+"""What the kept relations rest on: whether they are exact, so that a function is true just where they say so.
+
+The state graph says with which tolerance all of them were derived. Where it says nothing, or something else
+than this, nobody may take a relation for the value of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
+
+from sparql.source import Term
+from sparql.vocabulary import DERIVED, STATE, UKG
+
+_MIXED: Final = "mixed"
+
+
+class Quads(Protocol):
+    """The store as it is read here."""
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]: ...
+
+
+def basis_quad(tolerance_m: float | None) -> Quad:
+    """The mark of relations that were all derived with one tolerance; None: with several."""
+    basis = _MIXED if tolerance_m is None else f"RCC8, tolerance {tolerance_m:g} m"
+    return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
+
+
+_EXACT: Final = basis_quad(0.0)
+
+
+def marks(store: Quads) -> list[Quad]:
+    """What the store says now; empty where nothing is known."""
+    return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
+
+
+def are_exact(store: Quads) -> bool:
+    """Whether all relations of the store are known to have been derived without a tolerance."""
+    return marks(store) == [_EXACT]
+
+
+def marked(store: Quads, tolerance_m: float, *, whole: bool, first: bool) -> tuple[list[Quad], list[Quad]]:
+    """The marks that come and go with derived relations.
+
+    `whole` tells that all relations are derived anew, `first` that there was no geometry before. Relations
+    that nobody has marked are left so.
+    """
+    found, wanted = marks(store), basis_quad(tolerance_m)
+    if found == [wanted]:
+        return [], []
+    if whole or (not found and first and next(store.match_quads(None, None, None, DERIVED), None) is None):
+        return [wanted], found
+    mixed = basis_quad(None)
+    return ([mixed], found) if found and found != [mixed] else ([], [])

@@ -1,0 +1,173 @@
+"""Which feature has a geometry node, and no other: so that candidates can be named as features at once.
+
+Most features have one geometry node, and it has one literal and no other owner. Of these the way from the
+literal to the feature is known here and need not be looked up again for each of thousands of candidates. What
+is known must hold in the very checkpoint that a query reads: whatever a commit touches is read anew from the
+store, and is not answered for at revisions before that commit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from sparql.rewriting.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
+from sparql.vocabulary import DEFAULT
+
+_MOST_TOUCHED: Final = 10_000
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a feature has its geometry: by which properties its node, by which one its literal."""
+
+    links: frozenset[NamedNode]
+    serialization: NamedNode
+
+
+@dataclass(frozen=True)
+class Located:
+    """A feature with its one literal."""
+
+    feature: Node
+    literal: Literal
+    form: Form
+
+
+class FeatureMap:
+    """The features of the default graph with one geometry each; `odd` have several, or share one.
+
+    `readable` tells of a node and its literal whether there is a shape to search for: features without one
+    are neither, since no relation and no filter is ever true of them.
+    """
+
+    def __init__(self, readable: Callable[[Node, Literal], bool]) -> None:
+        self._readable = readable
+        self._by_form: dict[Form, dict[Node, tuple[Node, Literal]]] = {}
+        self.odd: set[Node] = set()
+        self._pending: dict[Node, int] = {}
+        self._touched: dict[Node, int] = {}
+        self._newest = self._floor = 0
+
+    def fill(self, source: QuadSource, stated: Iterable[tuple[Node, NamedNode, Literal | None]]) -> None:
+        """Read the whole default graph. `stated` are its serialisations; None for what is no literal."""
+        links: dict[Node, set[NamedNode]] = {}
+        node_of: dict[Node, Node] = {}
+        owners: Counter[Node] = Counter()
+        for link in LINKS:
+            for feature, node in _pairs(source, None, link, None):
+                if isinstance(node, Literal):
+                    self.odd.add(feature)
+                elif node_of.setdefault(feature, node) != node:
+                    self.odd.add(feature)
+                    owners[node] += 1
+                else:
+                    if feature not in links:
+                        owners[node] += 1
+                    links.setdefault(feature, set()).add(link)
+        literals: dict[Node, tuple[NamedNode, Literal]] = {}
+        several: set[Node] = set()
+        for node, serialization, literal in stated:
+            if node in literals or literal is None:
+                several.add(node)
+            else:
+                literals[node] = (serialization, literal)
+        forms: dict[tuple[frozenset[NamedNode], NamedNode], Form] = {}
+        for feature, node in node_of.items():
+            if feature in self.odd or node in several or owners[node] > 1:
+                self.odd.add(feature)
+            elif node in literals and self._readable(node, literals[node][1]):
+                serialization, literal = literals[node]
+                key = (frozenset(links[feature]), serialization)
+                form = forms.setdefault(key, Form(*key))
+                self._by_form.setdefault(form, {})[node] = (feature, literal)
+
+    def touch(self, nodes: Iterable[Node], revision: int) -> None:
+        """A commit says something of these features and geometry nodes."""
+        for node in nodes:
+            self._pending[node] = self._touched[node] = revision
+            self._newest = max(self._newest, revision)
+
+    def refresh(self, source: QuadSource, revision: int) -> bool:
+        """Read anew what commits have touched, as far as they are done; whether there was anything.
+
+        `revision` is the oldest one that is asked for from now on.
+        """
+        if not self._pending:
+            return False
+        committed = source.revision()
+        for node, touched in list(self._pending.items()):
+            if touched > committed:
+                continue
+            del self._pending[node]
+            features = {node, *self._owners(source, node)}
+            features.update(entry[0] for one in self._by_form.values() if (entry := one.pop(node, None)))
+            for feature in features:
+                self._touched[feature] = max(self._touched.get(feature, 0), touched)
+                self._read(source, feature)
+        if len(self._touched) > _MOST_TOUCHED:
+            self._floor = max(self._floor, revision)
+            self._touched = {node: one for node, one in self._touched.items() if one > revision}
+        return True
+
+    def settled(self, revision: int) -> bool:
+        """Whether no commit after this revision has touched anything."""
+        return not self._pending and self._newest <= revision and self._floor <= revision
+
+    def located(self, node: Node, revision: int) -> Located | None:
+        """The feature whose only geometry a node is, if that is known of this revision."""
+        if revision < self._floor or node in self._pending or self._touched.get(node, 0) > revision:
+            return None
+        for form, entries in self._by_form.items():
+            entry = entries.get(node)
+            if entry is not None:
+                changed = entry[0] in self._pending or self._touched.get(entry[0], 0) > revision
+                return None if changed else Located(*entry, form)
+        return None
+
+    def forms(self) -> Iterator[Form]:
+        """The forms that there are features of."""
+        return (form for form, entries in self._by_form.items() if entries)
+
+    def _owners(self, source: QuadSource, node: Node) -> set[Node]:
+        return {feature for link in LINKS for feature, _ in _pairs(source, None, link, node)}
+
+    def _read(self, source: QuadSource, feature: Node) -> None:
+        """What the store says of one feature now."""
+        links = [(link, node) for link in LINKS for _, node in _pairs(source, feature, link, None)]
+        self.odd.discard(feature)
+        nodes = {node for _, node in links}
+        for node in nodes:
+            if not isinstance(node, Literal):
+                for entries in self._by_form.values():
+                    entries.pop(node, None)
+        if not nodes:
+            return
+        node = next(iter(nodes))
+        if len(nodes) > 1 or isinstance(node, Literal) or self._owners(source, node) != {feature}:
+            self.odd.add(feature)
+            return
+        literals = [
+            (one, literal) for one in SERIALIZATIONS for _, literal in _pairs(source, node, one, None)
+        ]
+        if len(literals) > 1 or any(not isinstance(literal, Literal) for _, literal in literals):
+            self.odd.add(feature)
+        for serialization, literal in literals[:1]:
+            if feature not in self.odd and isinstance(literal, Literal) and self._readable(node, literal):
+                form = Form(frozenset(link for link, _ in links), serialization)
+                self._by_form.setdefault(form, {})[node] = (feature, literal)
+
+
+def _pairs(
+    source: QuadSource, subject: Node | None, predicate: NamedNode, object_: Node | None
+) -> Iterator[tuple[Node, Node | Literal]]:
+    """Subjects and objects of the default graph's statements; what is no node or literal is passed over."""
+    for quad in source.match_quads(subject, predicate, object_, DEFAULT):
+        if isinstance(quad.subject, NamedNode | BlankNode) and isinstance(
+            quad.object, NamedNode | BlankNode | Literal
+        ):
+            yield quad.subject, quad.object
