@@ -51,7 +51,10 @@ def main() -> None:
     random = numpy.random.default_rng(7)
     points = shapely.points(random.uniform(0, SIDE, (POINTS, 2)).round(7) + CORNER)
     corners = random.uniform(0, SIDE, (AREAS, 2)).round(7) + CORNER
-    areas = shapely.box(*corners.T, *(corners + 0.004).T)
+    # Read back from what the server is given, so that both have the same corners to the last digit.
+    areas = shapely.from_wkt(
+        shapely.to_wkt(shapely.box(*corners.T, *(corners + 0.004).T), rounding_precision=7)
+    )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="queries-")))
         fill(folder / "served", points, areas)
