@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from extractors.models.chat import Message, PromptProfile
+from extractors.models.chat import Message
 from extractors.templates import Prompt, PromptError, load_prompt
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -23,7 +23,6 @@ __all__ = [
     "extraction_prompt",
     "extraction_schema",
     "load_prompt",
-    "prompt_name",
 ]
 
 IS_A: Final = "is a"
@@ -49,16 +48,10 @@ def extraction_prompt(
     relations = list(dict.fromkeys(relations))
     values = {
         "text": text,
-        "relations": "; ".join(relations),
         "classes": "; ".join(c.label for c in snippet.classes) or "any",
         "definitions": "\n".join(_definitions(schema, snippet.properties)),
     }
     return ExtractionPrompt(prompt.messages(values), extraction_schema(relations), prompt.version)
-
-
-def prompt_name(profile: PromptProfile) -> Literal["extract-compact", "extract-full"]:
-    """Return the name of the extraction prompt that suits a model."""
-    return "extract-compact" if profile == "compact" else "extract-full"
 
 
 def extraction_schema(relations: Iterable[str] | None) -> dict[str, Any]:

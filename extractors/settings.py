@@ -11,7 +11,7 @@ from extractors.methods import FAST, Method
 from extractors.models.chat import PromptProfile
 from extractors.windows import WindowSize
 
-__all__ = ["ExtractionSettings", "ProfileSettings"]
+__all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,22 @@ def _profiles() -> Mapping[PromptProfile, ProfileSettings]:
         "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
         "full": ProfileSettings(WindowSize(sentences=6, words=150), maximum_tokens=2048),
     }
+
+
+@dataclass(frozen=True)
+class FormSettings:
+    """How forms are asked.
+
+    A field whose answer is less probable than `least_presence` is left empty. `maximum_properties` relations
+    are asked, those that fit the text best; an answer has at most `maximum_tokens` tokens. `kinds`: ask what
+    kind of thing each name is as well.
+    """
+
+    window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
+    least_presence: float = 0.2
+    maximum_properties: int = 20
+    maximum_tokens: int = 96
+    kinds: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,3 +68,4 @@ class ExtractionSettings:
     method: Method = FAST
     samples: int = 1
     profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)
+    form: FormSettings = field(default_factory=FormSettings)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from extractors.models import ChatModel, Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledForm, fill_with
 from extractors.models.limits import limit_of
 
 
@@ -77,6 +78,11 @@ class DeferredModel:
     async def at_once(self) -> int:
         """How many questions the model takes at a time. Raises what `complete` raises."""
         return await limit_of(await self._opened())
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form as the model does."""
+        model = await self._opened()
+        return await fill_with(model, form)
 
     async def _opened(self) -> ChatModel:
         async with self._opening:

@@ -12,11 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from extractors.calibration import Calibration, load_calibration
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.form import NONE
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.child import Child
-from extractors.models.forms import FilledField, FilledForm
+from extractors.models.forms import BlankForm, FilledField, FilledForm
 from extractors.models.replies import read_reply, read_tokens
 from extractors.models.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
 
@@ -44,15 +45,20 @@ class EmbeddedModel:
         threads: int | None = None,
         timeout_seconds: float = 120.0,
     ) -> None:
-        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing."""
+        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing.
+
+        The calibration that lies beside the adapter goes with it; raises `CalibrationError` for a broken one.
+        """
         if find_spec("xllamacpp") is None:
             raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
         weights = find_weights()
         self.name = "SmolLM2-135M-Instruct"
-        self._adapter = None
+        self._adapter: str | None = None
+        self._calibration: Calibration | None = None
         command = [sys.executable, "-P", str(_ENGINE), "--weights", str(weights)]
         if adapter is not None:
             find_adapter(adapter)
+            self._calibration = load_calibration(adapter.parent)
             self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
             command += ["--adapter", str(adapter)]
         command += [
@@ -106,24 +112,16 @@ class EmbeddedModel:
             adapter=self._adapter,
         )
 
-    async def fill(
-        self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
-    ) -> FilledForm:
+    async def fill(self, form: BlankForm) -> FilledForm:
         """Fill in a form; see `FormModel.fill`. The whole form has the time of one request."""
-        form = {
-            "opening": opening,
-            "headings": list(headings),
-            "none": NONE,
-            "least_presence": least_presence,
-            "max_tokens": max_tokens,
-        }
+        request = {**asdict(form), "none": NONE}
         begin = time.monotonic()
-        body = await asyncio.to_thread(self._child.ask, {"form": form}, self._timeout)
+        body = await asyncio.to_thread(self._child.ask, {"form": request}, self._timeout)
         if "fields" not in body:
             raise _refusal(body)
         fields = tuple(
-            FilledField(heading, presence, read_tokens(tokens))
-            for heading, (presence, tokens) in zip(headings, body["fields"], strict=True)
+            FilledField(blank.heading, presence, read_tokens(tokens))
+            for blank, (presence, tokens) in zip(form.fields, body["fields"], strict=True)
         )
         return FilledForm(
             fields,
@@ -132,6 +130,7 @@ class EmbeddedModel:
             seconds=time.monotonic() - begin,
             model=self.name,
             adapter=self._adapter,
+            calibration=self._calibration,
         )
 
     async def close(self) -> None:

@@ -1,9 +1,9 @@
 """The child process that holds the embedded model: JSON lines in, JSON lines out.
 
 A process of its own, because a crash of native code must not take the server along. Each request is one line:
-the body of an OpenAI chat completion, or {"form": {"opening", "headings", "none", "least_presence",
-"max_tokens"}}; each reply is one line, the engine's answer. The first line out is {"ready": true}. It ends
-when its input ends.
+the body of an OpenAI chat completion, or {"form": ...} with the fields of `extractors.models.forms.BlankForm`
+and the answer that means nothing was found, "none"; each reply is one line, the engine's answer. The first line
+out is {"ready": true}. It ends when its input ends.
 """
 
 from __future__ import annotations
@@ -48,27 +48,26 @@ def _start(arguments: argparse.Namespace) -> Any:
 _ALTERNATIVES = 12
 
 
-def _complete(server: Any, prompt: str, tokens: int) -> Any:
-    return server.handle_completions(
-        {
-            "prompt": prompt,
-            "n_predict": tokens,
-            "temperature": 0,
-            "n_probs": _ALTERNATIVES,
-            "cache_prompt": True,
-        }
-    )
+def _complete(server: Any, prompt: str, tokens: int, grammar: str | None = None) -> Any:
+    request = {
+        "prompt": prompt,
+        "n_predict": tokens,
+        "temperature": 0,
+        "n_probs": _ALTERNATIVES,
+        "cache_prompt": True,
+    }
+    return server.handle_completions(request | ({"grammar": grammar} if grammar else {}))
 
 
 def _fill(server: Any, form: Any) -> Any:
-    """Answer the headings one after another; what they share is computed once and kept by the engine.
+    """Answer the fields one after another; what they share is computed once and kept by the engine.
 
     Whether there is an answer is the probability of everything but "none" as its first token. Where that is
-    enough but "none" is the likeliest, the likeliest other token begins the answer.
+    enough the answer follows its grammar, which has no "none".
     """
     fields, read, written = [], 0, 0
-    for heading in form["headings"]:
-        prompt = form["opening"] + heading
+    for field in form["fields"]:
+        prompt = form["opening"] + field["heading"]
         body = _complete(server, prompt, 1)
         if "choices" not in body:
             return body
@@ -77,21 +76,13 @@ def _fill(server: Any, form: Any) -> Any:
         presence = min(1.0, max(0.0, 1.0 - none))
         read += body["timings"]["prompt_n"]
         tokens: list[Any] = []
-        others = [
-            one
-            for one in first
-            if one["token"] != form["none"] and one["token"].strip() and "\ufffd" not in one["token"]
-        ]
-        if presence >= form["least_presence"] and others:
-            start = others[0]
-            body = _complete(server, prompt + start["token"], form["max_tokens"])
+        if presence >= form["least_presence"]:
+            body = _complete(server, prompt, form["maximum_tokens"], field["grammar"])
             if "choices" not in body:
                 return body
             choice = body["choices"][0]
-            entries = [start, *choice["logprobs"]["content"]]
-            whole = choice["finish_reason"] != "length"
-            tokens = _pieces(entries if whole else _lines(entries))
-            read += body["timings"]["prompt_n"]
+            entries = choice["logprobs"]["content"]
+            tokens = _pieces(entries if choice["finish_reason"] != "length" else _lines(entries))
             written += len(entries)
         fields.append([presence, tokens])
     return {"fields": fields, "prompt_tokens": read, "completion_tokens": written}

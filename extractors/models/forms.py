@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from extractors.models.chat import Token
+from extractors.calibration import Calibration
+from extractors.errors import ModelRequestRefused
+from extractors.models.chat import ChatModel, Token
 
-__all__ = ["FilledField", "FilledForm", "FormModel"]
+__all__ = ["BlankField", "BlankForm", "FilledField", "FilledForm", "FormModel", "fill_with"]
+
+
+@dataclass(frozen=True)
+class BlankField:
+    """A heading, and the grammar (GBNF) of its answers, which allows everything but `none`."""
+
+    heading: str
+    grammar: str
+
+
+@dataclass(frozen=True)
+class BlankForm:
+    """What is asked about one text.
+
+    `opening` is what all fields share. A field whose answer is less probable than `least_presence` stays
+    empty, and an answer takes at most `maximum_tokens` tokens.
+    """
+
+    opening: str
+    fields: tuple[BlankField, ...]
+    least_presence: float
+    maximum_tokens: int
 
 
 @dataclass(frozen=True)
@@ -30,7 +53,10 @@ class FilledField:
 
 @dataclass(frozen=True)
 class FilledForm:
-    """All answers about one text, in the order of the headings, and what they cost."""
+    """All answers about one text, in the order of the headings, and what they cost.
+
+    `calibration` is what was fitted for the adapter: it turns the score of an answer into a probability.
+    """
 
     fields: tuple[FilledField, ...]
     prompt_tokens: int
@@ -38,18 +64,26 @@ class FilledForm:
     seconds: float
     model: str
     adapter: str | None
+    calibration: Calibration | None = None
 
 
 @runtime_checkable
 class FormModel(Protocol):
     """A model that was trained on the form of `extractors.form`."""
 
-    async def fill(
-        self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
-    ) -> FilledForm:
-        """Answer every heading on its own; fields less probable than `least_presence` are left empty.
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Answer every field on its own.
 
-        An answer takes at most `max_tokens` tokens. Raises `ModelUnavailable`, `ModelTimeout` or
+        Raises `ModelUnavailable`, `ModelTimeout` or
         `ModelRequestRefused`.
         """
         ...
+
+
+async def fill_with(model: ChatModel | FormModel, form: BlankForm) -> FilledForm:
+    """Have any model fill in a form; raises `ModelRequestRefused` for one that cannot."""
+    if not isinstance(model, FormModel):
+        raise ModelRequestRefused(
+            f"The model {model.name} was not trained on forms: choose another extraction method than fast."
+        )
+    return await model.fill(form)

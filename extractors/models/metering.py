@@ -15,6 +15,7 @@ from extractors.errors import (
 )
 from extractors.models.accounting import Account, Call, Outcome, accounts_open
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledForm, fill_with
 from extractors.models.limits import limit_of
 
 __all__ = ["MeteredModel"]
@@ -84,6 +85,20 @@ class MeteredModel:
     async def at_once(self) -> int:
         """Say how many questions the model takes at a time; see `Limited`."""
         return await limit_of(self.model)
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form as the model does; see `FormModel.fill`."""
+        begin = time.monotonic()
+        try:
+            filled = await fill_with(self.model, form)
+        except ModelError as error:
+            self._note(Call(_outcome(error), time.monotonic() - begin, attempts=error.attempts))
+            raise
+        except asyncio.CancelledError:
+            self._note(Call(Outcome.CANCELLED, time.monotonic() - begin))
+            raise
+        self._note(Call(Outcome.ANSWERED, filled.seconds, filled.prompt_tokens, filled.completion_tokens))
+        return filled
 
     def finish_task(self, seconds: float) -> None:
         """Count a task for which the model was asked."""

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from extractors.calibration import Calibration
+from extractors.copying import answer_grammar
 from extractors.errors import ModelReplyError, ModelRequestRefused
 from extractors.form import NONE, Field, field_of, opening
-from extractors.models.chat import Message, Reply, Token
-from extractors.models.forms import FilledField, FilledForm, FormModel
+from extractors.models.chat import ChatModel, Message, Reply, Token
+from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm, FormModel, fill_with
 from extractors.prompting import IS_A
 from extractors.readers.reading import Reading, Turn
 from extractors.reply import ReplyTriple
+from extractors.settings import FormSettings
 from extractors.windows import WindowSize
 from ontology.schema import Schema
 
-__all__ = ["FormReader", "FormSettings", "SpokenPair", "pairs_of"]
+__all__ = ["FormReader", "SpokenPair", "pairs_of"]
 
 _STAGE = "form"
 _VERSION = "form-1"
-
-
-@dataclass(frozen=True)
-class FormSettings:
-    """How forms are asked.
-
-    A field whose answer is less probable than `least_presence` is left empty. `maximum_properties` relations
-    are asked, those that fit the text best; an answer has at most `maximum_tokens` tokens. `kinds`: ask what
-    kind of thing each name is as well.
-    """
-
-    window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
-    least_presence: float = 0.2
-    maximum_properties: int = 20
-    maximum_tokens: int = 96
-    kinds: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,16 +60,13 @@ def _lines(tokens: Sequence[Token]) -> Iterable[list[Token]]:
 
 
 class FormReader:
-    """Fills in the form of a window; `calibration` turns the score of an answer into a probability."""
+    """Fills in the form of a window."""
 
     prompt_version = _VERSION
 
-    def __init__(
-        self, model: FormModel, settings: FormSettings, calibration: Calibration | None = None
-    ) -> None:
+    def __init__(self, model: ChatModel | FormModel, settings: FormSettings) -> None:
         self._model = model
         self._settings = settings
-        self._calibration = calibration
 
     @property
     def window(self) -> WindowSize:
@@ -97,29 +80,31 @@ class FormReader:
         if self._settings.kinds:
             fields.insert(0, Field(IS_A))
         fields = list({field.label: field for field in fields}.values())
-        head = opening(window_text)
+        copied, classified = answer_grammar(window_text), answer_grammar(window_text, free_value=True)
+        blank = BlankForm(
+            opening(window_text),
+            tuple(BlankField(f.heading, classified if f.label == IS_A else copied) for f in fields),
+            self._settings.least_presence,
+            self._settings.maximum_tokens,
+        )
         try:
-            form = await self._model.fill(
-                head,
-                [field.heading for field in fields],
-                least_presence=self._settings.least_presence,
-                max_tokens=self._settings.maximum_tokens,
-            )
+            form = await fill_with(self._model, blank)
         except (ModelReplyError, ModelRequestRefused) as error:
-            return Reading((), (_turn(head, fields, None, str(error)),), error)
+            return Reading((), (_turn(blank, None, str(error)),), error)
         triples = tuple(
-            ReplyTriple(pair.subject, field.label, pair.object, pair.raw, self._confidence(pair.score))
+            ReplyTriple(pair.subject, field.label, pair.object, pair.raw, _confidence(pair, form.calibration))
             for field, filled in zip(fields, form.fields, strict=True)
             for pair in pairs_of(filled)
         )
-        return Reading(triples, (_turn(head, fields, form, None),))
-
-    def _confidence(self, score: float) -> float:
-        return self._calibration.probability(score) if self._calibration else score
+        return Reading(triples, (_turn(blank, form, None),))
 
 
-def _turn(head: str, fields: Sequence[Field], form: FilledForm | None, error: str | None) -> Turn:
-    asked = head + "\n".join(field.heading for field in fields)
+def _confidence(pair: SpokenPair, calibration: Calibration | None) -> float:
+    return calibration.probability(pair.score) if calibration else pair.score
+
+
+def _turn(blank: BlankForm, form: FilledForm | None, error: str | None) -> Turn:
+    asked = blank.opening + "\n".join(field.heading for field in blank.fields)
     reply = None
     if form is not None:
         lines = [f"{filled.heading}{filled.text or NONE} [{filled.presence:.3f}]" for filled in form.fields]

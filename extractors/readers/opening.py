@@ -8,6 +8,7 @@ from typing import Final
 from extractors.methods import FAST, Method
 from extractors.models.chat import ChatModel
 from extractors.readers.agreement import Agreement
+from extractors.readers.form import FormReader
 from extractors.readers.reading import Reader
 from extractors.readers.sampling import SampledModel
 from extractors.readers.single_turn import SingleTurn
@@ -31,5 +32,7 @@ def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method =
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
         return Agreement(open_reader(sampled, settings, once), method.samples)
     if own_way:
+        if model.prompt_profile == "compact":
+            return FormReader(model, replace(settings.form, kinds=method.kinds))
         return SingleTurn(model, settings)
     return StagedReader(model, once, settings)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledForm, fill_with
 
 __all__ = ["SampledModel"]
 
@@ -34,6 +35,10 @@ class SampledModel:
         return await self._model.complete(
             messages, schema=schema, max_tokens=max_tokens, temperature=temperature or self._temperature
         )
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form as the other model does, which takes the likeliest answers always."""
+        return await fill_with(self._model, form)
 
     async def close(self) -> None:
         """Nothing to let go of."""

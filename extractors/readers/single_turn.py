@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from extractors.models.chat import ChatModel
-from extractors.prompting import extraction_prompt, load_prompt, prompt_name
+from extractors.prompting import extraction_prompt, load_prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.settings import ExtractionSettings
@@ -13,10 +13,11 @@ from ontology.schema import Schema
 __all__ = ["SingleTurn"]
 
 _STAGE = "triples"
+_PROMPT = "extract-full"
 
 
 class SingleTurn:
-    """Asks with the prompt of the model's profile, and once more when the reply is broken."""
+    """Asks one question a window, and once more when the reply is broken."""
 
     def __init__(self, model: ChatModel, settings: ExtractionSettings) -> None:
         """Read the prompt; raises `PromptError`."""
@@ -26,7 +27,7 @@ class SingleTurn:
             maximum_tokens=self._profile.maximum_tokens,
             retry_temperature=settings.retry_temperature,
         )
-        self._prompt = load_prompt(prompt_name(model.prompt_profile), settings.prompts)
+        self._prompt = load_prompt(_PROMPT, settings.prompts)
 
     @property
     def prompt_version(self) -> str:

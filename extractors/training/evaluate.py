@@ -18,18 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from extractors.calibration import fit_isotonic, reliability
+from extractors.copying import answer_grammar
 from extractors.errors import ModelReplyError
 from extractors.form import opening, read_answer
 from extractors.models.chat import Message
 from extractors.models.embedded import EmbeddedModel
+from extractors.models.forms import BlankField, BlankForm
 from extractors.models.weights import ADAPTER_PATH
 from extractors.readers.form import pairs_of
 from extractors.training.dataset import PLAN
+from extractors.training.relations import RENAMED
 
 __all__ = ["measure", "measure_run", "plan_schema"]
 
 _LEAST_PRESENCE = 0.05
 _SURE = 0.5
+KINDS_ASKED = tuple(f"{name}:" for name in ("is a", *RENAMED["is a"]))
 
 
 def plan_schema(names: list[str], classes: list[str], relations: list[str]) -> dict[str, Any]:
@@ -105,8 +109,17 @@ async def _plan(model: EmbeddedModel, example: dict[str, Any], found: _Found) ->
 
 async def _form(model: EmbeddedModel, example: dict[str, Any], found: _Found) -> None:
     kind = "city" if example["source"] == "city" else "topics"
-    headings = [one["heading"] for one in example["fields"]]
-    form = await model.fill(opening(example["text"]), headings, least_presence=_LEAST_PRESENCE, max_tokens=96)
+    copied, classified = (answer_grammar(example["text"], free_value=free) for free in (False, True))
+    blank = BlankForm(
+        opening(example["text"]),
+        tuple(
+            BlankField(one["heading"], classified if one["heading"].startswith(KINDS_ASKED) else copied)
+            for one in example["fields"]
+        ),
+        _LEAST_PRESENCE,
+        96,
+    )
+    form = await model.fill(blank)
     found.prompt_tokens += form.prompt_tokens
     found.completion_tokens += form.completion_tokens
     found.seconds += form.seconds

@@ -11,6 +11,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from extractors.models.chat import Message, PromptProfile, Reply, Token
 from extractors.pipeline import ExtractionSettings, Pipeline
+from extractors.settings import ProfileSettings
+from extractors.windows import WindowSize
 from ontology.schema import Schema
 from sparql.labels import LabelIndex
 
@@ -68,7 +70,7 @@ class ScriptedModel:
 
     name = "scripted"
 
-    def __init__(self, *script: Reply | Exception, profile: PromptProfile = "compact") -> None:
+    def __init__(self, *script: Reply | Exception, profile: PromptProfile = "full") -> None:
         self.prompt_profile: PromptProfile = profile
         self.script = list(script)
         self.asked: list[tuple[tuple[Message, ...], Mapping[str, Any] | None, float]] = []
@@ -112,5 +114,13 @@ def city_labels() -> LabelIndex:
     return index
 
 
+SMALL_WINDOWS: Mapping[PromptProfile, ProfileSettings] = {
+    "full": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
+    "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
+}
+"""Two sentences a window, so that a short text has several."""
+
+
 def pipeline(schema: Schema, model: ScriptedModel, **settings: Any) -> Pipeline:
+    settings.setdefault("profiles", SMALL_WINDOWS)
     return Pipeline(schema=schema, labels=city_labels(), model=model, settings=ExtractionSettings(**settings))

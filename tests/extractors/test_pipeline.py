@@ -120,7 +120,7 @@ async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schem
     assert not any(c.problems for c in extraction.candidates)
     assert columbia.value.startswith("https://w3id.org/urbankg/id/columbia-university-")
     assert (extraction.model, extraction.adapter) == ("scripted", "test-adapter")
-    assert extraction.prompt_version.startswith("extract-compact@")
+    assert extraction.prompt_version.startswith("extract-full@")
 
 
 async def test_entities_are_told_apart_into_known_and_new(schema: Schema) -> None:
@@ -142,17 +142,15 @@ async def test_a_model_that_says_nothing_yields_nothing(schema: Schema) -> None:
     assert [trace.error for trace in extraction.windows] == [None]
 
 
-async def test_the_compact_prompt_has_exactly_the_words_of_the_training(schema: Schema) -> None:
+async def test_the_model_is_held_to_the_relations_that_it_is_shown(schema: Schema) -> None:
     model = ScriptedModel(reply([]))
     await pipeline(schema, model).extract(COLUMBIA)
-    ((system, user), served, temperature) = model.asked[0]
-    assert system.content == "Extract facts from the text."
-    assert user.content.startswith("Relations: is a; ")
-    assert user.content.endswith(f"\nText: {COLUMBIA}")
+    ((_, user), served, temperature) = model.asked[0]
+    assert user.content.rstrip().endswith(COLUMBIA)
     assert served is not None
     offered = served["properties"]["triples"]["items"]["properties"]["relation"]["enum"]
-    assert user.content.splitlines()[0] == "Relations: " + "; ".join(offered)
     assert {"is a", "located in", "established"} <= set(offered)
+    assert all(f"- {relation}" in user.content for relation in offered)
     assert temperature == 0.0
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
 from extractors.calibration import Calibration
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Token
-from extractors.models.forms import FilledField, FilledForm, FormModel
-from extractors.readers.form import FormReader, FormSettings, pairs_of
+from extractors.models.forms import BlankForm, FilledField, FilledForm, FormModel
+from extractors.readers.form import FormReader, pairs_of
+from extractors.settings import FormSettings
 from ontology.schema import Schema
 from tests.extractors.scripted import ONTOLOGY
 
@@ -25,20 +26,25 @@ def tokens(*pieces: tuple[str, float]) -> tuple[Token, ...]:
 class ScriptedForm:
     """Answers headings by how they begin; what is not in the script is empty."""
 
-    def __init__(self, answers: Mapping[str, tuple[float, tuple[Token, ...]]]) -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, tuple[float, tuple[Token, ...]]],
+        calibration: Calibration | None = None,
+    ) -> None:
         self.answers = answers
+        self.calibration = calibration
         self.asked: list[str] = []
         self.opening = ""
 
-    async def fill(
-        self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
-    ) -> FilledForm:
-        self.opening, self.asked = opening, list(headings)
+    async def fill(self, form: BlankForm) -> FilledForm:
+        self.opening, self.asked = form.opening, [blank.heading for blank in form.fields]
         fields = []
-        for heading in headings:
+        for heading in self.asked:
             script = next((self.answers[key] for key in self.answers if heading.startswith(key)), (0.01, ()))
-            fields.append(FilledField(heading, script[0], script[1] if script[0] >= least_presence else ()))
-        return FilledForm(tuple(fields), 10, 5, 0.1, "scripted", "adapter")
+            fields.append(
+                FilledField(heading, script[0], script[1] if script[0] >= form.least_presence else ())
+            )
+        return FilledForm(tuple(fields), 10, 5, 0.1, "scripted", "adapter", self.calibration)
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +76,9 @@ async def test_a_field_below_the_least_presence_says_nothing(schema: Schema) -> 
 
 
 async def test_the_calibration_turns_scores_into_probabilities(schema: Schema) -> None:
-    model = ScriptedForm({"opened": (0.9, tokens((" Old Mill | 1921", 0.5)))})
     calibration = Calibration("isotonic", ((0.0, 0.1), (1.0, 0.9)), 100)
-    reading = await FormReader(model, FormSettings(), calibration).read(TEXT, schema)
+    model = ScriptedForm({"opened": (0.9, tokens((" Old Mill | 1921", 0.5)))}, calibration)
+    reading = await FormReader(model, FormSettings()).read(TEXT, schema)
     assert [triple.confidence for triple in reading.triples] == [pytest.approx(0.5)]
 
 
@@ -87,15 +93,11 @@ async def test_as_many_relations_are_asked_as_set_and_kinds_only_where_wanted(sc
 
 async def test_a_refusal_stands_in_the_reading_and_a_model_that_is_down_is_raised(schema: Schema) -> None:
     class Refusing(ScriptedForm):
-        async def fill(
-            self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
-        ) -> FilledForm:
+        async def fill(self, form: BlankForm) -> FilledForm:
             raise ModelRequestRefused("the text is too long")
 
     class Down(ScriptedForm):
-        async def fill(
-            self, opening: str, headings: Sequence[str], *, least_presence: float, max_tokens: int
-        ) -> FilledForm:
+        async def fill(self, form: BlankForm) -> FilledForm:
             raise ModelUnavailable("gone")
 
     reading = await FormReader(Refusing({}), FormSettings()).read(TEXT, schema)
