@@ -27,6 +27,7 @@ __all__ = ["Fact", "Sentence", "TestSet", "concepts_of", "read_ontology", "read_
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NAMESPACE: Final = "urn:text2kgbench:"
+_WIKIDATA: Final = re.compile(r'"pid"\s*:\s*"P\d+"|wikidata\.org/(?:entity|prop/direct)/P\d+')
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Sentence:
 class TestSet:
     """The sentences of one ontology; `gold` holds the facts of a sentence by its name, where they are known.
 
-    `digest` is a hash of the ontology and the sentences, so that a run can be told from another.
+    `digest` is a hash of the ontology and the sentences, so that a run can be told from another. `wikidata`:
+    the relations are Wikidata's, so the gold has dates as Wikidata has them.
     """
 
     __test__ = False
@@ -60,6 +62,7 @@ class TestSet:
     sentences: tuple[Sentence, ...]
     gold: Mapping[str, frozenset[Fact]]
     digest: str
+    wikidata: bool = False
 
 
 def read_test_set(ontology: Path, sentences: Path, gold: Path | None = None) -> TestSet:
@@ -91,6 +94,7 @@ def read_test_set(ontology: Path, sentences: Path, gold: Path | None = None) -> 
         sentences=tuple(found.values()),
         gold={identifier: frozenset(known) for identifier, known in facts.items()},
         digest=digest,
+        wikidata=_WIKIDATA.search(ontology.read_text(encoding="utf-8", errors="replace")) is not None,
     )
 
 

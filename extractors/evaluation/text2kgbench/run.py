@@ -12,10 +12,10 @@ from extractors.evaluation.text2kgbench.bootstrap import Estimate, estimate
 from extractors.evaluation.text2kgbench.folder import Answer, RunFolder
 from extractors.evaluation.text2kgbench.reading import Fact, Sentence, TestSet, concepts_of, relations_of
 from extractors.evaluation.text2kgbench.scoring import Counts, count
+from extractors.evaluation.text2kgbench.writing import as_wikidata_writes
 from extractors.prompting import IS_A
 from extractors.readers.costs import Cost, costs
 from extractors.readers.reading import Reader, Reading
-from ontology.schema import Schema
 
 __all__ = ["Result", "SetScores", "read_all", "score"]
 
@@ -64,7 +64,7 @@ async def read_all(
     `ModelUnavailable`, and `ModelTimeout` at the third sentence in a row that takes too long: run again, and
     it goes on from there.
     """
-    wanted = {sentence.identifier: (sentence, test.schema) for test in tests for sentence in test.sentences}
+    wanted = {sentence.identifier: (sentence, test) for test in tests for sentence in test.sentences}
     if len(wanted) < sum(len(test.sentences) for test in tests):
         raise EvaluationError("Two of the ontologies have sentences of the same id. Give each file once.")
     answers = {name: one for name, one in folder.answers(sample).items() if name in wanted}
@@ -74,16 +74,16 @@ async def read_all(
 
     async def work() -> None:
         nonlocal slow
-        for sentence, schema in waiting:
+        for sentence, test in waiting:
             try:
-                reading = await reader.read(sentence.text, schema)
+                reading = await reader.read(sentence.text, test.schema)
                 slow = 0
             except ModelTimeout as error:
                 slow += 1
                 if slow == _SLOW_IN_A_ROW:
                     raise
                 reading = Reading((), (), error)
-            answers[sentence.identifier] = _answer(reading, sentence, schema, folder, sample)
+            answers[sentence.identifier] = _answer(reading, sentence, test, folder, sample)
             tell(len(answers), len(wanted))
 
     tell(len(answers), len(wanted))
@@ -96,11 +96,12 @@ async def read_all(
     return answers
 
 
-def _answer(reading: Reading, sentence: Sentence, schema: Schema, folder: RunFolder, sample: int) -> Answer:
-    offered = relations_of(schema)
+def _answer(reading: Reading, sentence: Sentence, test: TestSet, folder: RunFolder, sample: int) -> Answer:
+    offered = relations_of(test.schema)
+    write = as_wikidata_writes if test.wikidata else str
     # What kind of thing something is, the benchmark states only where its ontology has a relation for it.
     facts = [
-        Fact(triple.subject, triple.relation, triple.object)
+        Fact(triple.subject, triple.relation, write(triple.object))
         for triple in reading.triples
         if triple.relation != IS_A or IS_A in offered
     ]

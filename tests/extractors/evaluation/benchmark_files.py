@@ -9,8 +9,8 @@ ONTOLOGY = {
     "id": "ont_1_harbour",
     "concepts": [{"qid": "Q1", "label": "harbour"}, {"qid": "Q2", "label": "human"}],
     "relations": [
-        {"pid": "P1", "label": "owned by", "domain": "Q1", "range": "Q2"},
-        {"pid": "P2", "label": "opening date", "domain": "Q1", "range": ""},
+        {"pid": "ownedBy", "label": "owned by", "domain": "Q1", "range": "Q2"},
+        {"pid": "openingDate", "label": "opening date", "domain": "Q1", "range": ""},
     ],
 }
 SENTENCES = {
