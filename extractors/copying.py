@@ -19,9 +19,8 @@ _FREE: Final = "[^|\\n]+"
 def answer_grammar(text: str, *, free_value: bool = False) -> str:
     """The grammar of an answer about `text`: lines of `subject | object`, after a space.
 
-    Both are runs of the text's words, broken only where words end; with `free_value` the object is not. A text
-    without words allows nothing but free words. Lines are not the same text twice in a row only by the model's
-    own choice.
+    Both are runs of the text's words, broken only where words end; with `free_value` the object is not. For a
+    text without words all words are free.
     """
     line = " ".join(text.split())
     units = list(_UNIT.finditer(line))
