@@ -14,12 +14,13 @@ __all__ = ["answer_grammar"]
 _UNIT: Final = re.compile(r"\w+|[^\w\s]")
 _STARTS: Final = re.compile(r"""[\w"'“‘(\[#$€£¥@&+-]""")
 _FREE: Final = "[^|\\n]+"
+_BAR: Final = "|"
 
 
 def answer_grammar(text: str, *, free_value: bool = False) -> str:
     """The grammar of an answer about `text`: lines of `subject | object`, after a space.
 
-    Both are runs of the text's words, broken only where words end; with `free_value` the object is not. For a
+    Both are runs of the text's words, broken only where words end, and without the bar that divides them; with `free_value` the object is not. For a
     text without words all words are free.
     """
     line = " ".join(text.split())
@@ -33,8 +34,10 @@ def answer_grammar(text: str, *, free_value: bool = False) -> str:
         "run ::= " + " | ".join(f"u{number}" for number in starts),
     ]
     for number, unit in enumerate(units):
+        if unit.group() == _BAR:
+            continue
         rest = ""
-        if number + 1 < len(units):
+        if number + 1 < len(units) and units[number + 1].group() != _BAR:
             gap = line[unit.end() : units[number + 1].start()]
             rest = f" ({_literal(gap)} u{number + 1})?" if gap else f" u{number + 1}?"
         rules.append(f"u{number} ::= {_literal(unit.group())}{rest}")
