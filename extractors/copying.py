@@ -20,8 +20,8 @@ _BAR: Final = "|"
 def answer_grammar(text: str, *, free_value: bool = False) -> str:
     """The grammar of an answer about `text`: lines of `subject | object`, after a space.
 
-    Both are runs of the text's words, broken only where words end, and without the bar that divides them; with `free_value` the object is not. For a
-    text without words all words are free.
+    Both are runs of the text's words, broken only where words end, and without the bar that divides them;
+    with `free_value` the object is not. For a text without words all words are free.
     """
     line = " ".join(text.split())
     units = list(_UNIT.finditer(line))
