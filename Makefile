@@ -9,7 +9,7 @@ W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote check bench jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -57,6 +57,10 @@ fuzz: setup
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup
 	$(BIN)/python benchmarks/endpoint.py
+
+# What extraction costs with the embedded model, stage by stage.
+extraction: setup
+	$(BIN)/python benchmarks/extraction.py
 
 runaway: setup
 	$(BIN)/python -m benchmarks.runaway
