@@ -28,10 +28,10 @@ from server.settings import load_settings
 SENTENCES = (
     "The Varga Museum, a private art museum in Szeged that was designed by Ilona Barta and opened in 1931 on "
     "the left bank of the Tisza, has a collection of 4,000 paintings today.",
-    "Completed in 1968 after a fire had destroyed the first one, the Lunde Bridge is 640 metres long, crosses "
-    "the river Glomma and connects the old town of Fredrikstad with the island of Kraka.",
-    "Kovalenko University, founded in 1874 by Petro Kovalenko as a school of mines, is a public university in "
-    "Kryvyi Rih with about 21,000 students, and its main building was designed by Olha Marchuk.",
+    "Completed in 1968 after a fire had destroyed the first one, the Lunde Bridge is 640 metres long, "
+    "crosses the river Glomma and connects the old town of Fredrikstad with the island of Kraka.",
+    "Kovalenko University, founded in 1874 by Petro Kovalenko as a school of mines, is a public university "
+    "in Kryvyi Rih with about 21,000 students, and its main building was designed by Olha Marchuk.",
 )
 METHODS = ("fast", "zero_shot", "without_refinement", "thorough")
 
