@@ -39,6 +39,7 @@ def train(
     instructions: Annotated[
         list[Path] | None, typer.Option(help="Files of dialogs, as `urbankg trajectories` writes them.")
     ] = None,
+    start: Annotated[Path | None, typer.Option(help="Folder of a run to go on from.")] = None,
     minutes: Annotated[float, typer.Option(min=0.1, help="End after so long at the latest.")] = 90.0,
     epochs: Annotated[int, typer.Option(min=1)] = 1,
     city: Annotated[int, typer.Option(min=1, help="Composed passages about cities.")] = 4000,
@@ -48,6 +49,10 @@ def train(
         list[str] | None, typer.Option(help="An ontology that the first half of the training leaves out.")
     ] = None,
     batch: Annotated[int, typer.Option(min=1)] = 16,
+    learning_rate: Annotated[float, typer.Option(min=0)] = 1e-3,
+    decay: Annotated[
+        float, typer.Option(min=0.01, max=1, help="Share of the run in which the rate falls.")
+    ] = 0.4,
     seed: Annotated[int, typer.Option()] = 7,
     compiled: Annotated[bool, typer.Option(help="Compile the layers first; needs a C++ compiler.")] = True,
 ) -> None:
@@ -66,10 +71,19 @@ def train(
     run = Run(
         out,
         adapter or out / "adapter.gguf",
-        TunerSettings(epochs=epochs, minutes=minutes, batch=batch, seed=seed, compile=compiled),
+        TunerSettings(
+            epochs=epochs,
+            minutes=minutes,
+            batch=batch,
+            learning_rate=learning_rate,
+            decay=decay,
+            seed=seed,
+            compile=compiled,
+        ),
         Mixture(city, plans, repeats, tuple(later or ())),
         text2kgbench,
         tuple(instructions or ()),
+        start,
     )
     run_training(run, lambda line: _told.print(line))
 

@@ -72,7 +72,8 @@ class Tuner:
     Base and adapter compute in bfloat16; the optimiser keeps the adapter in float32.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, start: Path | None = None) -> None:
+        """Open the base; `start` is a folder with an adapter to train on, else a new one begins."""
         torch.manual_seed(settings.seed)
         self.settings = settings
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -82,7 +83,12 @@ class Tuner:
             target_modules="all-linear", task_type="CAUSAL_LM",
         )  # fmt: skip
         self.base_config = base.config
-        self.model: PeftModel = get_peft_model(base.to(torch.bfloat16), config, autocast_adapter_dtype=False)
+        base = base.to(torch.bfloat16)
+        self.model: PeftModel = (
+            get_peft_model(base, config, autocast_adapter_dtype=False)
+            if start is None
+            else PeftModel.from_pretrained(base, start, is_trainable=True, autocast_adapter_dtype=False)
+        )
         self.model.to(self.device)
         self._inner = self.model.base_model.model
         self._weights = [weight for weight in self.model.parameters() if weight.requires_grad]

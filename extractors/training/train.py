@@ -30,7 +30,7 @@ class Run:
     """What a run is made of; `out` takes data, safetensors and records, `adapter` is the GGUF file to write.
 
     `text2kgbench` is an unpacked `wikidata_tekgen` folder, `instructions` are files of a teacher's
-    trajectories.
+    trajectories. `start` is the folder of a run to go on from; its record is kept in this one's.
     """
 
     out: Path
@@ -39,6 +39,7 @@ class Run:
     mixture: Mixture = field(default_factory=Mixture)
     text2kgbench: Path | None = None
     instructions: tuple[Path, ...] = ()
+    start: Path | None = None
 
 
 def train(run: Run, tell: Callable[[str], None]) -> None:
@@ -52,11 +53,13 @@ def train(run: Run, tell: Callable[[str], None]) -> None:
     write(training, run.out / "train.jsonl")
     write(held_out, run.out / "validation.jsonl")
     tell(f"{len(training)} training and {len(held_out)} validation examples")
-    tuner = Tuner(run.settings)
+    before = json.loads((run.start / "record.json").read_text(encoding="utf-8")) if run.start else None
+    tuner = Tuner(run.settings, run.start / "adapter" if run.start else None)
     done = tuner.train(training, run.out / "adapter", note=tell)
     tuner.save(run.out / "adapter")
     done.validation_loss = tuner.validate(held_out[:256])
     record = {
+        "before": before,
         "device": str(tuner.device),
         "settings": asdict(run.settings),
         "mixture": asdict(run.mixture),
