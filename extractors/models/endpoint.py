@@ -152,6 +152,19 @@ class Endpoint:
         except (httpx.TransportError, httpx.InvalidURL, httpx.StreamError) as error:
             raise self._down(error) from error
 
+    async def post(self, path: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Post a request whose answer comes in one piece. Raises `AttemptFailed`."""
+        limits = httpx.Timeout(self.timeouts.connect, read=self.timeouts.first_token)
+        try:
+            response = await self._http.post(self.root + path, json=request, timeout=limits)
+        except httpx.ReadTimeout:
+            raise self._silent(self.timeouts.first_token) from None
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise self._down(error) from error
+        if not response.is_success:
+            raise self._refusal(response)
+        return self._body(response.text)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()

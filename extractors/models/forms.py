@@ -14,10 +14,14 @@ __all__ = ["BlankField", "BlankForm", "FilledField", "FilledForm", "FormModel", 
 
 @dataclass(frozen=True)
 class BlankField:
-    """A heading, and the grammar (GBNF) of its answers, which allows everything but `none`."""
+    """A heading, and the grammar (GBNF) of its answers, which allows everything but `none`.
+
+    With `free_value` the value of a pair need not be copied from the text, for those that take no grammar.
+    """
 
     heading: str
     grammar: str
+    free_value: bool = False
 
 
 @dataclass(frozen=True)

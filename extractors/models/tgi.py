@@ -19,7 +19,9 @@ from extractors.models.accounting import party
 from extractors.models.canary import SCHEMA_MESSAGES, SchemaState
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.circuit import Circuit
+from extractors.models.completions import Filling, fill_over_http
 from extractors.models.endpoint import AttemptFailed, Endpoint, Timeouts
+from extractors.models.forms import BlankForm, FilledForm
 from extractors.models.meeting import Met, chat_request, try_out
 from extractors.models.replies import find_document, read_reply
 from extractors.models.reply_watch import ReplyWatch, conforms
@@ -158,18 +160,41 @@ class HttpModel:
         """Answer the dialog; see `ChatModel.complete`."""
         if schema is not None:
             check_schema(schema)
-        self._circuit.check()
         begin = self._clock()
 
         async def attempt() -> Reply:
             met = await self._meet()
             return await self._ask(met, tuple(messages), schema, max_tokens, temperature)
 
+        reply, attempts = await self._in_turn(attempt)
+        return replace(reply, seconds=self._clock() - begin, attempts=attempts)
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form, where the server's model was trained as the embedded one; see `FormModel.fill`."""
+        begin = self._clock()
+
+        async def attempt() -> tuple[Met, Filling]:
+            met = await self._meet()
+            return met, await fill_over_http(self._endpoint, met, form)
+
+        (met, filling), _ = await self._in_turn(attempt)
+        return FilledForm(
+            filling.fields,
+            filling.prompt_tokens,
+            filling.completion_tokens,
+            self._clock() - begin,
+            met.base or self.name,
+            met.adapter_name,
+        )
+
+    async def _in_turn(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
+        """Try when a place is free; gives the number of attempts too."""
+        self._circuit.check()
         try:
             async with asyncio.timeout(self._timeouts.queue) as patience, self._slots.turn(party()):
                 patience.reschedule(None)
                 with self._circuit.call():
-                    reply, attempts = await self._retried(attempt)
+                    answer = await self._retried(attempt)
         except TimeoutError:
             raise ModelUnavailable(
                 f"no place at the model server came free within {self._timeouts.queue:g} s: send fewer texts "
@@ -177,7 +202,7 @@ class HttpModel:
                 overloaded=True,
             ) from None
         self._problem = None
-        return replace(reply, seconds=self._clock() - begin, attempts=attempts)
+        return answer
 
     async def _retried(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
         """Try again where that can help, within the time for the whole; gives the number of attempts too."""

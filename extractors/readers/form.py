@@ -83,7 +83,12 @@ class FormReader:
         copied, classified = answer_grammar(window_text), answer_grammar(window_text, free_value=True)
         blank = BlankForm(
             opening(window_text),
-            tuple(BlankField(f.heading, classified if f.label == IS_A else copied) for f in fields),
+            tuple(
+                BlankField(f.heading, classified, free_value=True)
+                if f.label == IS_A
+                else BlankField(f.heading, copied)
+                for f in fields
+            ),
             self._settings.least_presence,
             self._settings.maximum_tokens,
         )

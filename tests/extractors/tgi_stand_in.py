@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import socket
 import threading
@@ -48,6 +49,8 @@ class StandIn:
     """The router's state: how it answers, what is to go wrong next, and what it was asked.
 
     `adapters` are loaded and listed, `unlisted` loaded alone. `heeds` is off for a server that drops schemas.
+    `writes` says how a plain prompt goes on, by how its last line begins: the probability that it is not
+    " none", and the words then. `completions` are the bodies of such requests.
     """
 
     answer: str = '{"triples":[]}'
@@ -73,6 +76,9 @@ class StandIn:
     at_once: int = 0
     most_at_once: int = 0
     abandoned: int = 0
+    writes: dict[str, tuple[float, str]] = field(default_factory=dict)
+    completions: list[dict[str, Any]] = field(default_factory=list)
+    silent_logprobs: bool = False
 
     def application(self) -> FastAPI:
         """Build the ASGI app."""
@@ -119,6 +125,14 @@ class StandIn:
         @app.post("/v1/chat/completions")
         async def chat(request: Request) -> Response:
             return await self._chat(request)
+
+        @app.post("/generate" if self.kind == "tgi" else "/v1/completions")
+        async def complete(request: Request) -> Response:
+            body = await request.json()
+            self.completions.append(body)
+            if self.silent_logprobs:
+                return JSONResponse({"choices": [{"text": " none", "finish_reason": "stop"}]})
+            return JSONResponse(completion(self.writes, body))
 
         return app
 
@@ -333,3 +347,35 @@ def running(stand_in: StandIn, port: int | None = None) -> Iterator[StandIn]:
         stand_in.gate.set()
         server.should_exit = True
         thread.join(timeout=60)
+
+
+def completion(writes: dict[str, tuple[float, str]], body: dict[str, Any]) -> dict[str, Any]:
+    """A plain completion, as TGI or the others give it: word by word, " none" where nothing is written."""
+    prompt = body.get("inputs") or body["prompt"]
+    line = prompt.rpartition("\n")[2]
+    presence, words = next((writes[key] for key in writes if line.startswith(key)), (0.0, ""))
+    said = line.partition(":")[2]
+    pieces = [piece for piece in re.split(r"(?= )|(?<=\n)|(?=\n)", words) if piece]
+    rest = re.split(r"(?= )|(?<=\n)|(?=\n)", words[len(said) :])
+    limit = body["parameters"]["max_new_tokens"] if "inputs" in body else body["max_tokens"]
+    none, first = max(1 - presence, 1e-9), max(presence, 1e-9)
+    if not said:
+        tops = {" none": math.log(none), **({pieces[0]: math.log(first)} if pieces else {})}
+        rest = [max(tops, key=lambda word: tops[word]), *pieces[1:]]
+    else:
+        rest = [piece for piece in rest if piece]
+        tops = {rest[0]: math.log(0.9)} if rest else {}
+    logs = [tops.get(piece, math.log(0.9)) for piece in rest[:limit]]
+    reason = "length" if len(rest) > limit else "stop"
+    if "inputs" in body:
+        tokens = [{"id": 1, "text": w, "logprob": log, "special": False}
+                  for w, log in zip(rest[:limit], logs, strict=True)]  # fmt: skip
+        tokens = tokens or [{"id": 2, "text": "<|im_end|>", "logprob": 0.0, "special": True}]
+        top = [{"id": 1, "text": w, "logprob": log, "special": False} for w, log in tops.items()]
+        details = {"finish_reason": "length" if reason == "length" else "eos_token",
+                   "generated_tokens": len(tokens), "tokens": tokens, "top_tokens": [top]}  # fmt: skip
+        return {"generated_text": "".join(rest[:limit]), "details": details}
+    ended = rest[:limit] or ["<|im_end|>"]
+    logprobs = {"tokens": ended, "token_logprobs": logs or [0.0], "top_logprobs": [tops]}
+    choice = {"index": 0, "text": "".join(rest[:limit]), "finish_reason": reason, "logprobs": logprobs}
+    return {"object": "text_completion", "choices": [choice], "usage": _usage(len(ended))}
