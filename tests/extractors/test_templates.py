@@ -16,7 +16,7 @@ from extractors.templates import (
 
 
 def test_every_shipped_prompt_can_be_used_and_says_what_it_is_for() -> None:
-    assert {"extract-compact", "extract-full", "verify", "update"} <= set(prompt_names())
+    assert {"extract-full", "ask-compact", "verify", "update"} <= set(prompt_names())
     assert all(load_prompt(name).purpose for name in prompt_names())
 
 

@@ -53,7 +53,7 @@ def test_the_prompts_are_listed_shown_and_copied_out(tmp_path: Path) -> None:
     runner = CliRunner()
     listed = runner.invoke(app, ["prompts"])
     assert listed.exit_code == 0
-    assert "extract-compact" in listed.stdout
+    assert "extract-full" in listed.stdout
     assert "examples.jsonl" in listed.stdout
     copied = runner.invoke(app, ["prompts", "verify", "--export", str(tmp_path)])
     assert copied.stdout.split() == [str(tmp_path / "verify.md")]
