@@ -151,6 +151,7 @@ def _open(parts: EngineParts) -> Engines:
             prompts=settings.prompts,
             method=method_named(settings.extraction_method),
             samples=settings.extraction_samples,
+            minimum_confidence=settings.extraction_confidence,
         ),
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.

@@ -141,6 +141,13 @@ class Settings(BaseModel):
         description="How often each window is read; of several readings, by chance, what most agree on is "
         "kept, with their share as its confidence. The embedded model's `fast` reads once.",
     )
+    extraction_confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A statement that is less probable waits in review. Models that tell no probabilities are "
+        "not affected.",
+    )
     prompts: Path | None = Field(
         None, description="Folder of prompt files that stand in for the shipped ones, by name."
     )

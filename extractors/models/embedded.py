@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from extractors.calibration import Calibration, load_calibration
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.form import NONE
 from extractors.models.chat import Message, PromptProfile, Reply
@@ -45,20 +44,15 @@ class EmbeddedModel:
         threads: int | None = None,
         timeout_seconds: float = 120.0,
     ) -> None:
-        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing.
-
-        The calibration that lies beside the adapter goes with it; raises `CalibrationError` for a broken one.
-        """
+        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing."""
         if find_spec("xllamacpp") is None:
             raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
         weights = find_weights()
         self.name = "SmolLM2-135M-Instruct"
         self._adapter: str | None = None
-        self._calibration: Calibration | None = None
         command = [sys.executable, "-P", str(_ENGINE), "--weights", str(weights)]
         if adapter is not None:
             find_adapter(adapter)
-            self._calibration = load_calibration(adapter.parent)
             self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
             command += ["--adapter", str(adapter)]
         command += [
@@ -130,7 +124,6 @@ class EmbeddedModel:
             seconds=time.monotonic() - begin,
             model=self.name,
             adapter=self._adapter,
-            calibration=self._calibration,
         )
 
     async def close(self) -> None:

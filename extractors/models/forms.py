@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from extractors.calibration import Calibration
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import ChatModel, Token
 
@@ -57,10 +56,7 @@ class FilledField:
 
 @dataclass(frozen=True)
 class FilledForm:
-    """All answers about one text, in the order of the headings, and what they cost.
-
-    `calibration` is what was fitted for the adapter: it turns the score of an answer into a probability.
-    """
+    """All answers about one text, in the order of the headings, and what they cost."""
 
     fields: tuple[FilledField, ...]
     prompt_tokens: int
@@ -68,7 +64,6 @@ class FilledForm:
     seconds: float
     model: str
     adapter: str | None
-    calibration: Calibration | None = None
 
 
 @runtime_checkable

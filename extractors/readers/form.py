@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from extractors.calibration import Calibration
 from extractors.copying import answer_grammar
 from extractors.errors import ModelReplyError, ModelRequestRefused
 from extractors.form import NONE, Field, field_of, opening
@@ -97,15 +96,11 @@ class FormReader:
         except (ModelReplyError, ModelRequestRefused) as error:
             return Reading((), (_turn(blank, None, str(error)),), error)
         triples = tuple(
-            ReplyTriple(pair.subject, field.label, pair.object, pair.raw, _confidence(pair, form.calibration))
+            ReplyTriple(pair.subject, field.label, pair.object, pair.raw, pair.score)
             for field, filled in zip(fields, form.fields, strict=True)
             for pair in pairs_of(filled)
         )
         return Reading(triples, (_turn(blank, form, None),))
-
-
-def _confidence(pair: SpokenPair, calibration: Calibration | None) -> float:
-    return calibration.probability(pair.score) if calibration else pair.score
 
 
 def _turn(blank: BlankForm, form: FilledForm | None, error: str | None) -> Turn:

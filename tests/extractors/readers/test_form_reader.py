@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from extractors.calibration import Calibration
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm, FormModel
@@ -26,13 +25,8 @@ def tokens(*pieces: tuple[str, float]) -> tuple[Token, ...]:
 class ScriptedForm:
     """Answers headings by how they begin; what is not in the script is empty."""
 
-    def __init__(
-        self,
-        answers: Mapping[str, tuple[float, tuple[Token, ...]]],
-        calibration: Calibration | None = None,
-    ) -> None:
+    def __init__(self, answers: Mapping[str, tuple[float, tuple[Token, ...]]]) -> None:
         self.answers = answers
-        self.calibration = calibration
         self.asked: list[str] = []
         self.opening = ""
 
@@ -44,7 +38,7 @@ class ScriptedForm:
             fields.append(
                 FilledField(heading, script[0], script[1] if script[0] >= form.least_presence else ())
             )
-        return FilledForm(tuple(fields), 10, 5, 0.1, "scripted", "adapter", self.calibration)
+        return FilledForm(tuple(fields), 10, 5, 0.1, "scripted", "adapter")
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +67,6 @@ async def test_a_field_below_the_least_presence_says_nothing(schema: Schema) -> 
     reading = await FormReader(model, FormSettings(least_presence=0.2)).read(TEXT, schema)
     assert reading.triples == ()
     assert reading.failure is None
-
-
-async def test_the_calibration_turns_scores_into_probabilities(schema: Schema) -> None:
-    calibration = Calibration("isotonic", ((0.0, 0.1), (1.0, 0.9)), 100)
-    model = ScriptedForm({"opened": (0.9, tokens((" Old Mill | 1921", 0.5)))}, calibration)
-    reading = await FormReader(model, FormSettings()).read(TEXT, schema)
-    assert [triple.confidence for triple in reading.triples] == [pytest.approx(0.5)]
 
 
 async def test_as_many_relations_are_asked_as_set_and_kinds_only_where_wanted(schema: Schema) -> None:
