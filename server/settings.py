@@ -145,8 +145,8 @@ class Settings(BaseModel):
         0.5,
         ge=0,
         le=1,
-        description="A statement that is less probable waits in review. Models that tell no probabilities are "
-        "not affected.",
+        description="A statement that is less probable waits in review. Models that tell no probabilities "
+        "are not affected.",
     )
     prompts: Path | None = Field(
         None, description="Folder of prompt files that stand in for the shipped ones, by name."
