@@ -99,6 +99,7 @@ class FormReader:
             ReplyTriple(pair.subject, field.label, pair.object, pair.raw, pair.score)
             for field, filled in zip(fields, form.fields, strict=True)
             for pair in pairs_of(filled)
+            if pair.score >= self._settings.least_score
         )
         return Reading(triples, (_turn(blank, form, None),))
 
