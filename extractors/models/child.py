@@ -16,6 +16,7 @@ from extractors.errors import ModelTimeout, ModelUnavailable
 __all__ = ["Child"]
 
 _END = None
+_LAST_WORDS_SECONDS = 5.0
 
 
 class Child:
@@ -28,6 +29,7 @@ class Child:
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._errors: collections.deque[str] = collections.deque(maxlen=20)
+        self._draining: threading.Thread | None = None
         self._finalizer: weakref.finalize[Any, Child] | None = None
 
     def start(self) -> None:
@@ -62,7 +64,8 @@ class Child:
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
         threading.Thread(target=_read, args=(process.stdout, self._lines), daemon=True).start()
-        threading.Thread(target=_drain, args=(process.stderr, self._errors), daemon=True).start()
+        self._draining = threading.Thread(target=_drain, args=(process.stderr, self._errors), daemon=True)
+        self._draining.start()
         self._receive(self._start_seconds)
 
     def _exchange(self, line: str, seconds: float) -> Any:
@@ -89,6 +92,8 @@ class Child:
         return json.loads(line)
 
     def _died(self) -> ModelUnavailable:
+        if self._draining is not None:
+            self._draining.join(_LAST_WORDS_SECONDS)  # what it said last may still be in the pipe
         said = " ".join(self._errors).strip()[-300:]
         status = self._process.wait() if self._process is not None else None
         self._kill()

@@ -71,6 +71,8 @@ class JobWorker:
     @asynccontextmanager
     async def working(self, opened: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
         """Work while the block runs, from when ``opened`` returns; what is under way then is kept."""
+        # Before the first request: what comes in from now on is not left over from an earlier server.
+        await asyncio.to_thread(self._store.drop_unaccepted)
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -116,7 +118,6 @@ class JobWorker:
 
     async def _reconcile(self) -> None:
         """Ask the graph what became of the documents that a crash or an end interrupted."""
-        await asyncio.to_thread(self._store.drop_unaccepted)
         for work in await asyncio.to_thread(self._progress.interrupted):
             if not await self._is_there_already(work) and work.state is DocumentState.EXTRACTING:
                 await asyncio.to_thread(self._progress.put_back, work)
