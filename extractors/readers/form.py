@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,11 +27,10 @@ _VERSION = "form-1"
 
 @dataclass(frozen=True)
 class SpokenPair:
-    """A pair of an answer, the line it stands in, and the probability of just these words, 0 to 1."""
+    """A pair of an answer, and the probability of just these words, 0 to 1."""
 
     subject: str
     object: str
-    raw: str
     score: float
 
 
@@ -43,7 +43,7 @@ def pairs_of(filled: FilledField) -> tuple[SpokenPair, ...]:
         key = (" ".join(subject.split()), " ".join(value.split()))
         if bar and all(key) and key not in found:
             score = math.exp(min(0.0, math.fsum(token.logprob for token in line)))
-            found[key] = SpokenPair(*key, raw.strip(), score)
+            found[key] = SpokenPair(*key, score)
     return tuple(found.values())
 
 
@@ -96,12 +96,18 @@ class FormReader:
         except (ModelReplyError, ModelRequestRefused) as error:
             return Reading((), (_turn(blank, None, str(error)),), error)
         triples = tuple(
-            ReplyTriple(pair.subject, field.label, pair.object, pair.raw, pair.score)
+            _triple(field, pair)
             for field, filled in zip(fields, form.fields, strict=True)
             for pair in pairs_of(filled)
             if pair.score >= self._settings.least_score
         )
         return Reading(triples, (_turn(blank, form, None),))
+
+
+def _triple(field: Field, pair: SpokenPair) -> ReplyTriple:
+    said = {"subject": pair.subject, "relation": field.label, "object": pair.object}
+    raw = json.dumps(said, ensure_ascii=False)
+    return ReplyTriple(pair.subject, field.label, pair.object, raw, pair.score)
 
 
 def _turn(blank: BlankForm, form: FilledForm | None, error: str | None) -> Turn:
