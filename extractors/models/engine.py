@@ -71,21 +71,30 @@ def _fill(server: Any, form: Any) -> Any:
         body = _complete(server, prompt, 1)
         if "choices" not in body:
             return body
-        first = body["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        none = sum(math.exp(one["logprob"]) for one in first if one["token"] == form["none"])
-        presence = min(1.0, max(0.0, 1.0 - none))
+        first = _entries(body)
+        presence = _presence(first[0]["top_logprobs"], form["none"]) if first else 0.0
         read += body["timings"]["prompt_n"]
         tokens: list[Any] = []
         if presence >= form["least_presence"]:
             body = _complete(server, prompt, form["maximum_tokens"], field["grammar"])
             if "choices" not in body:
                 return body
-            choice = body["choices"][0]
-            entries = choice["logprobs"]["content"]
-            tokens = _pieces(entries if choice["finish_reason"] != "length" else _lines(entries))
+            entries = _entries(body)
+            whole = body["choices"][0]["finish_reason"] != "length"
+            tokens = _pieces(entries if whole else _lines(entries))
             written += len(entries)
         fields.append([presence, tokens])
     return {"fields": fields, "prompt_tokens": read, "completion_tokens": written}
+
+
+def _entries(body: Any) -> list[Any]:
+    """The tokens of a completion; the engine leaves them out where the end came first."""
+    return ((body["choices"][0].get("logprobs") or {}).get("content")) or []
+
+
+def _presence(alternatives: list[Any], none: str) -> float:
+    said = sum(math.exp(one["logprob"]) for one in alternatives if one["token"] == none)
+    return min(1.0, max(0.0, 1.0 - said))
 
 
 def _lines(entries: list[Any]) -> list[Any]:
