@@ -203,6 +203,9 @@ def _parse_geojson(text: str) -> BaseGeometry:
     return shape
 
 
+_DIGITS_BEHIND_THE_POINT = (-1, 17, 20, 25, 40, 100, 340)
+
+
 def _check_finite(shape: BaseGeometry) -> None:
     has_z = bool(shapely.has_z(shape))
     if not numpy.isfinite(shapely.get_coordinates(shape, include_z=has_z)).all():
@@ -212,12 +215,16 @@ def _check_finite(shape: BaseGeometry) -> None:
 
 
 def _exact_wkt(shape: BaseGeometry) -> str:
-    """WKT that reads back as the very same numbers, in as few digits as GEOS finds, else in all."""
-    text: str = shapely.to_wkt(shape, rounding_precision=-1)
-    if shapely.from_wkt(text) == shape:
-        return text
-    digits: str = shapely.to_wkt(shape, rounding_precision=17)
-    return digits
+    """WKT that reads back as the very same numbers, in as few digits as GEOS finds, else in more.
+
+    GEOS counts digits behind the point, so numbers near 0 need more of them than a number has in all.
+    """
+    text: str = ""
+    for digits in _DIGITS_BEHIND_THE_POINT:
+        text = shapely.to_wkt(shape, rounding_precision=digits)
+        if shapely.from_wkt(text) == shape:
+            break
+    return text
 
 
 def _without_rings(shape: BaseGeometry) -> BaseGeometry:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
@@ -265,6 +265,8 @@ def drawn_shapes(draw: st.DrawFn) -> BaseGeometry:
 
 
 @given(drawn_shapes(), st.sampled_from(sorted(GEOMETRY_LITERALS, key=str)))
+@example(shapely.box(0, 0.0008023340253407312, 1, 1.0008023340253407), WKT_LITERAL)
+@example(shapely.box(0, 1.2345678901234567e-12, 1, 1), WKT_LITERAL)
 def test_a_shape_written_and_read_again_is_the_same(shape: BaseGeometry, datatype: NamedNode) -> None:
     assert parse_geometry(write_geometry(shape, datatype)) == shape
 
