@@ -7,9 +7,10 @@ PORT ?= 8000
 BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
+SEARCHES ?= 3
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -34,6 +35,10 @@ test-slow: setup
 # Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
 test-remote: setup
 	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/test_remote_store.py
+
+# New cases for the tests of properties, which the everyday run tries with the same ones each time.
+search: setup
+	for turn in $$(seq $(SEARCHES)); do $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=search || exit 1; done
 
 check: setup
 	$(BIN)/ruff check .

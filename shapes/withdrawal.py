@@ -166,12 +166,19 @@ class Withdrawals:
         gate = self._writer.gate
         assert gate is not None
 
+        standing = self._writer.derive(come, frozenset(out))
+
         def derive(added: Collection[Triple], removed: Collection[Triple]) -> Delta:
             held = {triple for triple in added if triple in out}
             new = (set(added) - held) | come
-            return self._writer.derive(frozenset(new), (frozenset(out) - held) | frozenset(removed))
+            whole = self._writer.derive(frozenset(new), (frozenset(out) - held) | frozenset(removed))
+            return Delta(
+                whole.additions - standing.additions | standing.removals - whole.removals,
+                whole.removals - standing.removals | standing.additions - whole.additions,
+            )
 
-        before = Overlay(self._store, come, out)
+        # What followed from the triples that are out is out too: it must not pass for an older violation.
+        before = Overlay(self._store, come | standing.additions, frozenset(out) | standing.removals)
         return gate.select(before, statements, frozenset(), derive, partial=True)
 
     def _statement(self, triple: Triple) -> Statement:

@@ -27,7 +27,7 @@ DOCUMENTS = {
         kind("b"),
     ],
     "b is there": [*placed("b", "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))"), kind("b")],
-    "a seats 6": [kind("a"), said("a", "seats", "6")],
+    "a seats 8": [kind("a"), said("a", "seats", "8")],
     "a is near b": [kind("a"), kind("b"), Triple(ex("a"), ex("near"), ex("b"))],
     "b is near a": [kind("a"), kind("b"), Triple(ex("b"), ex("near"), ex("a"))],
     "stated already": [said("c", "known", "well"), kind("c"), said("c", "capacity", "9")],
@@ -110,6 +110,21 @@ def test_what_was_refused_because_of_a_removed_text_comes_in(city: City):
     assert city.waiting() == set()
     city.remove("six")
     assert not any(city.store.match(ex("x"), None, None))
+
+
+@pytest.mark.parametrize("inferring", [False, True])
+def test_what_another_text_also_says_stays_before_what_waited(tmp_path: Path, inferring: bool):
+    """Removal takes what only the document supported; it does not judge anew what others support."""
+    city = City(tmp_path, inferring=inferring)
+    city.state([Triple(ex("seats"), RDFS.subPropertyOf, ex("capacity"))])
+    first = said("x", "seats" if inferring else "capacity", "6")
+    city.post("first", [kind("x"), first])
+    city.post("five", [kind("x"), said("x", "capacity", "5")])
+    city.post("six", [kind("x"), said("x", "capacity", "6")])
+    removal = city.remove("first")
+    assert removal.revived == ()
+    assert city.waiting() == {str(said("x", "capacity", "5"))}
+    assert set(city.store.match(ex("x"), ex("capacity"), None)) == {said("x", "capacity", "6")}
 
 
 def test_a_person_s_no_outlives_the_text_but_not_its_words(city: City):
