@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
-from extractors.errors import ExtractionError
+from extractors.errors import ExtractionError, OpenModeUnsupported
+from extractors.models.chat import PromptProfile
 
 __all__ = [
     "FAST",
@@ -24,6 +25,7 @@ __all__ = [
     "MethodUnknown",
     "PromptFormat",
     "View",
+    "method_asked",
     "method_named",
 ]
 
@@ -79,6 +81,14 @@ class Method:
     tools: bool = False
     samples: int = 1
     held: bool = False
+
+    def check(self, profile: PromptProfile) -> None:
+        """Raise `OpenModeUnsupported` where words of the model's own are asked of one that has none."""
+        if self.held and profile == "compact":
+            raise OpenModeUnsupported(
+                "The embedded model answers for the relations of an ontology and names none by itself: set "
+                "model_url to a larger model for the open mode, or load an ontology."
+            )
 
 
 FAST: Final = Method("fast", shots=1)
@@ -138,3 +148,8 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise MethodUnknown(f"There is no extraction method {name!r}. The methods are {', '.join(METHODS)}.")
     return METHODS[name]
+
+
+def method_asked(name: str | None) -> Method | None:
+    """The method of this name, None where none is asked for. Raises `MethodUnknown`."""
+    return None if name is None else method_named(name)

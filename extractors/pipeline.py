@@ -13,7 +13,6 @@ from pyoxigraph import NamedNode
 from extractors.calibration import Calibration
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
 from extractors.cleaning import check_text, readable
-from extractors.errors import OpenModeUnsupported
 from extractors.grounding import GroundedText
 from extractors.linking import Labels, Linker
 from extractors.methods import FAST, OPEN, Method
@@ -95,11 +94,7 @@ class Pipeline:
         started = self._clock()
         schema = self.schema
         chosen = method or self._default(schema)
-        if chosen.held and self.model.prompt_profile == "compact":
-            raise OpenModeUnsupported(
-                "The embedded model answers for the relations of an ontology and names none by itself: set "
-                "model_url to a larger model for the open mode, or load an ontology."
-            )
+        chosen.check(self.model.prompt_profile)
         reader = await asyncio.to_thread(self._reader, chosen)
         shown = await asyncio.to_thread(self._windows, text, reader)
         readings = await self._read_all(reader, [words for _, words in shown], schema)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from extractors.methods import method_asked
 from server.errors import ServerError
 from server.invocation import finish, on_folder, settings_of
 from server.jobs.body import accept, reader_of, records_of_files
@@ -40,6 +41,7 @@ Name = Annotated[str | None, typer.Option(help="What to call the job; the first 
 Source = Annotated[str | None, typer.Option(help="The source of documents without one of their own.")]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Most documents in work at a time.")]
 Again = Annotated[bool, typer.Option("--again", help="Extract also what the graph has already.")]
+Reading = Annotated[str | None, typer.Option("--method", help="How to read: fast, thorough ...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
 
 
@@ -53,6 +55,7 @@ def add(
     source: Source = None,
     concurrency: Concurrency = None,
     again: Again = False,
+    method: Reading = None,
     paused: Annotated[bool, typer.Option("--paused", help="Keep it until `resume`.")] = False,
     watch_it: Annotated[bool, typer.Option("--watch", help="Follow it to its end.")] = False,
 ) -> None:
@@ -60,7 +63,8 @@ def add(
     settings = settings_of(context, data=data, config=config).settings
     for path in files:
         reader_of(path)
-    request = JobRequest(name or files[0].name, source, concurrency, again, paused)
+    method_asked(method)
+    request = JobRequest(name or files[0].name, source, concurrency, again, paused, method=method)
     with _desk(settings) as desk:
         job = desk.add(records_of_files(files, longest=settings.max_text_chars), request)
         print(job["id"])
@@ -81,6 +85,7 @@ def run(
     source: Source = None,
     concurrency: Concurrency = None,
     again: Again = False,
+    method: Reading = None,
     dask: Annotated[
         str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port, whose workers extract.")
     ] = None,
@@ -96,12 +101,13 @@ def run(
         )
     for path in files or ():
         reader_of(path)
+    method_asked(method)
     if dask is not None:
         settings = settings.model_copy(update={"job_cluster": dask})
 
     async def here(services: Services) -> int:
         if files:
-            request = JobRequest(name or files[0].name, source, concurrency, again)
+            request = JobRequest(name or files[0].name, source, concurrency, again, method=method)
             records = records_of_files(files, longest=settings.max_text_chars)
             job = await asyncio.to_thread(accept, services.jobs, request, records)
             print(job.identifier)

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from extractors import Candidate, Entity, Extraction, Pipeline
 from extractors.linking import LabelEntry, normalise
-from extractors.methods import method_named
+from extractors.methods import method_asked
 from extractors.models import ChatModel
 from extractors.models.accounting import Prices, account
 from server.batch import Assessor, Batch
@@ -120,7 +120,7 @@ class Intake:
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
         with account() as spent:
-            extraction = await pipeline.extract(text, None if method is None else method_named(method))
+            extraction = await pipeline.extract(text, method_asked(method))
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)

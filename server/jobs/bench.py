@@ -15,6 +15,7 @@ from pathlib import Path
 from extractors import cleaning, errors
 from extractors.cleaning import TextError
 from extractors.errors import ExtractionError, ModelReplyError
+from extractors.methods import method_asked
 from extractors.pipeline import Pipeline
 from extractors.settings import ExtractionSettings
 from ontology import Schema
@@ -47,7 +48,7 @@ class Answered:
     failure: tuple[str, str] | None = None
 
 
-def answers_for(bench: Bench, text: str, kept: Sequence[Exchange]) -> Answered:
+def answers_for(bench: Bench, text: str, kept: Sequence[Exchange], method: str | None = None) -> Answered:
     """Ask the model about a text, in a process of a cluster; what was ``kept`` is not asked again."""
     with _opening:
         station = _stations.get(bench.key)
@@ -55,7 +56,7 @@ def answers_for(bench: Bench, text: str, kept: Sequence[Exchange]) -> Answered:
             # Another ontology or model: what is under way with the old one is finished by it.
             _stations.clear()
             station = _stations[bench.key] = _Station(bench)
-    return station.answers(text, kept)
+    return station.answers(text, kept, method)
 
 
 def raised(told: Answered) -> None:
@@ -80,11 +81,11 @@ class _Station:
         self._slots = asyncio.Semaphore(bench.extraction.concurrency)
         threading.Thread(target=self._loop.run_forever, name="extraction", daemon=True).start()
 
-    def answers(self, text: str, kept: Sequence[Exchange]) -> Answered:
+    def answers(self, text: str, kept: Sequence[Exchange], method: str | None) -> Answered:
         """What the model says; blocks."""
-        return asyncio.run_coroutine_threadsafe(self._ask(text, kept), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._ask(text, kept, method), self._loop).result()
 
-    async def _ask(self, text: str, kept: Sequence[Exchange]) -> Answered:
+    async def _ask(self, text: str, kept: Sequence[Exchange], method: str | None) -> Answered:
         found: list[Exchange] = []
 
         async def keep(exchange: Exchange) -> None:
@@ -92,7 +93,7 @@ class _Station:
 
         model = KeptModel(self._model, kept, keep=keep, slots=self._slots)
         try:
-            await self._pipeline.over(model).extract(text)
+            await self._pipeline.over(model).extract(text, method_asked(method))
         except (ExtractionError, TextError) as error:
             return Answered(tuple(found), (type(error).__name__, str(error)))
         return Answered(tuple(found))

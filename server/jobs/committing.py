@@ -39,7 +39,7 @@ class Committer:
         """Commit what the model said of a document. Raises `ExtractionError` and `SparqlError`."""
         model = await self._answers.model_for(work)
         outcome = await self._intake().extract(
-            work.text, source=work.source, model=model, identifier=work.run
+            work.text, source=work.source, method=work.method, model=model, identifier=work.run
         )
         verdict = outcome.verdict
         return Committed(

@@ -17,12 +17,12 @@ from server.errors import StateUnreadable
 
 FILE = "jobs.sqlite"
 _BUSY_TIMEOUT_S = 30.0
-_LAYOUT = 1
+_LAYOUT = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, source TEXT, concurrency INTEGER,
   again INTEGER NOT NULL, made_by TEXT, state TEXT NOT NULL, created REAL NOT NULL, ended REAL,
-  problem TEXT, sequence INTEGER NOT NULL DEFAULT 0
+  problem TEXT, sequence INTEGER NOT NULL DEFAULT 0, method TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS document (
   job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE, position INTEGER NOT NULL,
@@ -86,6 +86,9 @@ class Database:
         layout = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
         if layout > _LAYOUT:
             raise StateUnreadable(self.path, f"it has layout {layout}, and this program knows {_LAYOUT}")
+        if layout == 1:
+            # Before jobs had a method of their own.
+            self._connection.execute("ALTER TABLE job ADD COLUMN method TEXT")
         self._connection.execute(f"PRAGMA user_version={_LAYOUT}")
 
     @contextmanager

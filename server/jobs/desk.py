@@ -58,6 +58,7 @@ class ServedJobs:
     def add(self, records: Iterable[Record], request: JobRequest) -> dict[str, Any]:
         """Send the records as they are read."""
         wanted = {"name": request.name, "source": request.source, "concurrency": request.concurrency}
+        wanted |= {"method": request.method}
         wanted |= {"again": request.again or None, "paused": request.paused or None}
         parameters = {name: str(value).lower() if value is True else str(value)
                       for name, value in wanted.items() if value is not None}  # fmt: skip

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
 from extractors.models import ChatModel, Message, PromptProfile, Reply
 from extractors.models.accounting import Call, Outcome, accounts_open
+from extractors.models.forms import BlankForm, FilledForm, fill_with
 
 _SETTINGS_AT_FAULT = frozenset({401, 403, 404})
 """Statuses by which a server refuses everybody: no document's fault, and mended by the operator."""
@@ -32,9 +33,10 @@ Exchange = tuple[bytes, bytes]
 
 @dataclass(frozen=True)
 class _Answer:
-    """A reply, or the error in its place that the same question will always meet."""
+    """A reply or a filled form, or the error in its place that the same question will always meet."""
 
     reply: Reply | None = None
+    form: FilledForm | None = None
     broken: tuple[str, str, int, int] | None = None
     refused: tuple[str, int | None] | None = None
 
@@ -75,7 +77,31 @@ class KeptModel:
         temperature: float = 0.0,
     ) -> Reply:
         """Answer the dialog; see `ChatModel.complete`."""
-        question = _digest(messages, schema, max_tokens, temperature)
+
+        async def ask() -> _Answer:
+            return _Answer(
+                await self._model.complete(
+                    messages, schema=schema, max_tokens=max_tokens, temperature=temperature
+                )
+            )
+
+        answer = await self._answer(_digest(messages, schema, max_tokens, temperature), ask)
+        assert answer.reply is not None
+        return answer.reply
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form; see `FormModel.fill`."""
+
+        async def ask() -> _Answer:
+            return _Answer(form=await fill_with(self._model, form))
+
+        question = hashlib.sha256(json.dumps(asdict(form), sort_keys=True).encode()).digest()
+        answer = await self._answer(question, ask)
+        assert answer.form is not None
+        return answer.form
+
+    async def _answer(self, question: bytes, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """What is kept, or what is asked for now; raises the error in its place."""
         known = self._kept[question]
         if known:
             # The same question may be asked several times, for several samples: each has its own answer.
@@ -84,10 +110,7 @@ class KeptModel:
             return _given(answer)
         async with self._slots:
             try:
-                reply = await self._model.complete(
-                    messages, schema=schema, max_tokens=max_tokens, temperature=temperature
-                )
-                answer = _Answer(reply)
+                answer = await ask()
             except ModelReplyError as error:
                 spent = error.prompt_tokens, error.completion_tokens
                 answer = _Answer(broken=(str(error), error.reply, *spent))
@@ -111,7 +134,7 @@ def _digest(
     return hashlib.sha256(asked.encode()).digest()
 
 
-def _given(answer: _Answer) -> Reply:
+def _given(answer: _Answer) -> _Answer:
     if answer.broken is not None:
         message, reply, prompt_tokens, completion_tokens = answer.broken
         raise ModelReplyError(
@@ -119,14 +142,16 @@ def _given(answer: _Answer) -> Reply:
         )
     if answer.refused is not None:
         raise ModelRequestRefused(*answer.refused)
-    assert answer.reply is not None
-    return answer.reply
+    return answer
 
 
 def _note(answer: _Answer) -> None:
     """Count an answer that is kept in the account of the run that uses it: that run is what it was for."""
-    spent, reply = accounts_open(), answer.reply
+    spent, reply, form = accounts_open(), answer.reply, answer.form
     if spent is None:
+        return
+    if form is not None:
+        spent.note(Call(Outcome.ANSWERED, form.seconds, form.prompt_tokens, form.completion_tokens))
         return
     if reply is not None:
         tokens = reply.prompt_tokens, reply.completion_tokens

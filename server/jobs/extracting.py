@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from extractors.methods import method_asked
 from extractors.models import ChatModel
 from extractors.models.limits import limit_of
 from extractors.pipeline import Pipeline
@@ -76,7 +77,7 @@ class ExtractingHere:
     async def extract(self, work: Work) -> None:
         """Ask; what comes out is not used yet, since names are linked when the document is committed."""
         model = await self._answers.model_for(work)
-        await self._pipeline().over(model).extract(work.text)
+        await self._pipeline().over(model).extract(work.text, method_asked(work.method))
 
     def close(self) -> None:
         """Nothing: the model is the server's."""
@@ -120,7 +121,7 @@ class ExtractingElsewhere:
         kept = await asyncio.to_thread(self._progress.exchanges, work)
         bench = await asyncio.to_thread(self._bench)
         # Sending may block while a cluster is reached.
-        sent = await asyncio.to_thread(executor.submit, answers_for, bench, work.text, kept)
+        sent = await asyncio.to_thread(executor.submit, answers_for, bench, work.text, kept, work.method)
         told = await asyncio.wrap_future(sent)
         await asyncio.to_thread(self._progress.keep_exchanges, work, told.exchanges)
         raised(told)

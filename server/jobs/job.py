@@ -54,7 +54,7 @@ class JobRequest:
 
     `source` is that of documents without one of their own. `concurrency` is how many documents may be in work
     at a time, within the limits of server and model. With `again` texts that the graph has already are
-    extracted once more.
+    extracted once more. `method` names how texts are read, if not as the settings say.
     """
 
     name: str | None = None
@@ -63,6 +63,7 @@ class JobRequest:
     again: bool = False
     paused: bool = False
     by: str | None = None
+    method: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Job:
             "source": self.request.source,
             "concurrency": self.request.concurrency,
             "again": self.request.again,
+            "method": self.request.method,
             "problem": self.problem,
             "total": self.total,
             "finished": self.total - sum(self.counts.get(state, 0) for state in UNDER_WAY),
@@ -160,6 +162,7 @@ class Work:
     attempts: int
     again: bool
     state: DocumentState = DocumentState.PENDING
+    method: str | None = None
 
     @property
     def key(self) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from server.jobs.job import UNDER_WAY, Committed, DocumentState, JobState, Work
 from server.jobs.store import JobStore, states
 
-_COLUMNS = "d.job, d.position, d.text, d.source, d.document, d.run, d.attempts, d.state, j.again"
+_COLUMNS = "d.job, d.position, d.text, d.source, d.document, d.run, d.attempts, d.state, j.again, j.method"
 _WORK = f"{_COLUMNS} FROM document d JOIN job j ON j.number = d.job"
 # A text that another document, of a job that runs, is being extracted for waits: it will be a duplicate.
 _TWIN_UNDER_WAY = (

@@ -78,8 +78,8 @@ class JobStore:
         identifier = uuid.uuid4().hex
         with self.database.writing() as connection:
             connection.execute(
-                "INSERT INTO job (id, name, source, concurrency, again, made_by, state, created) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO job (id, name, source, concurrency, again, made_by, method, state, created) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     identifier,
                     request.name,
@@ -87,6 +87,7 @@ class JobStore:
                     request.concurrency,
                     int(request.again),
                     request.by,
+                    request.method,
                     JobState.ACCEPTING,
                     self.clock(),
                 ),
@@ -287,7 +288,12 @@ def _read_job(connection: sqlite3.Connection, row: sqlite3.Row) -> Job:
     tally = connection.execute("SELECT state, documents FROM tally WHERE job = ?", (row["number"],))
     counts = {DocumentState(state): int(documents) for state, documents in tally if documents}
     request = JobRequest(
-        row["name"], row["source"], row["concurrency"], bool(row["again"]), by=row["made_by"]
+        row["name"],
+        row["source"],
+        row["concurrency"],
+        bool(row["again"]),
+        by=row["made_by"],
+        method=row["method"],
     )
     return Job(
         row["number"],

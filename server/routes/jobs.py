@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from extractors.methods import MethodName, method_named
 from server.errors import BodyTooLarge
 from server.jobs.body import FORM, accept, records_of_body
 from server.jobs.events import Progressions
@@ -62,10 +63,15 @@ def router(services: Services) -> APIRouter:
         ] = None,
         again: Annotated[bool, Query(description="Extract also what the graph has already.")] = False,
         paused: Annotated[bool, Query(description="Take it, and wait for `resume`.")] = False,
+        method: Annotated[
+            MethodName | None, Query(description="How the texts are read, if not as the settings say.")
+        ] = None,
     ) -> Response:
         """Take documents as a job; answered when all of them are on the disk."""
         by = services.guard.key_name(request)
-        wanted = JobRequest(name, source, concurrency, again, paused, by)
+        if method is not None:
+            method_named(method).check(services.model.prompt_profile)
+        wanted = JobRequest(name, source, concurrency, again, paused, by, method)
         kind = request.headers.get("content-type", "")
         coding = request.headers.get("content-encoding", "")
         try:

@@ -39,6 +39,31 @@ async def test_the_documents_of_a_job_come_into_the_graph_as_texts_do(desk: http
     assert [run["iri"] for run in document["runs"]] == [told[0]["run"]]
 
 
+async def test_a_job_reads_its_texts_by_the_method_that_it_names(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    job = await post(desk, MUSEUM, method="zero_shot")
+    assert (await until(desk, job, "done"))["method"] == "zero_shot"
+    (document,) = await documents(desk, job)
+    run = document["run"].rpartition("/")[2]
+    trace = (await desk.get(f"/extractions/{run}/trace")).json()
+    assert trace["trace"]["method"] == "zero_shot"
+    # What was asked ahead is what is used: the commit asks for nothing more.
+    assert frames.asked.total() == len(trace["trace"]["windows"])
+
+
+async def test_a_method_that_there_is_not_or_that_the_model_cannot_is_refused_at_once(
+    desk: httpx.AsyncClient, frames: AnsweringModel
+):
+    answer = await desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "guess"})
+    assert answer.status_code == 422
+    frames.prompt_profile = "compact"
+    answer = await desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "open"})
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert "model_url" in answer.json()["detail"]
+    assert (await desk.get("/jobs")).json()["total"] == 0
+
+
 async def test_documents_are_committed_in_their_order_however_long_each_takes(
     desk: httpx.AsyncClient, frames: AnsweringModel
 ):

@@ -89,6 +89,16 @@ def test_jobs_of_a_folder_are_worked_off_here(tmp_path: Path, leaflets: Path):
 
 
 @pytest.mark.slow
+def test_the_embedded_model_works_a_job_off(tmp_path: Path):
+    file = tmp_path / "two.jsonl"
+    file.write_bytes(lines("The Brinwick Library is a library in Larnford.", "Larnford is a city."))
+    job = call(tmp_path / "data", "run", str(file)).strip()
+    found = json.loads(call(tmp_path / "data", "show", job, "--state", "committed"))
+    assert found["documents"]["committed"] == 2
+    assert all(one["accepted"] for one in found["listed"])
+
+
+@pytest.mark.slow
 def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(tmp_path: Path):
     data, file = tmp_path / "data", tmp_path / "many.jsonl"
     file.write_bytes(lines(*texts(30)))

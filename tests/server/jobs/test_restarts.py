@@ -13,6 +13,7 @@ from benchmarks.recorded.frames import texts
 from benchmarks.recorded.server import RecordedServer, serving
 from ontology import Schema
 from server.app import create_app
+from server.jobs.body import accept
 from server.jobs.job import Committed, DocumentState, JobRequest
 from server.jobs.progress import Progress
 from server.jobs.record import Record
@@ -232,4 +233,18 @@ def test_no_step_of_a_document_reads_the_others(tmp_path: Path):
         if plan[1].startswith("SCAN") and plan[1].split()[1] not in ("job", "j", "CONSTANT")
     ]
     assert scans == []
+    store.close()
+
+
+def test_jobs_that_were_made_before_methods_could_be_named_are_still_there(tmp_path: Path):
+    store = JobStore(tmp_path)
+    made = accept(store, JobRequest(method="zero_shot"), [Record(TOWN)])
+    with store.database.writing() as connection:
+        connection.execute("ALTER TABLE job DROP COLUMN method")
+        connection.execute("PRAGMA user_version=1")
+    store.close()
+    store = JobStore(tmp_path)
+    assert store.job(made.identifier).request.method is None
+    assert [work.method for work in Progress(store).claim(5)] == [None]
+    assert accept(store, JobRequest(method="fast"), [Record(MUSEUM)]).request.method == "fast"
     store.close()
