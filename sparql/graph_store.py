@@ -7,9 +7,7 @@ follow the geometry they come from. Clients' named graphs are theirs alone.
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import IO, Protocol, cast
@@ -19,6 +17,7 @@ from xml.parsers import expat
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 
+from sparql.blank_nodes import recognised
 from sparql.change import Change, Statement, Verdict
 from sparql.conditions import Conditions
 from sparql.errors import (
@@ -103,8 +102,6 @@ def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Tripl
         return frozenset(quad.triple for quad in quads)
     except SyntaxError as error:
         raise _payload_problem(error, format_, body) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise PayloadProblem(f"The body is not whole gzip: {error}. Send it again.") from error
 
 
 @dataclass(frozen=True)
@@ -142,13 +139,20 @@ class GraphStore:
         *,
         partial: bool = False,
     ) -> Outcome:
-        """Make a graph hold exactly these triples; of the default graph, the clients' part of it."""
+        """Make a graph hold exactly these triples; of the default graph, the clients' part of it.
+
+        Blank nodes are those that are there where what they connect is the same (`blank_nodes`), so what was
+        read and comes back unchanged changes nothing.
+        """
 
         def build(held: frozenset[Triple]) -> Change:
+            everything = self._store.match_quads(None, None, None, graph or DEFAULT)
+            wanted = recognised(triples, (quad.triple for quad in everything))
             if graph is not None:
-                return _named_change(graph, triples - held, held - triples)
-            new = (triple for triple in triples - held if not self._is_kept(triple))
-            return _default_change(new, held - triples, partial=partial)
+                made = not self.exists(graph)
+                return _named_change(graph, wanted - held, held - wanted, made=made)
+            new = (triple for triple in wanted - held if not self._is_kept(triple))
+            return _default_change(new, held - wanted, partial=partial)
 
         return self._write(graph, conditions, build)
 
@@ -164,7 +168,7 @@ class GraphStore:
 
         def build(held: frozenset[Triple]) -> Change:
             if graph is not None:
-                return _named_change(graph, triples, frozenset())
+                return _named_change(graph, triples, frozenset(), made=not self.exists(graph))
             return _default_change(triples, frozenset(), partial=partial)
 
         return self._write(graph, conditions, build, read=False)
@@ -228,11 +232,13 @@ def _quad(triple: Triple, graph: NamedNode) -> Quad:
     return Quad(triple.subject, triple.predicate, triple.object, graph)
 
 
-def _named_change(graph: NamedNode, added: Collection[Triple], removed: Collection[Triple]) -> Change:
+def _named_change(
+    graph: NamedNode, added: Collection[Triple], removed: Collection[Triple], *, made: bool
+) -> Change:
     return Change(
         graph_additions=frozenset(_quad(triple, graph) for triple in added),
         graph_removals=frozenset(_quad(triple, graph) for triple in removed),
-        graphs_created=frozenset((graph,)),
+        graphs_created=frozenset((graph,) if made else ()),
     )
 
 

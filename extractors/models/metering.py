@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from extractors.errors import (
@@ -17,6 +18,7 @@ from extractors.models.accounting import Account, Call, Outcome, accounts_open
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.models.forms import BlankForm, FilledForm, fill_with
 from extractors.models.limits import limit_of
+from extractors.models.replies import writable
 
 __all__ = ["MeteredModel"]
 
@@ -80,7 +82,9 @@ class MeteredModel:
                 attempts=reply.attempts,
             )
         )
-        return reply
+        # Whatever the model: the reply goes to prompts, traces and provenance.
+        text = writable(reply.text)
+        return reply if text == reply.text else replace(reply, text=text, tokens=())
 
     async def at_once(self) -> int:
         """Say how many questions the model takes at a time; see `Limited`."""

@@ -12,7 +12,7 @@ from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply, Token
 from extractors.models.reply_watch import conforms
 
-__all__ = ["find_document", "read_reply", "read_tokens"]
+__all__ = ["find_document", "read_reply", "read_tokens", "writable"]
 
 _DECODER: Final = json.JSONDecoder()
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -37,8 +37,7 @@ def read_reply(
             "the model's reply holds no choices: is this a chat-completion server?", str(body), **spent
         )
     choice = choices[0]
-    # Half a surrogate pair, which some servers send, can be written nowhere.
-    text = _SURROGATE.sub("\ufffd", (choice.get("message") or {}).get("content") or "")
+    text = writable((choice.get("message") or {}).get("content") or "")
     reason = choice.get("finish_reason")
     if not reason:
         raise ModelReplyError("the model's reply broke off without a finish_reason: ask again", text, **spent)
@@ -74,6 +73,11 @@ def read_reply(
         adapter=adapter,
         tokens=tokens,
     )
+
+
+def writable(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which some models say and nothing can keep."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def find_document(reply: Reply, schema: Mapping[str, Any]) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import uuid
+import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from tempfile import SpooledTemporaryFile
@@ -27,7 +28,7 @@ from server.settings import Settings
 from server.statements import rejection_json
 from server.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.conditions import Conditions, graph_tag
-from sparql.errors import MalformedRequest, ProtectedGraph
+from sparql.errors import MalformedRequest, PayloadProblem, ProtectedGraph
 from sparql.formats import GRAPH_FORMATS, Format
 from sparql.graph_store import (
     ChangeWriter,
@@ -251,8 +252,14 @@ def _decoded(request: Request, body: IO[bytes]) -> Iterator[IO[bytes]]:
     if coding == "identity":
         yield body
     elif coding in ("gzip", "x-gzip"):
-        with gzip.GzipFile(fileobj=body, mode="rb") as content:
-            yield cast("IO[bytes]", content)
+        try:
+            with gzip.GzipFile(fileobj=body, mode="rb") as content:
+                yield cast("IO[bytes]", content)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise PayloadProblem(
+                f"The body is not whole gzip, as its Content-Encoding says: {error}. Send it again, packed "
+                "or without that header."
+            ) from error
     else:
         raise UnsupportedBody(f"of coding {coding}", "gzip, identity")
 

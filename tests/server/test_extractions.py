@@ -5,6 +5,7 @@ import json
 import httpx
 import pytest
 
+from extractors.cleaning import TextError
 from extractors.errors import ModelReplyError, ModelTimeout, ModelUnavailable
 from server.services import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
@@ -43,6 +44,34 @@ async def test_a_text_becomes_statements_with_exact_evidence(client: httpx.Async
         f"SELECT ?year WHERE {{ ?u <{LABEL}> 'Columbia University'@en ; <{URBAN}established> ?year }}",
     )
     assert rows == [{"year": "1754"}]
+
+
+async def test_half_a_surrogate_pair_in_a_text_is_refused_and_changes_nothing(
+    client: httpx.AsyncClient, services: Services
+):
+    before = services.store.revision()
+    for path, member in (("/extractions", "text"), ("/extractions", "source"), ("/candidates", "text")):
+        body = {"text": "A.", "statements": [], member: "Half \ud800 of a pair."}
+        response = await client.post(
+            path, content=json.dumps(body), headers={"content-type": "application/json"}
+        )
+        assert response.status_code == 400, response.text
+        assert "surrogate" in response.json()["detail"]
+    with pytest.raises(TextError, match="surrogate"):
+        await services.intake.extract("Half \ud800 of a pair.")
+    assert services.store.revision() == before
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+async def test_half_a_surrogate_pair_in_a_reply_hurts_neither_the_trace_nor_the_provenance(
+    client: httpx.AsyncClient, model: RecordedModel, escaped: bool
+):
+    half = "\\ud800" if escaped else "\ud800"
+    model.replies = [COLUMBIA_REPLY.replace("King's College", f"King's {half}College")]
+    answer = (await client.post("/extractions", json={"text": COLUMBIA})).json()
+    assert URBAN + "established" in {statement["predicate"] for statement in answer["accepted"]}
+    trace = (await client.get(f"/extractions/{answer['id']}/trace")).json()["trace"]
+    assert trace["windows"][0]["reply"] == model.replies[0].replace("\ud800", "\ufffd")
 
 
 async def test_a_model_that_answers_nothing_adds_nothing(client: httpx.AsyncClient, services: Services):
