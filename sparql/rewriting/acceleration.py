@@ -23,11 +23,12 @@ from sparql.rewriting.edits import Edit, apply_edits
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.joins import join_plan
 from sparql.rewriting.nearest import nearest_text
+from sparql.rewriting.openings import Elsewhere, Opening, bindings_below, bindings_in, openings_of
 from sparql.rewriting.parser import ParsedQuery
 from sparql.rewriting.probes import Steps
 from sparql.rewriting.related import KEPT, RelatedPlan, related_plan
 from sparql.rewriting.report import Report
-from sparql.rewriting.runs import Binding, Plan, Run, binding_in, edit_of, runs_of, values
+from sparql.rewriting.runs import Binding, Plan, Run, edit_of, runs_of, values
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
 from sparql.tokens import TokenKind, read_tokens
 
@@ -112,8 +113,8 @@ class Accelerator:
             self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
             return self._text
         self._tell_of_left_groups(query.where)
-        for group, in_graph in self._open_groups(query.where):
-            yield from self._plan_group(group, in_graph=in_graph)
+        for opening in openings_of(query.where):
+            yield from self._plan_group(opening)
         edits = self._edits()
         nearest = yield from nearest_text(
             self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
@@ -128,18 +129,8 @@ class Accelerator:
         self._names.add(f"node{number}")
         return f"node{number}"
 
-    def _open_groups(self, group: n.Group, *, in_graph: bool = False) -> Iterator[tuple[n.Group, bool]]:
-        """The groups whose patterns are evaluated once and not for each solution of another."""
-        yield group, in_graph
-        for element in group.elements:
-            if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH", "MINUS"):
-                for inner in element.groups:
-                    yield from self._open_groups(inner, in_graph=in_graph or element.keyword == "GRAPH")
-            elif isinstance(element, n.SubSelect) and element.query.where is not None:
-                yield from self._open_groups(element.query.where, in_graph=in_graph)
-
     def _tell_of_left_groups(self, where: n.Group) -> None:
-        opened = {id(group) for group, _ in self._open_groups(where)}
+        opened = {id(opening.group) for opening in openings_of(where)}
         for group in n.groups_of(where):
             if id(group) in opened:
                 continue
@@ -147,11 +138,11 @@ class Accelerator:
                 if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
                     self._leave(
                         filter_,
-                        "it stands in OPTIONAL, EXISTS or SERVICE, which is asked solution by solution",
+                        "it stands in EXISTS or SERVICE, which is asked solution by solution",
                     )
 
-    def _plan_group(self, group: n.Group, *, in_graph: bool) -> Steps[None]:
-        sought = list(self._sought_in(group))
+    def _plan_group(self, opening: Opening) -> Steps[None]:
+        sought = list(self._sought_in(opening))
         singles: dict[int, list[_Single]] = {}
         runs: dict[int, Run] = {}
         for one in sought:
@@ -163,7 +154,7 @@ class Accelerator:
                 runs[id(binding.triple)] = binding.run
         for one in sought:
             if len(one.spatial.operands) == 2:
-                yield from self._plan_join(one, singles, in_graph=in_graph)
+                yield from self._plan_join(one, singles, opening)
         by_run: dict[int, list[_Single]] = {}
         for found_singles in singles.values():
             for single in found_singles:
@@ -171,15 +162,15 @@ class Accelerator:
         for start, found_singles in by_run.items():
             if start not in self._plans:
                 fewest = min(found_singles, key=lambda single: len(single.found.keys))
-                self._plan_single(fewest, in_graph=in_graph)
+                self._plan_single(fewest, opening)
 
-    def _plan_single(self, single: _Single, *, in_graph: bool) -> None:
+    def _plan_single(self, single: _Single, opening: Opening) -> None:
         found, binding, spatial = single.found, single.binding, single.sought.spatial
-        rival = self._more_selective(binding, len(found.keys))
+        rival = self._more_selective(binding, len(found.keys), opening.outer)
         if rival is not None:
             self._leave(spatial.expression, rival)
             return
-        if self._around.plain_dataset and not in_graph and self._plan_features(single):
+        if self._around.plain_dataset and opening.graph is None and self._plan_features(single):
             return
         try:
             column = column_for(binding, found.keys, repeated=0, fresh=self.fresh())
@@ -261,13 +252,13 @@ class Accelerator:
             if isinstance(triple.subject, NamedNode) or isinstance(triple.object, NamedNode | Literal)
         )
 
-    def _plan_join(self, one: Sought, singles: dict[int, list[_Single]], *, in_graph: bool) -> Steps[None]:
+    def _plan_join(self, one: Sought, singles: dict[int, list[_Single]], opening: Opening) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
         if left.run != right.run or not one.own_run:
             self._leave(one.spatial.expression, "its two geometries do not stand in patterns side by side")
             return
-        if in_graph or self._parsed.query.dataset_clause:
-            self._leave(one.spatial.expression, "joins are searched for in the default dataset only")
+        if self._parsed.query.dataset_clause:
+            self._leave(one.spatial.expression, "joins are not searched for in a query with FROM")
             return
         if left.run.start in self._plans:
             self._leave(one.spatial.expression, "another join of these patterns was searched for already")
@@ -289,7 +280,7 @@ class Accelerator:
             for binding in (left, right)
             if (found := singles.get(id(binding.triple)))
         }
-        plan = yield from join_plan(self._parsed, one.spatial, (left, right), known, self._state, self.fresh)
+        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, opening.graph)
         if isinstance(plan, str):
             self._leave(one.spatial.expression, f"not from the kept relations, since {related}; {plan}")
             return
@@ -299,8 +290,9 @@ class Accelerator:
         what = f"{plan.what} (not from the kept relations, since {related})"
         self._did(one.spatial, what, plan.rows, exact=plan.exact)
 
-    def _sought_in(self, group: n.Group) -> Iterator[Sought]:
-        known = constants_in(group)
+    def _sought_in(self, opening: Opening) -> Iterator[Sought]:
+        group = opening.group
+        known = {**constants_in(opening.before), **constants_in(group.elements)}
         for filter_ in group.elements:
             if not isinstance(filter_, n.Filter):
                 continue
@@ -320,10 +312,10 @@ class Accelerator:
         found: list[tuple[Binding, ...]] = []
         own = True
         for operand in spatial.operands:
-            bindings = tuple(_bindings_in(runs_of(group), operand.name))
+            bindings = tuple(bindings_in(group, operand.name))
             if not bindings:
                 own = False
-                bindings = tuple(_bindings_below(group, operand.name))
+                bindings = tuple(bindings_below(group, operand.name, self._elsewhere_in(group)))
             if not bindings:
                 self._leave(
                     spatial.expression,
@@ -333,6 +325,19 @@ class Accelerator:
                 return
             found.append(bindings if not own else bindings[:1])
         yield Sought(filter_, spatial, tuple(found), own)
+
+    def _elsewhere_in(self, group: n.Group) -> Elsewhere:
+        filters = [one for one in group.elements if isinstance(one, n.Filter)]
+
+        def elsewhere(name: str, element: n.Nested) -> bool:
+            ignored: list[n.Element] = [element, *filters]
+            return any(
+                name == used and not any(one.start <= at < one.end for one in ignored)
+                for used, at in self._uses
+                if group.start <= at < group.end
+            )
+
+        return elsewhere
 
     def _unfolded(self, conjunct: n.Expression, group: n.Group) -> n.Expression:
         """`?d < 500` with the distance that BIND named ?d in its place, where ?d can be nothing else."""
@@ -356,12 +361,16 @@ class Accelerator:
                 return expression
         return bind or expression
 
-    def _more_selective(self, binding: Binding, candidates: int) -> str | None:
-        """Why the engine does better without candidates: a pattern that few statements fit."""
+    def _more_selective(self, binding: Binding, candidates: int, outer: Sequence[n.Group] = ()) -> str | None:
+        """Why the engine does better without candidates: a pattern that few statements fit.
+
+        It may stand in one of the groups around that these solutions extend.
+        """
         if candidates <= _FEWEST_TO_COMPARE:
             return None
         limit = min(candidates // 4, _MOST_COUNTED)
-        for triple in binding.run.triples:
+        around = [run for group in outer for run in runs_of(group)]
+        for triple in (triple for run in (binding.run, *around) for triple in run.triples):
             fixed = [
                 term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
             ]
@@ -411,25 +420,6 @@ class Accelerator:
     def _did(self, spatial: SpatialFilter, what: str, candidates: int, *, exact: bool) -> None:
         kept = "the filter is not needed any more" if exact else "the filter stays"
         self._report.did(FILTER, self._written(spatial.expression), f"{what}; {kept}", candidates=candidates)
-
-
-def _bindings_in(runs: list[Run], variable: str) -> Iterator[Binding]:
-    for run in runs:
-        binding = binding_in(run, variable)
-        if binding is not None:
-            yield binding
-
-
-def _bindings_below(group: n.Group, variable: str) -> Iterator[Binding]:
-    """In groups that are joined to this one: their solutions that the filter is not true of go anyway."""
-    for element in group.elements:
-        if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH"):
-            for inner in element.groups:
-                found = next(_bindings_in(runs_of(inner), variable), None)
-                if found is not None:
-                    yield found
-                else:
-                    yield from _bindings_below(inner, variable)
 
 
 def _is_lateral(group: n.Group) -> bool:

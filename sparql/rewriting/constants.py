@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -30,10 +30,10 @@ class UnreadableConstant(Exception):
     reason: str
 
 
-def constants_in(group: n.Group) -> Mapping[str, n.Expression]:
+def constants_in(elements: Iterable[n.Element]) -> Mapping[str, n.Expression]:
     """The variables that have one value in all solutions of a group: by BIND, or VALUES of one row."""
     found: dict[str, n.Expression] = {}
-    for element in group.elements:
+    for element in elements:
         if isinstance(element, n.Bind) and not n.variables_of(element.expression):
             found[element.variable] = element.expression
         elif isinstance(element, n.Values) and len(element.rows) == 1:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from sparql.rewriting import nodes as n
 from sparql.rewriting.candidates import Found, TooMuchText, around, column_for
 from sparql.rewriting.edits import Edit
 from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
-from sparql.rewriting.parser import ParsedQuery
 from sparql.rewriting.probes import Probe, Steps
 from sparql.rewriting.runs import Binding, part_of, values
 from sparql.rewriting.spatial_filters import SpatialFilter
@@ -39,14 +39,17 @@ class JoinPlan:
 
 
 def join_plan(
-    parsed: ParsedQuery,
     spatial: SpatialFilter,
     bindings: tuple[Binding, Binding],
     known: Mapping[str, Found],
     state: GeometryState,
     fresh: Callable[[], str | None],
+    graph: n.Term | None = None,
 ) -> Steps[JoinPlan | str]:
-    """The pairs of a join, or why there are none; `known` are candidates of one side by another filter."""
+    """The pairs of a join, or why there are none.
+
+    `known` are candidates of one side by another filter; `graph` is the GRAPH that the join stands in.
+    """
     parts = [part_of(binding.run, binding.triple.nodes) for binding in bindings]
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
         return "other patterns join its two sides already"
@@ -57,6 +60,8 @@ def join_plan(
         for position, (binding, part) in enumerate(zip(bindings, parts, strict=True)):
             if sides[position] is None and all(side is None or len(side) > most for side in sides):
                 text = " . ".join(triple_text(triple) for triple in part)
+                if graph is not None:
+                    text = f"GRAPH {graph} {{ {text} }}"
                 sides[position] = yield from _asked(binding, text, most, state)
     sizes = [_MANY + 1 if side is None else len(side) for side in sides]
     if min(sizes) > _MANY:

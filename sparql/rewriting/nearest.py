@@ -119,7 +119,7 @@ def _place(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Bind
         return "it has no LIMIT"
     if query.grouped or query.dataset_clause or query.values is not None:
         return "the query groups, or names its dataset, or ends in VALUES"
-    known = constants_in(where)
+    known = constants_in(where.elements)
     found = distance_call(measured, known)
     if found is None:
         return "only distances in a constant unit of length are searched for"

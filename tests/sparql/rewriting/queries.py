@@ -12,6 +12,12 @@ _RELATIONS = [
 _LIKELY = ["sfWithin", "sfIntersects", "sfContains", "sfTouches", "rcc8ntpp", "ehInside"]
 
 
+_LEFT = [
+    *("?f a ?t", "?f a ex:Place", "?f a ex:Park", "?f rdfs:label ?l", "VALUES ?f { ex:f1 ex:f2 ex:f9 }"),
+    *("?f geo:hasGeometry ?g", "OPTIONAL { ?f a ex:Shop ; rdfs:label ?l }", "VALUES ?f { ex:f1 UNDEF }"),
+]
+
+
 class QueryMaker:
     """One query after another from a seed."""
 
@@ -80,6 +86,60 @@ class QueryMaker:
         more = chance.choice(["", "", "FILTER(?f != ?f2)", "OPTIONAL { ?f rdfs:label ?name }", "?x ex:no ?y"])
         shown = chance.choice(["?f ?f2", "?f ?f2", "*", "?f ?w2", "DISTINCT ?f", "(COUNT(*) AS ?n)"])
         return f"SELECT {shown} WHERE {{ {' . '.join(sides)} FILTER({condition}) {more} }}"
+
+    def nested(self) -> str:
+        """A filter or a join that stands in a group of some kind, or over one, beside a pattern."""
+        chance = self._chance
+        left = [chance.choice([*_LEFT, self._pattern("")])]
+        if chance.random() < 0.3:
+            left.append(chance.choice(_LEFT))
+        parts = [" . ".join(left) + " . ", self._nested(2), chance.choice(["", "", self._nested(1)])]
+        if chance.random() < 0.2:
+            parts.reverse()
+        shown = chance.choice(["*", "?f", "?f ?w", "DISTINCT ?f", "(COUNT(*) AS ?n)"])
+        return f"SELECT {shown} WHERE {{ {' '.join(parts)} }}"
+
+    def _nested(self, depth: int) -> str:
+        chance = self._chance
+        n = chance.choice(["", "", "2"])
+        w, pattern = f"?w{n}", self._pattern(n)
+        condition = self._condition(w)
+        if n:
+            link = chance.choice(["", "", self._pattern("") + " . ", "?f a ex:Place . "])
+            pattern = link + pattern
+            relation = chance.choice([*_LIKELY, *_RELATIONS])
+            condition = chance.choice([condition, f"geof:{relation}(?w, ?w2)", f"geof:{relation}(?w2, ?w)"])
+        condition = chance.choice(
+            [condition] * 4 + [f"{condition} && ?f != ex:f3", f"BOUND(?f) && {condition}"]
+        )
+        inner = f"{{ {pattern} FILTER({condition}) }}"
+        if depth > 1 and chance.random() < 0.25:
+            inner = inner[:-1] + self._nested(depth - 1) + " }"
+        few = 'VALUES ?constant { "POLYGON((0.2 0.2, 0.7 0.2, 0.7 0.7, 0.2 0.7, 0.2 0.2))"^^geo:wktLiteral }'
+        return chance.choice(
+            [
+                f"OPTIONAL {inner}",
+                f"OPTIONAL {inner}",
+                f"OPTIONAL {{ {pattern} }} FILTER({condition})",
+                f"{few} OPTIONAL {{ {pattern} FILTER(geof:sfIntersects({w}, ?constant)) }}",
+                f"FILTER EXISTS {inner}",
+                f"FILTER EXISTS {inner}",
+                f"FILTER NOT EXISTS {inner}",
+                f"FILTER NOT EXISTS {inner}",
+                f"FILTER(EXISTS {inner} && ?f != ex:f1)",
+                f"FILTER(!EXISTS {inner})",
+                f"FILTER(EXISTS {inner} || ?f = ex:f1)",
+                f"MINUS {inner}",
+                f"GRAPH ex:graph {inner}",
+                f"GRAPH ?graph {inner}",
+                f"{inner} UNION {{ {self._pattern('')} }}",
+                f"{{ SELECT ?f {w} WHERE {{ {pattern} }} }} FILTER({condition})",
+                f"{{ SELECT * WHERE {{ {pattern} }} }} FILTER({condition})",
+                f"{{ SELECT DISTINCT {w} WHERE {{ {pattern} }} }} FILTER({condition})",
+                f"{{ SELECT ?f {w} WHERE {{ {pattern} }} ORDER BY {w} ?f LIMIT 7 }} FILTER({condition})",
+                f"{{ SELECT ?f WHERE {inner} }}",
+            ]
+        )
 
     def _group(self, depth: int) -> str:
         chance = self._chance

@@ -27,13 +27,16 @@ def compare(city: City, make: Callable[[QueryMaker], str], seeds: range) -> int:
     return rewritten
 
 
-MAKERS = [QueryMaker.one, QueryMaker.nearest, QueryMaker.join]
-NAMES = ["filters", "nearest", "joins"]
+MAKERS = [QueryMaker.one, QueryMaker.nearest, QueryMaker.join, QueryMaker.nested]
+NAMES = ["filters", "nearest", "joins", "nested"]
 
 
 @pytest.mark.parametrize(
     ("make", "places", "count"),
-    [(QueryMaker.one, 40, 60), (QueryMaker.nearest, 40, 20), (QueryMaker.join, 12, 25)],
+    [
+        *((QueryMaker.one, 40, 60), (QueryMaker.nearest, 40, 20), (QueryMaker.join, 12, 25)),
+        (QueryMaker.nested, 20, 80),
+    ],
     ids=NAMES,
 )
 def test_rewritten_queries_answer_as_the_plain_ones(
@@ -78,6 +81,12 @@ def test_joins_answered_from_the_kept_relations_answer_as_the_plain_ones(seed: i
         related += "kept relations" in str(report.done) and "not from" not in str(report.done)
         assert city.answers(text) == city.answers(PREFIXES + query), f"seed {seed} {number}\n{query}\n{text}"
     assert related > 10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nested_filters_and_joins_of_features_answer_as_the_plain_ones(seed: int) -> None:
+    city = City(plain_city(seed, 20)).relate()
+    assert compare(city, QueryMaker.nested, range(1000 * seed, 1000 * seed + 40)) > 5
 
 
 @pytest.mark.parametrize("seed", range(3))

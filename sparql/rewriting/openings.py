@@ -1,0 +1,95 @@
+"""The groups of a query that are evaluated as a whole, so that candidates in them save work.
+
+The patterns of a group are joined to what surrounds it only after they were found: of an OPTIONAL by
+hashing, once there are candidates in it. EXISTS is asked solution by solution (`sparql.rewriting.semijoins`
+makes joins of some), LATERAL too, and SERVICE is another store's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sparql.rewriting import nodes as n
+from sparql.rewriting.runs import Binding, binding_in, runs_of
+
+_NESTED = ("UNION", "GRAPH", "MINUS", "OPTIONAL")
+
+Elsewhere = Callable[[str, n.Nested], bool]
+"""Whether a variable could get a value outside an element, or has another use than in filters."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A group with what is around it.
+
+    `graph` is the name of the innermost GRAPH; `outer` are the groups whose solutions an OPTIONAL extends,
+    and `before` the elements that stand before it in the nearest of them.
+    """
+
+    group: n.Group
+    graph: n.Term | None = None
+    outer: tuple[n.Group, ...] = ()
+    before: tuple[n.Element, ...] = ()
+
+
+def openings_of(group: n.Group, graph: n.Term | None = None) -> Iterator[Opening]:
+    """The open groups of a query's pattern, itself first."""
+    yield from _within(Opening(group, graph))
+
+
+def _within(opening: Opening) -> Iterator[Opening]:
+    yield opening
+    group = opening.group
+    for position, element in enumerate(group.elements):
+        if isinstance(element, n.Nested) and element.keyword in _NESTED:
+            graph = element.name if element.keyword == "GRAPH" else opening.graph
+            optional = element.keyword == "OPTIONAL"
+            # What a UNION or a GRAPH holds is joined to what an OPTIONAL around it extends.
+            outer = (group, *opening.outer) if optional else opening.outer
+            before = group.elements[:position] if optional else ()
+            for inner in element.groups:
+                yield from _within(Opening(inner, graph, outer, before))
+        elif isinstance(element, n.SubSelect) and element.query.where is not None:
+            yield from _within(Opening(element.query.where, opening.graph))
+
+
+def bindings_in(group: n.Group, variable: str) -> Iterator[Binding]:
+    """The patterns of a group's own runs that give a variable its geometry."""
+    for run in runs_of(group):
+        binding = binding_in(run, variable)
+        if binding is not None:
+            yield binding
+
+
+def bindings_below(group: n.Group, variable: str, elsewhere: Elsewhere) -> Iterator[Binding]:
+    """In what is joined to a group: solutions of it that the group's filter is not true of go anyway.
+
+    An OPTIONAL counts as joined where nothing else could give the variable a value: without one the filter
+    is an error. A sub-select does where its solutions are neither counted nor cut off.
+    """
+    for element in group.elements:
+        if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH", "OPTIONAL"):
+            if element.keyword == "OPTIONAL" and elsewhere(variable, element):
+                continue
+            for inner in element.groups:
+                yield from _first_in(inner, variable, elsewhere)
+        elif isinstance(element, n.SubSelect) and _hands_on(element.query, variable):
+            assert element.query.where is not None
+            yield from _first_in(element.query.where, variable, elsewhere)
+
+
+def _first_in(group: n.Group, variable: str, elsewhere: Elsewhere) -> Iterator[Binding]:
+    found = next(bindings_in(group, variable), None)
+    if found is not None:
+        yield found
+    else:
+        yield from bindings_below(group, variable, elsewhere)
+
+
+def _hands_on(query: n.Query, variable: str) -> bool:
+    if query.where is None or query.grouped or query.limit is not None or query.offset:
+        return False
+    if query.projection is None:
+        return True
+    return any(one.variable == variable and one.expression is None for one in query.projection)
