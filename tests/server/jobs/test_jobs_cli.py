@@ -107,6 +107,8 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
         job = call(data, "add", str(file), "--paused").strip()
         assert json.loads(call(data, "show", job))["state"] == "paused"
         watching = subprocess.Popen(command(data, "watch", job), stderr=subprocess.PIPE, text=True)
+        assert watching.stderr is not None
+        assert "0 of 30" in watching.stderr.readline()  # it talks to the server
         call(data, "resume", job)
         while httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()["documents"]["committed"] < 5:
             time.sleep(0.1)
