@@ -1,6 +1,6 @@
 """`python -m server` is `urbankg`."""
 
-from server.cli import main
+from server.entry import main
 
 if __name__ == "__main__":
     main()

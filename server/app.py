@@ -1,53 +1,50 @@
-"""The ASGI application: routes, errors and CORS around the services."""
+"""The ASGI application: the direct way of SPARQL requests, and beside it everything else.
+
+Everything else is built by a framework whose import takes longer than the start of a store. So queries and
+updates are answered before it is there; it is built on a thread, and whoever needs it first waits.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
+from typing import Any
 
-from fastapi import Depends, FastAPI
-from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.routing import Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.compression import Compression
+from server.built_later import BuiltLater
 from server.direct import Direct
 from server.following import following
 from server.language_model import meeting
-from server.limits import RateLimit
-from server.methods import Methods
-from server.openapi import complete
 from server.problem_map import all_problems
-from server.routes import (
-    ask,
-    changes,
-    documents,
-    entities,
-    extractions,
-    health,
-    jobs,
-    models,
-    ontologies,
-    proposals,
-    relations,
-    review,
-    rules,
-    sources,
-    sparql,
-    storage,
-    store,
-    traces,
-)
+from server.readiness import Readiness
+from server.routes.sparql import Endpoint
 from server.services import Services
-from server.watching import REQUEST_ID, Leaving, Watched
-
-_EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW-Authenticate", REQUEST_ID]
+from server.watching import Watched
 
 
 def create_app(services: Services) -> ASGIApp:
     """The application over built services; its lifespan starts and stops them."""
+    problems = all_problems()
+    readiness = Readiness(services)
+
+    def build() -> ASGIApp:
+        from server.framework import framework_app
+
+        return framework_app(services, problems, readiness)
+
+    rest = BuiltLater(build)
+    endpoint = Endpoint(services, services.updates, services.admission)
+    limited = services.settings.requests_per_second > 0
+    served = (
+        rest if limited else Direct(rest, endpoint, problems, services.draining, readiness=readiness.answer)
+    )
+    watched = Watched(served, services.metrics, services.draining, services.answers)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: object) -> AsyncIterator[None]:
         await services.start()
+        # Both want the one interpreter, and writes wait for the judges.
+        services.opening.judging.add_done_callback(lambda judging: rest.begin())
         try:
             async with (
                 following(services),
@@ -58,45 +55,9 @@ def create_app(services: Services) -> ASGIApp:
         finally:
             await services.close()
 
-    app = FastAPI(
-        title="UrbanKG",
-        version=version("urbankg"),
-        description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
-        lifespan=lifespan,
-    )
-    routers = [sparql.router(services, services.updates, services.admission)]
-    # These need only the store, or wait by themselves where they write.
-    routers += [room.router(services) for room in (store, changes, health, models, traces, ontologies)]
-    for router in routers:
-        app.include_router(router)
-    for room in (
-        extractions,
-        jobs,
-        sources,
-        relations,
-        review,
-        proposals,
-        documents,
-        entities,
-        ask,
-        storage,
-        rules,
-    ):
-        routers.append(room.router(services))
-        app.include_router(routers[-1], dependencies=[Depends(services.opened)])
-    problems = all_problems()
-    problems.install(app)
-    complete(app)
-    routes = [*app.routes, *(route for router in routers for route in router.routes)]
-    rate = services.settings.requests_per_second
-    # CORS around all that answers, so that errors carry its headers too.
-    layers = CORSMiddleware(
-        Leaving(RateLimit(Compression(Methods(app, routes)), rate), services.draining),
-        allow_origins=["*"],
-        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
-        allow_headers=["*"],
-        expose_headers=_EXPOSED,
-    )
-    endpoint = sparql.Endpoint(services, services.updates, services.admission)
-    served = layers if rate > 0 else Direct(layers, endpoint, problems, services.draining)
-    return Watched(served, services.metrics, services.draining, services.answers)
+    life = Router(lifespan=lifespan)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> Any:
+        await (life if scope["type"] == "lifespan" else watched)(scope, receive, send)
+
+    return app

@@ -5,7 +5,6 @@ was refused or missing, 2 could not be done.
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +25,7 @@ from server.commands_relate import relate
 from server.commands_review import review_app
 from server.commands_trace import trace
 from server.invocation import finish, on_either, on_folder, settings_of
-from server.problem_map import USER_ERRORS
-from server.serving import serve as run_server
+from server.serve_command import Config, Data, ModelUrl, options, serve
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
@@ -42,56 +40,13 @@ commands_measure.register(evaluate_app)
 storage_cli.register(app)
 commands_workplace.register(app)
 commands_train.register(app)
+app.callback()(options)
+app.command()(serve)
 app.command()(relate)
 app.command()(infer)
 app.command()(models)
 app.command()(prompts)
 app.command()(trace)
-_errors = Console(stderr=True)
-
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
-ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
-
-
-@app.callback()
-def options(
-    context: typer.Context,
-    data: Data = None,
-    config: Config = None,
-    ontology: OntologyFolder = None,
-    shapes: ShapesFolder = None,
-    model_url: ModelUrl = None,
-) -> None:
-    """A knowledge-graph server for cities: text in, gated and related graph out, SPARQL over it."""
-    context.obj = {
-        "data": data, "config": config, "ontology": ontology, "shapes": shapes, "model_url": model_url,
-    }  # fmt: skip
-
-
-@app.command()
-def serve(
-    context: typer.Context,
-    data: Data = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
-    config: Config = None,
-    ontology: OntologyFolder = None,
-    shapes: ShapesFolder = None,
-    model_url: ModelUrl = None,
-    store_url: Annotated[
-        str | None, typer.Option("--store-url", help="SPARQL endpoint of a store that holds the graph.")
-    ] = None,
-) -> None:
-    """Serve the graph of a folder, or of another store, over HTTP."""
-    run_server(
-        settings_of(
-            context, data=data, host=host, port=port, config=config,
-            ontology=ontology, shapes=shapes, model_url=model_url, store_url=store_url,
-        ).settings
-    )  # fmt: skip
 
 
 @app.command()
@@ -232,9 +187,7 @@ def config_show(
 
 
 def main() -> None:
-    """Entry point: user errors are one line on standard error and exit code 2."""
-    try:
-        app()
-    except USER_ERRORS as error:
-        _errors.print(f"urbankg: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
+    """Run the command line; what `server.entry` does, which imports less to serve."""
+    from server.entry import run
+
+    run(app)

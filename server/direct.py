@@ -22,7 +22,15 @@ from server.watching import Draining
 class Direct:
     """ASGI middleware: answers what `endpoint` can answer alone, and passes on everything else."""
 
-    def __init__(self, app: ASGIApp, endpoint: Endpoint, problems: ProblemMap, draining: Draining) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        endpoint: Endpoint,
+        problems: ProblemMap,
+        draining: Draining,
+        *,
+        readiness: Callable[[Request], Awaitable[Response]],
+    ) -> None:
         self._app = app
         self._draining = draining
         self._problems = problems
@@ -30,6 +38,7 @@ class Direct:
             "/sparql": endpoint.answer,
             "/query": endpoint.answer,
             "/update": endpoint.take_update,
+            "/readyz": readiness,
         }
         self._routes = {path: DirectRoute(path) for path in self._answers}
 
@@ -58,8 +67,11 @@ class DirectRoute:
         self.path = path
 
 
+_METHODS = {"/sparql": ("GET", "POST"), "/query": ("GET", "POST"), "/update": ("POST",), "/readyz": ("GET",)}
+
+
 def _is_taken(scope: Scope) -> bool:
-    return scope["method"] in (("POST",) if scope["path"] == "/update" else ("GET", "POST"))
+    return scope["method"] in _METHODS[scope["path"]]
 
 
 def _vary(told: str | None) -> str:

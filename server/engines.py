@@ -1,6 +1,7 @@
 """What a server needs to judge, derive, extract and answer, and what takes long to open.
 
-Queries need none of it. So it is opened on a thread beside them, while every change waits for the writer.
+Queries need none of it. So it is opened on a thread beside them: first what judges changes, which wait for the
+writer until then, and after that the indexes and all that extracts and answers with them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ontology import Schema
 from server.rulebook import Rulebook, in_force
 from server.settings import Settings
 from server.workplace import Workplace
+from sparql.pending_relations import PendingRelations
 from sparql.readers import QueryReaders
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import DEFAULT, RDF
@@ -95,11 +97,13 @@ class EngineParts:
 
 
 class Opening:
-    """Opens the engines once, on a thread of its own; until then the writer lets nothing through."""
+    """Opens the engines once, on a thread of its own; the writer lets nothing through that is not `judging`."""
 
     def __init__(self, parts: EngineParts) -> None:
         self.parts = parts
         self._started = False
+        self.judging: Future[None] = Future()
+        """Done when changes are judged, or will never be."""
         self.engines: Future[Engines] = Future()
         parts.writer.hold()
 
@@ -109,35 +113,67 @@ class Opening:
             return
         self._started = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(_open, self.parts).add_done_callback(self._tell)
+        thread.submit(self._open).add_done_callback(self._tell)
         thread.shutdown(wait=False)
+
+    def _open(self) -> Engines:
+        rules, relations = _judge(self.parts)
+        self.judging.set_result(None)
+        return _open(self.parts, rules, relations)
 
     def _tell(self, opening: Future[Engines]) -> None:
         error = opening.exception()
         if error is not None:
             self.parts.writer.abandon()
+            if not self.judging.done():
+                self.judging.set_result(None)
             self.engines.set_exception(error)
         else:
             self.engines.set_result(opening.result())
 
 
-def _open(parts: EngineParts) -> Engines:
+def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
+    """Let changes through, judged by the rules of the folder."""
+    settings, store = parts.settings, parts.store
+    rules = parts.load_rules()
+
+    def build() -> SpatialRelations:
+        from sparql.relations import SpatialRelations
+
+        built = SpatialRelations(settings.tolerance_m)
+        built.rebuild(store)
+        return built
+
+    relations = PendingRelations(build)
+    if in_force(store) != rules.versions:
+        from server.proposing import settling
+
+        # Nobody else writes before the release.
+        added, removed = settling(parts.proposals, rules)
+        record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
+        store.commit([*record, *added], removed)
+    inferences = None
+    if settings.infers:
+        from sparql.inference.materialised import Inferences
+
+        inferences = Inferences(store, settings.inference_max)
+    parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences)
+    return rules, relations
+
+
+def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
     from extractors import ExtractionSettings, Linker, Pipeline
     from server.batch import GeometryAssessor
     from server.intake import Intake
     from server.language_model import prices_of
-    from server.proposing import settling
     from server.resolving import ResolutionAssessor
     from shapes.proposal import TermKind
-    from sparql.inference.materialised import Inferences
     from sparql.labels import LabelIndex, alias_properties
-    from sparql.relations import SpatialRelations
     from sparql.resolution import representative
 
     settings, store, workplace = parts.settings, parts.store, parts.workplace
-    rules = parts.load_rules()
-    relations = SpatialRelations(settings.tolerance_m)
+    relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
     pipeline = Pipeline(
@@ -183,13 +219,7 @@ def _open(parts: EngineParts) -> Engines:
         ),
         asker=_asker(rules.schema, labels, parts),
     )
-    if in_force(store) != rules.versions:
-        # Nobody else writes before the release.
-        added, removed = settling(parts.proposals, rules)
-        record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
-        store.commit([*record, *added], removed)
-    inferences = Inferences(store, settings.inference_max) if settings.infers else None
-    parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences, observers=(labels,))
+    parts.writer.follow((labels,))
     return engines
 
 

@@ -11,15 +11,16 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sparql import errors as sparql
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_BASE = "https://w3id.org/urbankg/problem/"
@@ -91,6 +92,7 @@ class ProblemMap:
 
     def install(self, app: FastAPI) -> None:
         """Answer errors that leave a route, also the framework's own, as problems."""
+        from fastapi.exceptions import RequestValidationError
 
         async def tell(request: Request, error: Exception) -> Response:
             return self.response(error, request.url.path)
@@ -214,6 +216,8 @@ async def _tell_http(request: Request, error: Exception) -> Response:
 
 
 async def _tell_validation(request: Request, error: Exception) -> Response:
+    from fastapi.exceptions import RequestValidationError
+
     assert isinstance(error, RequestValidationError)
     found = [
         {"place": ".".join(str(part) for part in one["loc"]), "message": one["msg"]} for one in error.errors()

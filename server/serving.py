@@ -1,6 +1,7 @@
 """`urbankg serve`: build, listen, announce the address, stop cleanly."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -30,6 +31,8 @@ def serve(settings: Settings) -> None:
     """Serve until told to stop. Raises what `build` raises, `OpenWritesRefused` and `SettingsError`."""
     refuse_open_writes(settings, has_keys=has_keys(settings.data))
     set_up_logs(settings.log_level)
+    # Nothing of what a start makes is garbage; `_Server` lets the collector go on when all is open.
+    gc.disable()
     # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
     threading.stack_size(_THREAD_STACK_BYTES)
     _leave_in_peace()
@@ -85,6 +88,8 @@ class _Server(uvicorn.Server):
     async def _watch(self) -> None:
         opening = asyncio.wrap_future(self._services.opening.engines)
         await asyncio.wait([opening])
+        gc.freeze()
+        gc.enable()
         self.failure = opening.exception()
         if self.failure is not None:
             self.should_exit = True

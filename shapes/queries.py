@@ -8,6 +8,7 @@ reaches may concern any focus node.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import pyoxigraph
@@ -110,13 +111,19 @@ def _prefixes(graph: rdflib.Graph, constraint: rdflib.term.Node) -> Iterator[tup
 def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
     """The algebra of a query. Raises `ShapeMalformed`."""
     try:
-        SPARQLQueryHelper(None, constraint, query).check_invalid_sparql(query)  # type: ignore[no-untyped-call]
-        pyoxigraph.Store().query(query)
-        algebra: CompValue = translateQuery(parseQuery(query)).algebra
+        return _algebra(query)
     except (SyntaxError, ParseBaseException) as error:
         raise ShapeMalformed(str(constraint), f"its SPARQL does not parse: {error}") from error
     except ValidationFailure as error:
         raise ShapeMalformed(str(constraint), f"SHACL does not allow its query: {error}") from error
+
+
+@lru_cache(maxsize=512)
+def _algebra(query: str) -> CompValue:
+    """To be read only: many shapes have one query, and each is asked for several times."""
+    SPARQLQueryHelper(None, None, query).check_invalid_sparql(query)  # type: ignore[no-untyped-call]
+    pyoxigraph.Store().query(query)
+    algebra: CompValue = translateQuery(parseQuery(query)).algebra
     return algebra
 
 

@@ -14,7 +14,7 @@ from shapes.generating import generate_shapes
 from shapes.loading import ShapesFiles
 from shapes.overrides import Overrides
 from shapes.terms import to_rdflib
-from sparql.relations import SpatialRelations
+from sparql.geometry_terms import states_geometry
 
 __all__ = ["gate_of", "with_generated"]
 
@@ -33,7 +33,7 @@ def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
 def gate_of(files: ShapesFiles) -> ShapesGate:
     """The gate that these files make. Raises `ShapeMalformed` with its place."""
     try:
-        return ShapesGate(files, derives_from=SpatialRelations.derives_from)
+        return ShapesGate(files, derives_from=states_geometry)
     except ShapeMalformed as error:
         path, line = _place(files, error.shape)
         raise ShapeMalformed(error.shape, error.reason, path=path, line=line) from error

@@ -15,7 +15,7 @@ from extractors.geocoder import PlaceFound
 from extractors.linking import Labels
 from geo import write_geometry
 from sparql.labels import ALIASES, MAIN_LABELS
-from sparql.relations import located
+from sparql.relations import geometries_in
 from sparql.source import TripleSource
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import RDF, SYSTEM_GRAPHS
@@ -73,7 +73,7 @@ class LoadedFeatures:
         self, source: TripleSource, feature: NamedNode, label: str, classes: frozenset[NamedNode]
     ) -> Iterator[PlaceFound]:
         """The feature's geometry, where it has exactly one that counts."""
-        shapes = located(source, feature)
+        shapes = geometries_in(source, feature)
         if len(shapes) == 1:
             (shape,) = shapes
             yield PlaceFound(label, write_geometry(shape), shape, feature.value, _FROM_LAYER, classes)

@@ -13,16 +13,14 @@ from shapely.geometry.base import BaseGeometry
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
+from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.relation_basis import Quads, marked
 from sparql.source import Overlay, Term, TripleSource
-from sparql.vocabulary import GEO
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
 """A feature and one of its geometry nodes."""
 
-_HAS_GEOMETRY = (GEO.hasDefaultGeometry, GEO.defaultGeometry, GEO.hasGeometry)
-_SERIALIZATIONS = (GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML)
 _BULK_SHARE = 4
 """From one changed feature in so many on, all pairs are related in one sweep instead of one by one."""
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
@@ -44,7 +42,7 @@ class SpatialRelations:
     @staticmethod
     def derives_from(triple: Triple) -> bool:
         """Whether a change with this triple may change a relation."""
-        return triple.predicate in _HAS_GEOMETRY or triple.predicate in _SERIALIZATIONS
+        return states_geometry(triple)
 
     def rebuild(self, source: TripleSource) -> None:
         """Read all geometries from the graph; the relations themselves are stored already."""
@@ -118,11 +116,11 @@ class SpatialRelations:
     ) -> dict[Node, None]:
         features: dict[Node, None] = {}
         for triple in triples:
-            if triple.predicate in _HAS_GEOMETRY:
+            if triple.predicate in HAS_GEOMETRY:
                 features[_node(triple.subject)] = None
-            elif triple.predicate in _SERIALIZATIONS:
+            elif triple.predicate in SERIALIZATIONS:
                 for source in (before, after):
-                    for predicate in _HAS_GEOMETRY:
+                    for predicate in HAS_GEOMETRY:
                         for owner in source.match(None, predicate, triple.subject):
                             features[_node(owner.subject)] = None
         return features
@@ -160,21 +158,16 @@ def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]
             yield feature, geometry
 
 
-def located(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
-    """The geometries that count for a feature, in CRS84."""
-    return tuple(_geometries(source, feature).values())
-
-
 def _all_geometries(source: TripleSource) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
     """Every feature that has a geometry, with those that count: as `_geometries` says, read in one sweep."""
     nodes: dict[Node, Term | None] = {}
-    for predicate in _HAS_GEOMETRY:
+    for predicate in HAS_GEOMETRY:
         for triple in source.match(None, predicate, None):
             feature, node = _node(triple.subject), triple.object
             # None stands for several.
             nodes[feature] = node if nodes.get(feature, node) == node else None
     literals: dict[Term, Literal | None] = {}
-    for predicate in _SERIALIZATIONS:
+    for predicate in SERIALIZATIONS:
         for triple in source.match(None, predicate, None):
             value, known = triple.object, triple.subject in literals
             literals[triple.subject] = value if isinstance(value, Literal) and not known else None
@@ -205,7 +198,7 @@ def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
 def _geometries(source: TripleSource, feature: Node) -> dict[Key, BaseGeometry]:
     """The feature's default geometries, else all; one that cannot be read is left out (the gate
     refuses it on every route, so it can only be there in data older than the gate)."""
-    for predicates in (_HAS_GEOMETRY[:2], _HAS_GEOMETRY[2:]):
+    for predicates in (DEFAULT_GEOMETRY, HAS_GEOMETRY[len(DEFAULT_GEOMETRY) :]):
         found = {}
         nodes = [t.object for predicate in predicates for t in source.match(feature, predicate, None)]
         for node in nodes:
@@ -220,7 +213,7 @@ def _geometries(source: TripleSource, feature: Node) -> dict[Key, BaseGeometry]:
 
 
 def _geometry(source: TripleSource, node: Node) -> BaseGeometry | None:
-    for predicate in _SERIALIZATIONS:
+    for predicate in SERIALIZATIONS:
         literals = sorted(
             (t.object for t in source.match(node, predicate, None) if isinstance(t.object, Literal)),
             key=lambda literal: literal.value,

@@ -107,22 +107,25 @@ class Writer:
         gate: Gate | None = None,
         deriver: Deriver | None = None,
         inferences: Inferences | None = None,
-        observers: Sequence[Observer] = (),
     ) -> None:
-        """After `hold`: take what judges, derives and follows, and let changes through.
-
-        The deriver is built before, since changes need it. The observers are built after, by this thread,
-        from the graph as it was then; what is committed meanwhile comes on top.
-        """
+        """After `hold`: take what judges and derives, and let changes through."""
         self.gate, self._deriver, self._inferences = gate, deriver, inferences
         self._build_indexes()
-        self._observers = tuple(observers)
-        readings = []
-        for observer in self._observers:
-            observer.expect_rebuild()
-            readings.append(self._read_for(observer))
         self._held = False
         self._lock.release()
+
+    def follow(self, observers: Sequence[Observer]) -> None:
+        """Keep these in step with the graph from now on.
+
+        They are built by this thread, from the graph as it is now, while changes go on; what is committed
+        meanwhile comes on top.
+        """
+        with self._lock:
+            self._observers = tuple(observers)
+            readings = []
+            for observer in self._observers:
+                observer.expect_rebuild()
+                readings.append(self._read_for(observer))
         for observer, quads in zip(self._observers, readings, strict=True):
             observer.rebuild(quads)
 

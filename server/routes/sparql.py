@@ -6,9 +6,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fastapi import APIRouter
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -23,6 +22,9 @@ from sparql.readers.functions import load_aggregates, load_functions
 from sparql.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax import Kind, facts_of
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
@@ -80,6 +82,9 @@ def router(
     services: QueryServices, updates: UpdateAnswerer | None = None, admission: Admitter | None = None
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
+    # The endpoint itself answers without the framework, whose import takes long.
+    from fastapi import APIRouter
+
     endpoint = Endpoint(services, updates, admission)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):

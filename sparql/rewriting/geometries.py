@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from sparql import geometry_terms
 from sparql.source import Term
-from sparql.vocabulary import DEFAULT, GEO, UKG
+from sparql.vocabulary import DEFAULT, UKG
 
 if TYPE_CHECKING:
     from sparql.rewriting.geometry_state import GeometryState
@@ -27,8 +28,8 @@ Node = NamedNode | BlankNode
 Key = tuple[Node, Literal]
 """A geometry node and a literal that it has, or has had."""
 
-SERIALIZATIONS: Final = frozenset({GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML})
-LINKS: Final = frozenset({GEO.hasGeometry, GEO.hasDefaultGeometry, GEO.defaultGeometry})
+SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
+LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)
 _BULK: Final = UKG.bulkLoadPending
 _MOST_NOTES: Final = 200_000
 

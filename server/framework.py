@@ -1,0 +1,80 @@
+"""The framework's application: all routes, errors and CORS around the services."""
+
+from importlib.metadata import version
+
+from fastapi import Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from server.compression import Compression
+from server.limits import RateLimit
+from server.methods import Methods
+from server.openapi import complete
+from server.problems import ProblemMap
+from server.readiness import Readiness
+from server.routes import (
+    ask,
+    changes,
+    documents,
+    entities,
+    extractions,
+    health,
+    jobs,
+    models,
+    ontologies,
+    proposals,
+    relations,
+    review,
+    rules,
+    sources,
+    sparql,
+    storage,
+    store,
+    traces,
+)
+from server.services import Services
+from server.watching import REQUEST_ID, Leaving
+
+_EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW-Authenticate", REQUEST_ID]
+
+
+def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
+    """Every route, with the layers around them."""
+    app = FastAPI(
+        title="UrbanKG",
+        version=version("urbankg"),
+        description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
+    )
+    routers = [sparql.router(services, services.updates, services.admission)]
+    # These need only the store, or wait by themselves where they write.
+    routers += [room.router(services) for room in (store, changes, models, traces, ontologies)]
+    routers.append(health.router(services, readiness))
+    for router in routers:
+        app.include_router(router)
+    for room in (
+        extractions,
+        jobs,
+        sources,
+        relations,
+        review,
+        proposals,
+        documents,
+        entities,
+        ask,
+        storage,
+        rules,
+    ):
+        routers.append(room.router(services))
+        app.include_router(routers[-1], dependencies=[Depends(services.opened)])
+    problems.install(app)
+    complete(app)
+    routes = [*app.routes, *(route for router in routers for route in router.routes)]
+    rate = services.settings.requests_per_second
+    # CORS around all that answers, so that errors carry its headers too.
+    return CORSMiddleware(
+        Leaving(RateLimit(Compression(Methods(app, routes)), rate), services.draining),
+        allow_origins=["*"],
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
+        allow_headers=["*"],
+        expose_headers=_EXPOSED,
+    )
