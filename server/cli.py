@@ -25,7 +25,7 @@ from server.commands_relate import relate
 from server.commands_review import review_app
 from server.commands_trace import trace
 from server.invocation import finish, on_either, on_folder, settings_of
-from server.serve_command import Config, Data, ModelUrl, options, serve
+from server.serve_command import Config, Data, ModelUrl, ShapesFolder, options, serve
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")

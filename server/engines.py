@@ -1,7 +1,7 @@
 """What a server needs to judge, derive, extract and answer, and what takes long to open.
 
-Queries need none of it. So it is opened on a thread beside them: first what judges changes, which wait for the
-writer until then, and after that the indexes and all that extracts and answers with them.
+Queries need none of it. So it is opened on a thread beside them: first what judges changes, which wait for
+the writer until then, and after that the indexes and all that extracts and answers with them.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class EngineParts:
 
 
 class Opening:
-    """Opens the engines once, on a thread of its own; the writer lets nothing through that is not `judging`."""
+    """Opens the engines once, on a thread of its own; the writer lets nothing through before `judging`."""
 
     def __init__(self, parts: EngineParts) -> None:
         self.parts = parts

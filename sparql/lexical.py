@@ -6,6 +6,7 @@ calendar has.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 Check = Callable[[str], bool]
@@ -29,9 +30,14 @@ _START = (
 _FOLLOWING = _START + "\\-.0-9\u00b7\u0300-\u036f\u203f\u2040"
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when first asked for: all of them together take a noticeable part of a start."""
+    return re.compile(pattern, re.ASCII)
+
+
 def _matching(pattern: str) -> Check:
-    matches = re.compile(pattern, re.ASCII).fullmatch
-    return lambda text: matches(text) is not None
+    return lambda text: _compiled(pattern).fullmatch(text) is not None
 
 
 def _between(lowest: int | None, highest: int | None) -> Check:
@@ -54,10 +60,10 @@ def _between(lowest: int | None, highest: int | None) -> Check:
 
 def _dated(rest: str) -> Check:
     """A date of the calendar (XML Schema 1.1 part 2, 3.3.7.2: the day of the month), followed by `rest`."""
-    matches = re.compile(rf"({_YEAR})-({_MONTH})-({_DAY}){rest}", re.ASCII).fullmatch
+    pattern = rf"({_YEAR})-({_MONTH})-({_DAY}){rest}"
 
     def check(text: str) -> bool:
-        found = matches(text)
+        found = _compiled(pattern).fullmatch(text)
         return found is not None and _is_day(int(found[1][-4:]), int(found[2]), int(found[3]))
 
     return check
@@ -72,11 +78,11 @@ def _is_day(year: int, month: int, day: int) -> bool:
 
 
 def _is_month_day(text: str) -> bool:
-    found = _month_day(text)
+    found = _compiled(_MONTH_AND_DAY).fullmatch(text)
     return found is not None and _is_day(2000, int(found[1]), int(found[2]))
 
 
-_month_day = re.compile(rf"--({_MONTH})-({_DAY}){_ZONE}", re.ASCII).fullmatch
+_MONTH_AND_DAY = rf"--({_MONTH})-({_DAY}){_ZONE}"
 _WIDTHS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 
 _CHECKS: Final[Mapping[str, Check]] = {

@@ -1,4 +1,4 @@
-"""The deriver of RCC8 before its index is there: most changes say nothing of geometry and need not wait for it."""
+"""The deriver of RCC8 before its index is there: what says nothing of geometry need not wait for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PendingRelations:
         self._built: SpatialRelations | None = None
 
     def wait(self) -> SpatialRelations:
-        """The relations, as soon as they are there; builds them if nobody has begun. Raises what it raises."""
+        """The relations, as soon as they are there; builds them if nobody has begun."""
         with self._building:
             if self._built is None:
                 self._built = self._build()
