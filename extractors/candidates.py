@@ -19,12 +19,14 @@ __all__ = [
     "AMBIGUOUS_NAME",
     "HEDGED",
     "HELD",
+    "IMPLIED_KIND",
     "LOW_CONFIDENCE",
     "NOTHING_STANDS",
     "NOT_A_NAME",
     "NOT_IN_TEXT",
     "RDFS_LABEL",
     "RDF_TYPE",
+    "RIVAL",
     "SYSTEM",
     "UNKNOWN_TERM",
     "UNREADABLE_VALUE",
@@ -62,6 +64,11 @@ LOW_CONFIDENCE: Final = NamedNode(SYSTEM + "LowConfidence")
 """The model was less sure than the settings demand."""
 NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")
 """A new entity of which no statement but its name is free of problems."""
+
+RIVAL: Final = NamedNode(SYSTEM + "RivalStatement")
+"""The same words are taken for another relation, which they fit better."""
+IMPLIED_KIND: Final = NamedNode(SYSTEM + "ImpliedKind")
+"""A doubt: the kind follows from the domain or range of a relation; the text does not say it."""
 
 HELD: Final = NamedNode(SYSTEM + "OpenExtraction")
 """Extracted in the open mode, which lets nothing into the graph by itself."""
@@ -116,7 +123,8 @@ class Candidate:
     `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
     model's own words for it; the label of a new entity has those of the first statement that named it.
     `inferred` names the ends ("subject", "object") that stand nowhere in the text: only a class that the
-    model chose for a new name may come in so. `proposal` is there where the ontology has no term for it.
+    model chose for a new name, or one that follows from a relation, may come in so. `proposal` is there where
+    the ontology has no term for it. `doubts` keep nothing out, but a person is to look.
     """
 
     subject: NamedNode
@@ -128,6 +136,7 @@ class Candidate:
     reply: str | None = None
     inferred: tuple[str, ...] = ()
     proposal: Proposal | None = None
+    doubts: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,22 @@ from extractors.linking import Linker, LinkReason, normalise
 from extractors.minting import Minter
 from ontology.schema import Schema
 
-__all__ = ["Mentioned", "Name", "Names", "alias_properties", "is_name", "name_key", "short_forms"]
+__all__ = [
+    "Mentioned",
+    "Name",
+    "Names",
+    "alias_properties",
+    "is_name",
+    "name_key",
+    "short_forms",
+    "without_whereabouts",
+]
 
 _DETERMINER = re.compile(
     r"(?:the|an?|this|that|these|those|its|his|her|their|our|both|each|every|another|such)\s+", re.IGNORECASE
 )
+_WHEREABOUTS = re.compile(r"(?P<name>\S.*?),?\s+(?:in|near)\s+(?P<place>\S.*)")
+_LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
     "themselves here there one none"
@@ -128,12 +139,15 @@ def alias_properties(schema: Schema) -> frozenset[NamedNode]:
 def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[str, str]:
     """Find the names that are the last word of one longer name and follow it: "Jacobs" after "Jane Jacobs".
 
-    Not where the words before it make another place of it, as in "East Harlem" and "Harlem".
+    Not where the words before it make another place of it, as in "East Harlem" and "Harlem", nor where the
+    longer name says with it where or what it is of, as in "University of Chicago" and "Chicago".
     """
     found: dict[str, str] = {}
     for key, mention in names.items():
         longer = [other for other in names if other.endswith(f" {key}")]
         if " " in key or len(longer) != 1 or set(longer[0].split()) & QUALIFIERS:
+            continue
+        if set(longer[0].split()[-3:-1]) & _LINKING:
             continue
         whole, part = (text.occurrences(name) for name in (names[longer[0]].name, mention.name))
         if whole and part and whole[0].start <= part[0].start < whole[0].end:
@@ -155,6 +169,17 @@ def is_name(words: str) -> bool:
     if normalise(bare) in _PRONOUNS.split():
         return False
     return _is_capitalised(bare)
+
+
+def without_whereabouts(name: str) -> str:
+    """A name without the place that a text says beside it: "Atomium in Brussels" is the Atomium.
+
+    Only what is a name itself is taken off, so "Saint Martin in the Fields" stays as it is.
+    """
+    found = _WHEREABOUTS.fullmatch(" ".join(name.split()))
+    if found is None or not found["place"][0].isupper() or not is_name(found["name"]):
+        return name
+    return found["name"]
 
 
 def _is_capitalised(words: str) -> bool:

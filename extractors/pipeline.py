@@ -169,6 +169,7 @@ class Pipeline:
             calibration=self._calibration,
             held=method.held,
             synonyms=self._synonyms,
+            implied_kinds=settings.implied_kinds,
         )
         return builder.build(said)
 

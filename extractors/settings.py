@@ -57,13 +57,15 @@ class ExtractionSettings:
     `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
     replace ours, `method` how texts are read unless another is asked for, and each window is read `samples`
-    times. A broken reply is asked for once more at `retry_temperature`.
+    times. `implied_kinds`: a new name of no kind gets the one that a relation's domain or range leaves it.
+    A broken reply is asked for once more at `retry_temperature`.
     """
 
     base: str = "https://w3id.org/urbankg/id/"
     languages: tuple[str, ...] = ("en",)
     maximum_characters: int = MAXIMUM_CHARACTERS
     minimum_confidence: float = 0.0
+    implied_kinds: bool = True
     concurrency: int = 4
     retry_temperature: float = 0.3
     prompts: Path | None = None

@@ -18,11 +18,13 @@ from extractors.calibration import Calibration
 from extractors.candidates import (
     HEDGED,
     HELD,
+    IMPLIED_KIND,
     LOW_CONFIDENCE,
     NOT_IN_TEXT,
     NOTHING_STANDS,
     RDF_TYPE,
     RDFS_LABEL,
+    RIVAL,
     UNKNOWN_TERM,
     UNREADABLE_VALUE,
     VALUE_FOR_ENTITY,
@@ -33,13 +35,24 @@ from extractors.candidates import (
     Proposal,
 )
 from extractors.coreference import Antecedents, is_anaphor
-from extractors.entities import Mentioned, Name, Names, alias_properties, is_name, name_key, short_forms
+from extractors.entities import (
+    Mentioned,
+    Name,
+    Names,
+    alias_properties,
+    is_name,
+    name_key,
+    short_forms,
+    without_whereabouts,
+)
 from extractors.grounding import Grounded, GroundedText
+from extractors.implied_kinds import Implied, Link, implied_kinds
 from extractors.linking import Fit, Linker
 from extractors.minting import Minter
 from extractors.prompting import IS_A
 from extractors.relation_words import Ends, RelationWords
 from extractors.reply import ReplyTriple
+from extractors.rivals import Claim, overruled
 from extractors.unreadable import Unreadable
 from extractors.values import datatype_of, looks_like_value, read_value
 from extractors.windows import Span
@@ -71,12 +84,19 @@ def _relation_words(schema: Schema) -> RelationWords:
     return RelationWords(schema)
 
 
+_Key = tuple[NamedNode, NamedNode, NamedNode | Literal]
+
+
 @dataclass(frozen=True)
 class Said:
-    """A triple as the model wrote it, and the window of the text that it was shown."""
+    """A triple as the model wrote it, and the window of the text that it was shown.
+
+    `score` is the model's raw score where the triple's confidence was made a probability.
+    """
 
     triple: ReplyTriple
     window: Span
+    score: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +132,9 @@ class StatementBuilder:
         calibration: Calibration | None = None,
         held: bool = False,
         synonyms: Synonyms = no_synonym,
+        implied_kinds: bool = True,
     ) -> None:
+        self._implied_kinds = implied_kinds
         self._text = text
         self._schema = schema
         self._linker = linker
@@ -125,12 +147,13 @@ class StatementBuilder:
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        calibrated = [self._calibrated(one) for one in said]
+        calibrated = [self._bare(self._calibrated(one)) for one in said]
         kinds = self._kinds(calibrated)
         readings = self._resolved([self._read(one, kinds) for one in calibrated])
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
-        candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate] = {}
-        labels: dict[NamedNode, tuple[NamedNode, NamedNode, NamedNode | Literal]] = {}
+        candidates: dict[_Key, Candidate] = {}
+        labels: dict[NamedNode, _Key] = {}
+        sources: dict[_Key, _Reading] = {}
         mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
         for reading in readings:
             candidate = self._candidate(reading, names)
@@ -142,16 +165,86 @@ class StatementBuilder:
                     candidates[labels[name.iri]] = label
             key = (candidate.subject, candidate.predicate, candidate.object)
             candidates[key] = _merged(candidates.get(key), candidate)
+            sources.setdefault(key, reading)
+        self._overrule(candidates, sources)
+        if self._implied_kinds:
+            self._imply_kinds(candidates, sources, [name for name, _ in mentions.values()])
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, _Reading]) -> None:
+        """Keep back what the same words say less likely than something else."""
+        claims = [
+            Claim(
+                key,
+                (key[0], key[2] if reading.names_object else name_key(reading.said.triple.object)),
+                reading.property,
+                _quote(candidates[key]),
+                len(self._text.occurrences(reading.said.triple.object)),
+                reading.said.score or candidates[key].confidence or 0.0,
+            )
+            for key, reading in sources.items()
+            if reading.property is not None and not candidates[key].problems
+        ]
+        for key, rather in overruled(claims, self._schema).items():
+            message = (
+                f'The same words are taken for "{rather.label}", which fits them better: accept this only if '
+                "the text says both."
+            )
+            candidates[key] = replace(candidates[key], problems=(Problem(RIVAL, message, rather.iri),))
+
+    def _imply_kinds(
+        self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, _Reading], names: Iterable[Name]
+    ) -> None:
+        """Give new names of no kind the one that follows from what is said of them."""
+        known = {name.iri: frozenset(name.classes) for name in names if not name.new}
+        links = []
+        for key, candidate in candidates.items():
+            if candidate.problems or key[1] == RDFS_LABEL:
+                continue
+            term, value = sources[key].property, key[2]
+            if key[1] == RDF_TYPE and isinstance(value, NamedNode):
+                known[key[0]] = known.get(key[0], frozenset()) | {value}
+            elif term is not None:
+                object_ = value if isinstance(value, NamedNode) else None
+                links.append(Link(key[0], term, object_, candidate.confidence))
+        found = implied_kinds(links, known, self._linker)
+        for name in names:
+            if name.iri in found and name.new and not name.problems:
+                candidate = self._implied_kind(name, found[name.iri])
+                candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
+
+    def _implied_kind(self, name: Name, implied: Implied) -> Candidate:
+        spans = self._text.occurrences(name.label)
+        kind, relation = self._class_labels([implied.kind]), implied.link.property.label
+        message = (
+            f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
+        )
+        return Candidate(
+            name.iri,
+            RDF_TYPE,
+            implied.kind,
+            self._text.evidence(spans[0]) if spans else None,
+            implied.link.score,
+            inferred=("object",),
+            doubts=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
+        )
 
     def _calibrated(self, said: Said) -> Said:
         """The same with a probability in the place of the raw score, where a calibration is there."""
         raw = said.triple.confidence
         if self._calibration is None or raw is None:
             return said
-        return replace(said, triple=replace(said.triple, confidence=self._calibration.probability(raw)))
+        sure = replace(said.triple, confidence=self._calibration.probability(raw))
+        return replace(said, triple=sure, score=raw)
+
+    def _bare(self, said: Said) -> Said:
+        """The same with the subject's name alone, where the model copied with it where it stands."""
+        return replace(said, triple=replace(said.triple, subject=self._name_alone(said.triple.subject)))
+
+    def _name_alone(self, name: str) -> str:
+        return name if self._linker.labels.exact(name) else without_whereabouts(name)
 
     def _resolved(self, readings: Sequence[_Reading]) -> Sequence[_Reading]:
         """The readings with names for the pronouns and descriptions that plainly stand for one."""
@@ -219,11 +312,14 @@ class StatementBuilder:
             grounded = replace(grounded, subject=grounded.object, object=grounded.subject)
         if found is not None and triple.confidence is not None:
             triple = replace(triple, confidence=triple.confidence * found.score)
-        said = replace(said, triple=triple)
         term = found.property if found is not None else None
         wants_entity = term is not None and term.kind is PropertyKind.OBJECT
         is_value = wants_entity and looks_like_value(triple.object)
         names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
+        if names_object and (name := self._name_alone(triple.object)) != triple.object:
+            triple = replace(triple, object=name)
+            grounded = self._text.ground(triple.subject, name, said.window)
+        said = replace(said, triple=triple)
         return _Reading(said, False, None, term, names_object, grounded, grounded.subject, grounded.object)
 
     def _class(self, words: str) -> OntologyClass | None:
@@ -424,6 +520,10 @@ class StatementBuilder:
         return Entity(name.iri, name.label, classes, name.new, mentions)
 
 
+def _quote(candidate: Candidate) -> str:
+    return candidate.evidence.quote if candidate.evidence else ""
+
+
 def _is_unknown(reading: _Reading) -> bool:
     return reading.type is None if reading.is_type else reading.property is None
 
@@ -445,10 +545,7 @@ def _merged(old: Candidate | None, new: Candidate) -> Candidate:
     return replace(better, confidence=max(sure, default=None))
 
 
-def _mark_unsupported(
-    candidates: dict[tuple[NamedNode, NamedNode, NamedNode | Literal], Candidate],
-    labels: set[tuple[NamedNode, NamedNode, NamedNode | Literal]],
-) -> None:
+def _mark_unsupported(candidates: dict[_Key, Candidate], labels: set[_Key]) -> None:
     """Mark the labels of new entities of which nothing else stands: a name alone is no knowledge."""
     sound = {
         node

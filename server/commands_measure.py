@@ -61,9 +61,13 @@ def urban(
     context: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="Folder for the report and what there is to judge.")],
     gold: Annotated[
-        Path | None, typer.Option(help="Gold texts as JSON lines; our 72 urban sentences when not given.")
+        Path | None,
+        typer.Option(help="Gold texts as JSON lines; our 72 sentences and the sample texts when not given."),
     ] = None,
-    limit: Limit = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Over the graph of the sample city, not over an empty one.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many of each set.")] = None,
     seed: Seed = 0,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
@@ -79,8 +83,10 @@ def urban(
 
     settings = _settings(context, config, model_url, price_in, price_out)
     prices = prices_of(settings)
-    scores = asyncio.run(measure_urban(settings, gold, out, limit=limit, seed=seed, prices=prices))
-    print_urban([(settings.extraction_method, scores)], prices)
+    scores = asyncio.run(
+        measure_urban(settings, gold, out, limit=limit, seed=seed, prices=prices, sample=sample)
+    )
+    print_urban(list(scores.items()), prices, head=f"texts, {settings.extraction_method}")
 
 
 def judge(

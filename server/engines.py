@@ -188,6 +188,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
             method=method_named(settings.extraction_method),
             samples=settings.extraction_samples,
             minimum_confidence=settings.extraction_confidence,
+            implied_kinds=settings.implied_kinds,
         ),
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.

@@ -1,7 +1,8 @@
-"""The gate handed to the evaluation of extraction: every text over an empty graph, nothing kept."""
+"""The gate handed to the evaluation of extraction: every text over one graph, nothing kept."""
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,17 +10,25 @@ from pathlib import Path
 
 from extractors.evaluation.rte import Extract, Gated
 from extractors.models import ChatModel
+from server.operations import load_sample
 from server.services import Services, build
 from server.settings import Settings
 
 
 @asynccontextmanager
-async def empty_graph(settings: Settings, model: ChatModel | None = None) -> AsyncIterator[Services]:
-    """A folder of its own with the ontology, shapes and model of the settings; it goes at the end."""
+async def empty_graph(
+    settings: Settings, model: ChatModel | None = None, *, sample: bool = False
+) -> AsyncIterator[Services]:
+    """A folder of its own with the ontology, shapes and model of the settings; it goes at the end.
+
+    With `sample` the graph is not empty but has the sample city.
+    """
     with tempfile.TemporaryDirectory(prefix="urbankg-evaluation-") as folder:
         alone = settings.model_copy(update={"data": Path(folder), "store_url": None, "readers": 1})
         async with build(alone, model=model) as services:
             await services.opened()
+            if sample:
+                await asyncio.to_thread(load_sample, services)
             yield services
 
 

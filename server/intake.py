@@ -10,7 +10,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from extractors import Candidate, Entity, Extraction, Pipeline
+from extractors import Candidate, Entity, Extraction, Pipeline, Problem
 from extractors.linking import LabelEntry, normalise
 from extractors.methods import method_asked
 from extractors.models import ChatModel
@@ -27,7 +27,7 @@ from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, Whence
 from sparql.change import Change, Origin, Statement, Verdict, Violation
 from sparql.provenance import Document, Run, RunRecord, Support
-from sparql.vocabulary import RDFS, UKG
+from sparql.vocabulary import RDFS, SH, UKG
 from sparql.writer import Writer
 
 
@@ -292,16 +292,25 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
             found.object_name,
         )
     if candidate.problems:
-        batch.refused[triple] = tuple(
-            Violation(
-                focus=candidate.subject,
-                message=problem.message,
-                component=problem.rule,
-                path=(problem.path or candidate.predicate).value,
-                value=problem.value,
-            )
-            for problem in candidate.problems
+        batch.refused[triple] = _violations(candidate, candidate.problems, SH.Violation)
+    elif candidate.doubts:
+        batch.doubts[triple] = _violations(candidate, candidate.doubts, SH.Warning)
+
+
+def _violations(
+    candidate: Candidate, problems: Sequence[Problem], severity: NamedNode
+) -> tuple[Violation, ...]:
+    return tuple(
+        Violation(
+            focus=candidate.subject,
+            message=problem.message,
+            component=problem.rule,
+            path=(problem.path or candidate.predicate).value,
+            value=problem.value,
+            severity=severity,
         )
+        for problem in problems
+    )
 
 
 def _resolved(entity: Entity, linked: Mapping[NamedNode, LabelEntry]) -> Entity:

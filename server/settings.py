@@ -148,6 +148,11 @@ class Settings(BaseModel):
         description="A statement that is less probable waits in review. Models that tell no probabilities "
         "are not affected.",
     )
+    implied_kinds: bool = Field(
+        True,
+        description="A new name of which no kind is said gets the one that a relation's domain or range "
+        "leaves it (what something is located in is a place), with a warning in review. Off: it waits there.",
+    )
     prompts: Path | None = Field(
         None, description="Folder of prompt files that stand in for the shipped ones, by name."
     )

@@ -2,8 +2,8 @@
 
 Strict: a triple counts when subject, relation and object equal the gold's in words (but for case, articles
 and blanks). A statement is compared in the model's own words, and with "it" and other forms of a relation
-as they were resolved. Kinds that the model chose for a name because the text does not say them are not in the
-gold, nor counted.
+as they were resolved. Kinds that the text does not say, chosen by the model or implied by a relation, are not
+in the gold; they are counted apart. A kind that only the name says (`named_kinds`) is told apart too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from extractors.candidates import RDF_TYPE, RDFS_LABEL, Candidate, Extraction
 from extractors.cleaning import TextError
 from extractors.errors import EvaluationError, ModelError, ModelUnavailable
-from extractors.evaluation.estimates import Estimate, estimate_json, f1, ratio
+from extractors.evaluation.named_kinds import says_kind
 from extractors.linking import normalise
 from extractors.prompting import IS_A
 from extractors.readers.costs import Cost, costs, total
@@ -30,13 +30,10 @@ __all__ = [
     "Gated",
     "GoldText",
     "Said",
-    "Scores",
-    "Stage",
     "TextResult",
     "measure",
     "read_gold",
     "result_json",
-    "score",
 ]
 
 Words = tuple[str, str, str]
@@ -44,11 +41,12 @@ Words = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class GoldText:
-    """A text and every triple that it states."""
+    """A text and every triple that it states. `misleading` are kinds that a name says and that are wrong."""
 
     identifier: str
     text: str
     triples: frozenset[Words]
+    misleading: frozenset[Words] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ Extract = Callable[[str], Awaitable[Gated]]
 
 @dataclass(frozen=True)
 class Said:
-    """One statement in words; `right` tells whether the gold has it.
+    """One statement in words; `right` tells whether the gold has it, `named` whether its name says the kind.
 
     `words` are as they are compared, `told` as a person reads them; `quote` is what the statement rests on.
     """
@@ -73,6 +71,7 @@ class Said:
     words: Words
     told: Words
     right: bool
+    named: bool
     sound: bool
     accepted: bool | None
     quote: str
@@ -81,70 +80,25 @@ class Said:
 
 @dataclass(frozen=True)
 class TextResult:
-    """What one text yielded. `made_up` are names of accepted entities that do not occur in the text."""
+    """What one text yielded. `made_up` are names of accepted entities that do not occur in the text.
+
+    `unsaid` counts the accepted kinds that the text does not say.
+    """
 
     gold: GoldText
     said: tuple[Said, ...] = ()
     entities: int = 0
     made_up: tuple[str, ...] = ()
+    unsaid: int = 0
     cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     error: str | None = None
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Precision, recall and F1 over all texts, with the counts they come from."""
-
-    right: int
-    told: int
-    gold: int
-    precision: Estimate | None
-    recall: Estimate | None
-    f1: Estimate | None
-
-    def json(self) -> dict[str, Any]:
-        """The stage as JSON."""
-        return {
-            "right": self.right,
-            "told": self.told,
-            "gold": self.gold,
-            "precision": estimate_json(self.precision),
-            "recall": estimate_json(self.recall),
-            "f1": estimate_json(self.f1),
-        }
-
-
-@dataclass(frozen=True)
-class Scores:
-    """`model`: all that was said; `pipeline`: without what the pipeline finds wrong; `gate`: what came in."""
-
-    texts: int
-    failed: int
-    model: Stage
-    pipeline: Stage
-    gate: Stage | None
-    entities: int
-    made_up: tuple[str, ...]
-    cost: Cost
-    seconds: float
-
-    def json(self) -> dict[str, Any]:
-        """The scores as JSON."""
-        return {
-            "texts": self.texts,
-            "failed": self.failed,
-            "model": self.model.json(),
-            "pipeline": self.pipeline.json(),
-            "gate": self.gate.json() if self.gate else None,
-            "entities_accepted": self.entities,
-            "entities_made_up": list(self.made_up),
-            "seconds_per_text": round(self.seconds / self.texts, 3) if self.texts else None,
-        }
-
-
 def read_gold(file: Path) -> list[GoldText]:
     """Gold texts, `{"id", "text", "triples": [{"subject", "relation", "object"}]}` a line.
+
+    `misleading` may hold triples, too: kinds that a name says, and that are wrong.
 
     Raises EvaluationError with the line that is not so.
     """
@@ -158,7 +112,8 @@ def read_gold(file: Path) -> list[GoldText]:
             try:
                 row = json.loads(line)
                 triples = frozenset(normal(one) for one in row["triples"])
-                found.append(GoldText(str(row["id"]), row["text"], triples))
+                misleading = frozenset(normal(one) for one in row.get("misleading", ()))
+                found.append(GoldText(str(row["id"]), row["text"], triples, misleading))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise EvaluationError(
                     f'{file}, line {number}: not {{"id", "text", "triples"}} ({error!r}). Mend it there.'
@@ -190,22 +145,6 @@ async def measure(
     return results
 
 
-def score(results: Sequence[TextResult], *, seed: int = 0) -> Scores:
-    """The scores over all texts."""
-    gated = any(one.accepted is not None for result in results for one in result.said)
-    return Scores(
-        texts=len(results),
-        failed=sum(result.error is not None for result in results),
-        model=_stage(results, lambda one: True, seed),
-        pipeline=_stage(results, lambda one: one.sound, seed),
-        gate=_stage(results, lambda one: one.accepted is True, seed) if gated else None,
-        entities=sum(result.entities for result in results),
-        made_up=tuple(f"{r.gold.identifier}: {name}" for r in results for name in r.made_up),
-        cost=sum((result.cost for result in results), Cost()),
-        seconds=sum(result.seconds for result in results),
-    )
-
-
 def result_json(result: TextResult) -> dict[str, Any]:
     """A text, what was said of it, and what became of that."""
     return {
@@ -219,6 +158,7 @@ def result_json(result: TextResult) -> dict[str, Any]:
             {
                 "triple": " | ".join(one.told),
                 "right": one.right,
+                "kind_in_name": one.named,
                 "pipeline": one.sound,
                 "gate": one.accepted,
                 "confidence": one.confidence,
@@ -233,41 +173,34 @@ def normal(triple: Mapping[str, str]) -> Words:
     return (_bare(triple["subject"]), _plain(triple["relation"]), _bare(triple["object"]))
 
 
-def _stage(results: Sequence[TextResult], counts: Callable[[Said], bool], seed: int) -> Stage:
-    told = [{one.words for one in result.said if counts(one)} for result in results]
-    right = [len(words & result.gold.triples) for words, result in zip(told, results, strict=True)]
-    said, gold = [len(words) for words in told], [len(result.gold.triples) for result in results]
-    return Stage(
-        sum(right),
-        sum(said),
-        sum(gold),
-        ratio(right, said, seed=seed) if results else None,
-        ratio(right, gold, seed=seed) if results else None,
-        f1(right, said, gold, seed=seed) if results else None,
-    )
-
-
 def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
     extraction = gated.extraction
     names = {entity.iri: entity.label for entity in extraction.entities}
     text = gold.text.casefold()
-    said = []
+    said: list[Said] = []
+    unsaid = 0
     for candidate in extraction.candidates:
-        if candidate.predicate == RDFS_LABEL or candidate.reply is None:
+        triple = Triple(candidate.subject, candidate.predicate, candidate.object)
+        accepted = None if gated.accepted is None else triple in gated.accepted
+        if candidate.predicate == RDFS_LABEL:
+            continue
+        if candidate.reply is None:
+            unsaid += accepted is True
             continue
         told = _in_words(candidate, names, schema)
         own, resolved = normal(json.loads(candidate.reply)), normal(told)
         words = own if own in gold.triples else resolved if resolved in gold.triples else own
         if words[1] == IS_A and words[2] not in text:
+            unsaid += accepted is True
             continue
-        triple = Triple(candidate.subject, candidate.predicate, candidate.object)
-        accepted = None if gated.accepted is None else triple in gated.accepted
+        named = words[1] == IS_A and says_kind(words[0], words[2]) and words not in gold.misleading
         quote = candidate.evidence.quote if candidate.evidence else ""
         said.append(
             Said(
                 words,
                 (told["subject"], told["relation"], told["object"]),
                 words in gold.triples,
+                named,
                 not candidate.problems,
                 accepted,
                 quote,
@@ -280,6 +213,7 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
         tuple(said),
         entities=len(labels),
         made_up=tuple(label for label in labels if not _occurs(label, gold.text)),
+        unsaid=unsaid,
         cost=total(costs(extraction.windows).values()),
         seconds=extraction.seconds,
     )

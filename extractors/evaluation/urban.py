@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from extractors.evaluation.estimates import cell
-from extractors.evaluation.rte import Gated, Stage, measure, read_gold, score
+from extractors.evaluation.rte import Gated, measure, read_gold
+from extractors.evaluation.scores import Stage, score
 from extractors.linking import LabelEntry
 from extractors.models import open_model
 from extractors.pipeline import Pipeline

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from extractors.evaluation.completion.modes import ABLATIONS, MODES
 from extractors.evaluation.expenses import expenses_json
-from extractors.evaluation.rte import Scores, measure, read_gold, result_json, score
+from extractors.evaluation.rte import measure, read_gold, result_json
+from extractors.evaluation.scores import Scores, score
 from extractors.evaluation.urban import GOLD
 from extractors.models import ChatModel
 from extractors.models.accounting import Prices

@@ -11,7 +11,7 @@ from extractors.models.accounting import Prices
 from server.measures.completion import measure_completion, print_completion
 from server.measures.judging import judge_tables
 from server.measures.methods import measure_methods
-from server.measures.urban import measure_urban, print_urban
+from server.measures.urban import ALL, CHOOSING, OTHER, SAMPLES, SENTENCES, measure_urban, print_urban
 from server.settings import Settings
 from tests.extractors.tgi_stand_in import StandIn, running
 from tests.server.conftest import RecordedModel, triples
@@ -84,10 +84,11 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
 ):
     out = tmp_path / "run"
-    scores = await measure_urban(
+    measured = await measure_urban(
         Settings(), gold, out, limit=None, seed=0, prices=Prices(), model=RecordedModel(*REPLIES)
     )
-    print_urban([("fast", scores)], Prices())
+    print_urban(list(measured.items()), Prices())
+    scores = measured["texts"]
     assert (scores.model.right, scores.model.told, scores.model.gold) == (3, 4, 3)
     assert (scores.pipeline.right, scores.pipeline.told) == (3, 3), (
         "a name that is not in the text is refused"
@@ -96,8 +97,9 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     assert scores.gate.right == scores.gate.told == 2, "opened after it closed: the shapes refuse one"
     assert (scores.entities, scores.made_up) == (1, ())
     report = json.loads((out / "urban.json").read_text())
-    assert report["gate"]["precision"]["value"] == 1.0
-    assert report["per_1000_tasks"]["turns"] == 1000
+    told = report["sets"]["texts"]
+    assert told["gate"]["precision"]["value"] == 1.0
+    assert told["per_1000_tasks"]["turns"] == 1000
     assert "made-up entities" in capsys.readouterr().out
     with (out / "judge.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -107,6 +109,44 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     page = (out / "judge.html").read_text()
     assert rows[0]["id"] in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+async def test_kinds_that_a_name_says_are_wrong_strictly_and_right_by_the_rule_unless_it_misleads(
+    tmp_path: Path,
+):
+    gold = tmp_path / "gold.jsonl"
+    texts = ("Moss Bridge opened in 1990.", "Gate Park opened in 1990.")
+    misleading = {"subject": "Gate Park", "relation": "is a", "object": "park"}
+    rows = [
+        {"id": str(n), "text": text, "misleading": [misleading] * n,
+         "triples": [{"subject": text.partition(" opened")[0], "relation": "opened", "object": "1990"}]}
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    gold.write_text("\n".join(map(json.dumps, rows)))
+    replies = (
+        triples(("Moss Bridge", "is a", "bridge"), ("Moss Bridge", "opened", "1990")),
+        triples(("Gate Park", "is a", "park"), ("Gate Park", "opened", "1990")),
+    )
+    measured = await measure_urban(
+        Settings(), gold, tmp_path, limit=None, seed=0, prices=Prices(), model=RecordedModel(*replies)
+    )
+    gate, relations, kinds = measured["texts"].gate, measured["texts"].relations, measured["texts"].kinds
+    assert gate is not None
+    assert gate.precision is not None
+    assert gate.supported is not None
+    assert (gate.right, gate.told, gate.gold, gate.named) == (2, 4, 2, 1)
+    assert (gate.precision.value, gate.supported.value) == (0.5, 0.75)
+    assert (relations.right, relations.told, kinds.right, kinds.told, kinds.gold) == (2, 2, 0, 2, 0)
+
+
+async def test_without_a_file_both_sets_are_scored_and_the_sentences_by_halves(tmp_path: Path):
+    scores = await measure_urban(
+        Settings(), None, tmp_path, limit=2, seed=0, prices=Prices(), model=RecordedModel(*[triples()] * 40)
+    )
+    assert list(scores) == [CHOOSING, OTHER, SENTENCES, SAMPLES, ALL]
+    texts = {name: one.texts for name, one in scores.items()}
+    assert texts[SENTENCES] == texts[SAMPLES] == texts[CHOOSING] + texts[OTHER] == 2
+    assert texts[ALL] == 4
 
 
 async def test_judged_tables_are_read_back_with_a_model_beside_them(
