@@ -63,7 +63,7 @@ def implied_kinds(
 
 def _misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker) -> bool:
     """Whether an end is known to be of no class that may stand there; then the gate refuses the statement."""
-    return any(
+    return link.subject == link.object or any(
         bool(known.get(node)) and linker.fit(known[node], wanted) is not Fit.INSTANCE
         for node, wanted in link.ends()
     )

@@ -7,7 +7,7 @@ looked up, read or found in the text stays in the statement as words, with the p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal as OneOf
@@ -168,7 +168,7 @@ class StatementBuilder:
             sources.setdefault(key, reading)
         self._overrule(candidates, sources)
         if self._implied_kinds:
-            self._imply_kinds(candidates, sources, [name for name, _ in mentions.values()])
+            self._imply_kinds(candidates, sources, mentions.values())
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
@@ -195,10 +195,13 @@ class StatementBuilder:
             candidates[key] = replace(candidates[key], problems=(Problem(RIVAL, message, rather.iri),))
 
     def _imply_kinds(
-        self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, _Reading], names: Iterable[Name]
+        self,
+        candidates: dict[_Key, Candidate],
+        sources: Mapping[_Key, _Reading],
+        names: Collection[tuple[Name, Collection[Span]]],
     ) -> None:
         """Give new names of no kind the one that follows from what is said of them."""
-        known = {name.iri: frozenset(name.classes) for name in names if not name.new}
+        known = {name.iri: frozenset(name.classes) for name, _ in names if not name.new}
         links = []
         for key, candidate in candidates.items():
             if candidate.problems or key[1] == RDFS_LABEL:
@@ -210,13 +213,12 @@ class StatementBuilder:
                 object_ = value if isinstance(value, NamedNode) else None
                 links.append(Link(key[0], term, object_, candidate.confidence))
         found = implied_kinds(links, known, self._linker)
-        for name in names:
-            if name.iri in found and name.new and not name.problems:
-                candidate = self._implied_kind(name, found[name.iri])
+        for name, spans in names:
+            if name.iri in found and name.new and spans and not name.problems:
+                candidate = self._implied_kind(name, min(spans), found[name.iri])
                 candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
 
-    def _implied_kind(self, name: Name, implied: Implied) -> Candidate:
-        spans = self._text.occurrences(name.label)
+    def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
         kind, relation = self._class_labels([implied.kind]), implied.link.property.label
         message = (
             f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
@@ -225,7 +227,7 @@ class StatementBuilder:
             name.iri,
             RDF_TYPE,
             implied.kind,
-            self._text.evidence(spans[0]) if spans else None,
+            self._text.evidence(mention),
             implied.link.score,
             inferred=("object",),
             doubts=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
