@@ -20,6 +20,8 @@ ServerError
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── FolderReadOnly      an edit of the installed program's own files
+├── HeldUnreadable      a held batch of another version of the program
+├── HeldSettled         a held batch that was judged or withdrawn already
 ├── JobUnknown          no job has this identifier
 ├── JobConflict         a job whose state does not allow what is asked of it
 ├── JobEmpty            a job without documents
@@ -196,6 +198,21 @@ class LoadRefused(ServerError):
             f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; mend "
             "it, or send partial=true for what conforms."
         )
+
+
+class HeldUnreadable(ServerError):
+    """The record of a held batch that this version of the program cannot read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"A held batch cannot be read: {reason}. Withdraw it by DELETE, and send it again.")
+
+
+class HeldSettled(ServerError):
+    """A held batch that waits no longer."""
+
+    def __init__(self, identifier: str, state: str) -> None:
+        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} tells its end.")
+        self.state = state
 
 
 class JobUnknown(ServerError):

@@ -19,6 +19,7 @@ from server.routes import (
     entities,
     extractions,
     health,
+    held,
     jobs,
     models,
     ontologies,
@@ -53,6 +54,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         app.include_router(router)
     for room in (
         extractions,
+        held,
         jobs,
         sources,
         relations,

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -16,16 +17,19 @@ from extractors.methods import method_asked
 from extractors.models import ChatModel
 from extractors.models.accounting import Prices, account
 from server.batch import Assessor, Batch
+from server.held import held_quads
 from server.proposing import use_of
 from server.rulebook import Rulebook
-from server.statements import rejection_json, statement_json
+from server.statements import judged_in_full, rejection_json, statement_json
+from server.submission import Ending, Submission
 from server.traces import packed, trace_json
 from shapes.known_terms import unknown_terms
 from shapes.proposal import TermKind, Use
 from shapes.proposals import Proposals
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, Whence
-from sparql.change import Change, Origin, Statement, Verdict, Violation
+from sparql.change import Change, Origin, Reach, Statement, Verdict, Violation
+from sparql.errors import TooMuchDepends
 from sparql.provenance import Document, Run, RunRecord, Support
 from sparql.vocabulary import RDFS, SH, UKG
 from sparql.writer import Writer
@@ -57,6 +61,8 @@ class Outcome:
             ],
             "derived": len(verdict.derived.additions),
             "revision": verdict.revision,
+            **judged_in_full(verdict),
+            **({} if verdict.held is None else {"held": held_json(self.identifier, verdict.held)}),
             "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
             "usage": self.usage,
             "trace": None if self.extraction is None else trace_json(self.extraction),
@@ -110,12 +116,15 @@ class Intake:
         about: Mapping[NamedNode, str] | None = None,
         model: ChatModel | None = None,
         identifier: str | None = None,
+        hold: bool = False,
     ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only say what would happen.
 
         `method` names how it is read, if not as the settings say. `about` are facts that the run keeps
         beside its own, such as the rating of a review. `model` is asked instead of the pipeline's own;
-        `identifier` names the run, else it is a new one. Raises `ExtractionError`; then nothing was written.
+        `identifier` names the run, else it is a new one. With `hold`, what too much depends on is kept
+        to be judged beside other writes; else all of it is judged at once. Raises `ExtractionError`; then
+        nothing was written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
@@ -134,9 +143,14 @@ class Intake:
             facts[UKG.trace] = packed(trace, self._trace_characters)
         if extraction.adapter is not None:
             facts[UKG.adapter] = extraction.adapter
-        document = Document(text, source)
         name = identifier or uuid.uuid4().hex
-        outcome = await self._commit(name, batch, started, facts, document, source, commit, extraction)
+        names = _names(extraction)
+        submission = Submission(name, batch, started, facts, Document(text, source), source, names)
+        outcome = await self._commit(submission, commit=commit, hold=hold and commit)
+        if batch.linked:
+            entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
+            extraction = replace(extraction, entities=entities)
+        outcome = replace(outcome, extraction=extraction)
         seconds = time.monotonic() - begin
         self._finished(seconds)
         spent.finish_task(seconds)
@@ -148,10 +162,12 @@ class Intake:
         *,
         source: str | None = None,
         text: str | None = None,
+        hold: bool = False,
     ) -> Outcome:
         """Judge statements of a client's own extractor and commit what conforms.
 
-        `text` is what they were extracted from; with it, or with a `source`, they belong to a document.
+        `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
+        `hold`, what too much depends on is kept to be judged beside other writes.
         """
         started = datetime.now(UTC)
         batch = Batch()
@@ -159,29 +175,40 @@ class Intake:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
-        name = uuid.uuid4().hex
-        return await self._commit(name, batch, started, {}, document, source, True, None)
+        submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
+        return await self._commit(submission, commit=True, hold=hold)
 
-    async def _commit(
+    def settle(self, submission: Submission, ending: Ending) -> Outcome:
+        """Judge what was held and commit what conforms. Blocks. Raises what `ending` checks."""
+        return self._judge(submission, commit=True, hold=None, ending=ending)
+
+    async def _commit(self, submission: Submission, *, commit: bool, hold: bool) -> Outcome:
+        # A batch changes on its way: what is kept is what came.
+        kept = submission.fresh() if hold else None
+        return await asyncio.to_thread(self._judge, submission, commit=commit, hold=kept)
+
+    def _judge(
         self,
-        identifier: str,
-        batch: Batch,
-        started: datetime,
-        facts: Mapping[NamedNode, str],
-        document: Document | None,
-        source: str | None,
+        submission: Submission,
+        *,
         commit: bool,
-        extraction: Extraction | None,
+        hold: Submission | None,
+        ending: Ending | None = None,
     ) -> Outcome:
+        """Judge a batch and commit what conforms, or put `hold` into the graph's records in its place."""
+        batch = submission.batch
+
         def build() -> Change:
+            if ending is not None:
+                ending.check()
             rules = self._rules()
             run = Run(
-                identifier=identifier,
-                started=started,
+                identifier=submission.identifier,
+                started=submission.started,
                 ended=datetime.now(UTC),
-                document=document,
-                source=source,
-                facts={**facts, **rules.versions},
+                document=submission.document,
+                source=submission.source,
+                facts={**submission.facts, **rules.versions},
                 ontologies=rules.schema.version_iris,
             )
             for triple in batch.statements:
@@ -190,16 +217,23 @@ class Intake:
                     batch.refused.setdefault(triple, unknown)
                     if triple not in batch.uses:
                         batch.uses[triple] = use_of(triple, batch.statements, rules.schema)
-            if extraction is not None:
-                self._support_names(batch, extraction)
+            self._support_names(submission)
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
             refused = self._decided(batch, Whence.of(run))
 
-            def unknown_words(verdict: Verdict) -> Iterator[Quad]:
-                return self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
+            def more(verdict: Verdict) -> Iterator[Quad]:
+                yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
+                if ending is not None:
+                    yield from ending.come(self._outcome(submission, verdict))
 
-            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated, unknown_words)
+            def retract(verdict: Verdict) -> Iterator[Quad]:
+                yield from record.retract(verdict)
+                if ending is not None:
+                    yield from ending.gone()
+
+            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated, more)
+            bounded = hold is not None
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=batch.rejections(refused),
@@ -208,33 +242,30 @@ class Intake:
                 partial=True,
                 dry_run=not commit,
                 record=record,
-                retract=record.retract,
+                retract=retract,
+                reach=ending.reach if ending else Reach.BOUNDED if bounded else Reach.FULL,
+                survey=ending.survey() if ending else None,
+                hold=None if hold is None else partial(held_quads, hold),
             )
 
-        def judge() -> Verdict:
-            for assessor in self._assessors:
-                assessor.prepare(batch, self._rules().schema)
-            return self._writer.commit_built(build)
+        for assessor in self._assessors:
+            assessor.prepare(batch, self._rules().schema)
+        return self._outcome(submission, self._writer.commit_built(build))
 
-        verdict = await asyncio.to_thread(judge)
-        if extraction is not None and batch.linked:
-            entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
-            extraction = replace(extraction, entities=entities)
-        return Outcome(identifier, verdict, batch.supports, extraction)
+    def _outcome(self, submission: Submission, verdict: Verdict) -> Outcome:
+        return Outcome(submission.identifier, verdict, submission.batch.supports)
 
-    def _support_names(self, batch: Batch, extraction: Extraction) -> None:
+    def _support_names(self, submission: Submission) -> None:
         """A text that uses a name which the graph has from texts only supports that name as well."""
-        for entity in extraction.entities:
-            if entity.new:
-                continue
-            used = {normalise(mention.quote): mention for mention in entity.mentions}
-            for triple in self._review.extracted(entity.iri, RDFS.label):
-                mention = (
+        batch = submission.batch
+        for iri, used in submission.names.items():
+            for triple in self._review.extracted(iri, RDFS.label):
+                support = (
                     used.get(normalise(triple.object.value)) if isinstance(triple.object, Literal) else None
                 )
-                if mention is not None and triple not in batch.statements:
+                if support is not None and triple not in batch.statements:
                     batch.statements[triple] = Statement(triple)
-                    batch.supports[triple] = Support(mention.start, mention.end, mention.quote)
+                    batch.supports[triple] = support
 
     def _decided(self, batch: Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.
@@ -265,6 +296,25 @@ def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
         path=triple.predicate.value,
         value=triple.object,
     )
+
+
+def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
+    """What a client is told of a batch that is held."""
+    return {
+        "at": f"/held/{identifier}",
+        "reason": "Nothing of it is in the graph yet: "
+        f"more than {found.limit} nodes depend on {found.triple}, so it is judged beside other requests.",
+        "shapes": sorted(found.shapes),
+    }
+
+
+def _names(extraction: Extraction) -> dict[NamedNode, dict[str, Support]]:
+    """The words by which a text calls entities that the graph knows."""
+    return {
+        entity.iri: {normalise(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
+        for entity in extraction.entities
+        if not entity.new
+    }
 
 
 def _add_candidate(batch: Batch, candidate: Candidate) -> None:

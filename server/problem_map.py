@@ -108,6 +108,8 @@ def all_problems() -> ProblemMap:
     add(server.EditConflict, 412, "Edited meanwhile")
     add(server.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
+    add(server.HeldUnreadable, 500, "Held batch not readable")
+    add(server.HeldSettled, 409, "Waits no longer", members=lambda error: {"state": error.state})
     add(server.JobUnknown, 404, "No such job")
     add(server.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
     add(server.JobEmpty, 400, "No documents")

@@ -157,6 +157,12 @@ def add_sparql(problems: ProblemMap) -> None:
         "Too much follows from it",
         members=lambda error: {"limit": error.limit},
     )
+    add(
+        sparql.TooMuchDepends,
+        422,
+        "Too much depends on it",
+        members=lambda error: {"limit": error.limit, "shapes": sorted(error.shapes)},
+    )
     add(sparql.ReadError, 500, "Query failed")
     add(
         sparql.QueryTimeout,

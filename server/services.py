@@ -20,7 +20,7 @@ from server.background import Background
 from server.checking import Folders, Reasoner
 from server.engines import EngineParts, Engines, Opening
 from server.guard import Guard
-from server.hub_judging import HubJudge, leaves_unjudged
+from server.holding import Holding
 from server.jobs.job import DocumentState
 from server.jobs.opening import worker_of
 from server.jobs.store import JobStore
@@ -99,7 +99,7 @@ class Services:
     jobs: JobStore
     job_worker: JobWorker
     written_places: WrittenPlaces
-    hubs: HubJudge | None = None
+    holding: Holding
 
     @property
     def engines(self) -> Engines:
@@ -152,7 +152,7 @@ class Services:
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
         moment = datetime.now(UTC).isoformat()
-        rules.gate.use(self.settings.shacl_engine, inferring=self.settings.infers)
+        _set_up(rules.gate, self.settings)
 
         def switch() -> None:
             self.writer.gate = rules.gate
@@ -175,11 +175,10 @@ class Services:
                 lambda: self.workplace.reason(after, reasoner, lambda: background.closing),
             )
 
-    def judge_hubs(self) -> None:
-        """Judge beside requests what was let in unjudged, since too much depends on it."""
-        if self.hubs is not None:
-            hubs, background = self.hubs, self.background
-            background.start("judge hubs", lambda: hubs.judge_waiting(lambda: background.closing))
+    def judge_held(self) -> None:
+        """Judge beside requests what is held, since too much depends on it."""
+        holding, background = self.holding, self.background
+        background.start("judge held batches", lambda: holding.judge_waiting(lambda: background.closing))
 
     async def opened(self) -> None:
         """Return when the engines are open. Raises what kept them from it."""
@@ -197,7 +196,7 @@ class Services:
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
         self.opening.engines.add_done_callback(
-            lambda opened: self.judge_hubs() if opened.exception() is None else None
+            lambda opened: self.judge_held() if opened.exception() is None else None
         )
         self.opening.start()
 
@@ -336,18 +335,18 @@ def build(
             settled=lambda state: metrics.job_documents.labels(state).inc(),
         ),
         written_places=written_places,
+        holding=Holding(store, writer, lambda: opening.engines.result().intake, lambda: workplace.current),
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after
-    effects = workplace.effects = RuleEffects(
+    workplace.effects = RuleEffects(
         store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
     )
-    services.hubs = HubJudge(store, writer, review, effects, lambda: workplace.current)
 
     def judged(verdict: Verdict, seconds: float) -> None:
         metrics.judged(verdict, seconds)
-        if leaves_unjudged(verdict):
-            services.judge_hubs()
+        if verdict.held is not None:
+            services.judge_held()
 
     writer.on_verdict = judged
     return services
@@ -355,8 +354,17 @@ def build(
 
 def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -> Rulebook:
     rules = workplace.open(gate)
-    rules.gate.use(settings.shacl_engine, inferring=settings.infers)
+    _set_up(rules.gate, settings)
     return rules
+
+
+def _set_up(gate: ShapesGate, settings: Settings) -> None:
+    gate.use(
+        settings.shacl_engine,
+        inferring=settings.infers,
+        fan_in=settings.fan_in,
+        fan_in_full=settings.fan_in_full,
+    )
 
 
 def _workplace(settings: Settings, schema: Schema | None) -> Workplace:

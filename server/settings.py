@@ -242,6 +242,23 @@ class Settings(BaseModel):
         description="Most conclusions that are drawn from one change where inference is materialised; a "
         "change that needs more is refused.",
     )
+    fan_in: int = Field(
+        10_000,
+        gt=0,
+        description="On so many nodes that depend on one statement each change is judged as it comes; a "
+        "statement on which more depend is a hub.",
+    )
+    fan_in_full: int = Field(
+        200_000,
+        gt=0,
+        description="So many nodes that depend on a hub are judged while others wait to write; a change that "
+        "needs more is refused where it cannot be held.",
+    )
+    hub_batches: Literal["hold", "full"] = Field(
+        "hold",
+        description="What becomes of texts and candidates with hubs: `hold` answers 202 and judges them "
+        "beside other requests, `full` judges them at once, as updates, graphs and loads always are.",
+    )
     invalid_geometry: Literal["repair", "refuse"] = Field(
         "repair",
         description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "

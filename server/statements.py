@@ -8,7 +8,7 @@ from pyoxigraph import Literal as RdfLiteral
 
 from server.errors import MalformedBody
 from shapes.review_item import ReviewItem
-from sparql.change import Rejection, Statement, Violation
+from sparql.change import Rejection, Statement, Verdict, Violation
 from sparql.provenance import Support
 from sparql.source import Term
 from sparql.vocabulary import SH
@@ -97,6 +97,12 @@ def rejection_json(rejection: Rejection, support: Support | None) -> dict[str, A
         "statement": statement_json(rejection.statement.triple, support),
         "violations": [violation_json(violation) for violation in rejection.violations],
     }
+
+
+def judged_in_full(verdict: Verdict) -> dict[str, Any]:
+    """The statements on which very much depends and was judged in full; nothing where there are none."""
+    hubs = sorted(verdict.hubs, key=str)
+    return {"judged_in_full": [statement_json(triple) for triple in hubs]} if hubs else {}
 
 
 def violation_json(violation: Violation) -> dict[str, Any]:

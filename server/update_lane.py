@@ -106,7 +106,7 @@ class UpdateLane:
         return True
 
     def _done(self, target: bytes, verdict: Verdict, began: float) -> list[bytes]:
-        if verdict.warnings:
+        if verdict.warnings or verdict.hubs:
             body = bytes(JSONResponse(told_of(verdict, partial=False)).body)
         else:
             revision = "null" if verdict.revision is None else verdict.revision

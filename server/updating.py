@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.refusals import refusal
-from server.statements import rejection_json
+from server.statements import judged_in_full, rejection_json
 from sparql.change import Change, Verdict
 from sparql.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.group import Outcome
@@ -279,6 +279,7 @@ def told_of(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
     """What a client is told of an update that was carried out."""
     told: dict[str, Any] = {"revision": verdict.revision}
     told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
+    told |= judged_in_full(verdict)
     if partial:
         told["accepted"] = len(verdict.accepted)
         told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]

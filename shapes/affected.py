@@ -37,12 +37,10 @@ class _Way:
 
 @dataclass(frozen=True)
 class Beyond:
-    """A triple on which more focus nodes of a shape depend than are judged with a change."""
+    """A triple on which more focus nodes of a shape depend than were asked for."""
 
     shape: TargetedShape
     triple: Triple
-    anywhere: bool
-    """Whether the shape's query looks at such triples anywhere, so that they concern all its targets."""
 
 
 _Ways = dict[NamedNode | None, tuple[_Way, ...]]
@@ -51,11 +49,11 @@ _Ways = dict[NamedNode | None, tuple[_Way, ...]]
 class AffectedPairs:
     """The index of a shapes graph by predicate and class, asked once per change.
 
-    `fan_in` is how many focus nodes one triple may affect by one path: of more none is judged.
+    `fan_in` is how many focus nodes one triple may affect by one path: of more none is told unless asked.
     """
 
     def __init__(self, shapes: Sequence[TargetedShape], fan_in: int = FAN_IN) -> None:
-        self._fan_in = fan_in
+        self.fan_in = fan_in
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
         self._added = _ways(shapes, lambda dependency: dependency.effect.added)
         self._removed = _ways(shapes, lambda dependency: dependency.effect.removed)
@@ -86,12 +84,16 @@ class AffectedPairs:
         removals: Collection[Triple],
         either: TripleSource,
         after: TripleSource,
-        beyond: list[Beyond] | None = None,
+        beyond: list[Beyond],
+        *,
+        reach: int | None = 0,
     ) -> Pairs:
         """Pairs affected by these triples. `either` is before and after together, `after` what will be.
 
-        `beyond` is given what is left out, for the sake of those who wait.
+        `beyond` is given what is left out: what affects more than the fan-in or, if that is given, `reach`;
+        None: however many.
         """
+        most = self.fan_in if reach == 0 else reach
         found: Pairs = {}
         targets = _Membership(after)
         for triple in additions:
@@ -102,10 +104,9 @@ class AffectedPairs:
             for triple in triples:
                 for way in (*ways.get(triple.predicate, ()), *anywhere):
                     try:
-                        self._walk_back(way, triple, either, after, targets, walked, found)
+                        self._walk_back(way, triple, either, after, targets, walked, found, most)
                     except TooMany:
-                        if beyond is not None:
-                            beyond += [Beyond(shape, triple, way.path is None) for shape in way.shapes]
+                        beyond += [Beyond(shape, triple) for shape in way.shapes]
         return found
 
     def _walk_back(
@@ -117,17 +118,18 @@ class AffectedPairs:
         targets: "_Membership",
         walked: dict[tuple[int, Term], set[Term]],
         found: Pairs,
+        most: int | None,
     ) -> None:
         start = triple.subject if way.forward else triple.object
         if (id(way), start) in walked:
             return
         walked[id(way), start] = nodes = set()
         if way.path is not None:
-            nodes |= walk(either, start, way.path, self._fan_in)
+            nodes |= walk(either, start, way.path, most)
         for shape in way.shapes:
             judged = found.get(shape.name, ())
             if way.path is None:
-                nodes = at_most(self._each_target(shape, after), self._fan_in)
+                nodes = at_most(self._each_target(shape, after), most)
             for node in nodes:
                 if node not in judged and targets(shape, node):
                     judged = found.setdefault(shape.name, set())

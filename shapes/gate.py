@@ -5,7 +5,7 @@ store and change. What was wrong before is not charged to the newcomer.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from pyoxigraph import NamedNode, Triple
@@ -17,16 +17,16 @@ from shapes.engine import Engine, PyshaclEngine, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import targeted_shapes
 from shapes.policies import conflicts_by_source, severities_by_source
-from shapes.terms import to_oxigraph
-from shapes.trial import Trial
-from sparql.change import Delta, Derive, Rejection, Statement, Violation
+from shapes.trial import HubPolicy, Trial
+from sparql.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
 from sparql.source import Term, TripleSource
-from sparql.vocabulary import RDF, SH, UKG
+from sparql.vocabulary import RDF
 
 _LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
 
-Selection = tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]
+FAN_IN_FULL = 200_000
+"""On so many focus nodes the dependants of one triple are judged while others wait to write."""
 
 
 class ShapesGate:
@@ -39,6 +39,7 @@ class ShapesGate:
         *,
         derives_from: Callable[[Triple], bool] = lambda triple: True,
         fan_in: int = FAN_IN,
+        fan_in_full: int = FAN_IN_FULL,
     ) -> None:
         shapes = targeted_shapes(files.graph)
         self.version = files.version
@@ -48,14 +49,28 @@ class ShapesGate:
         self._compiled = CompiledEngine(files.graph, nodes, reference)
         self._engines: Mapping[EngineName, Engine] = {"pyshacl": reference, "compiled": self._compiled}
         self._engine = self._engines[engine]
+        self._fan_in_full = fan_in_full
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
         self.conflicts = conflicts_by_source(files.graph)
         """By way and property, how severe it is that geometries contradict a statement."""
 
-    def use(self, engine: EngineName, *, inferring: bool = False) -> None:
-        """Judge by this engine from now on; `inferring` tells that anything may follow from any statement."""
+    def use(
+        self,
+        engine: EngineName,
+        *,
+        inferring: bool = False,
+        fan_in: int | None = None,
+        fan_in_full: int | None = None,
+    ) -> None:
+        """Judge by this engine from now on; `inferring` tells that anything may follow from any statement.
+
+        Where more focus nodes than `fan_in` depend on one triple, it counts as a hub, and `fan_in_full` is
+        how many are judged while others wait.
+        """
         self._engine = self._engines[engine]
+        self.pairs.fan_in = fan_in or self.pairs.fan_in
+        self._fan_in_full = fan_in_full or self._fan_in_full
         if inferring:
             self._derives_from = lambda triple: True
 
@@ -68,6 +83,8 @@ class ShapesGate:
         *,
         partial: bool,
         source: str = "",
+        reach: Reach = Reach.FULL,
+        survey: Survey | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements.
 
@@ -75,14 +92,15 @@ class ShapesGate:
         out until nothing violates, then what was taken out is tried again, component by component and
         one by one (but for an incomplete entity, which is held together). Without, one violation rejects the
         whole. `source` is the way by which the change came, for shapes that judge ways differently.
-        Deterministic.
+        Deterministic. Raises `TooMuchDepends` where more depends on a statement than `reach` goes, or than a
+        `survey` of the change tells of what stands of it in the end.
         """
         standing = {statement.triple: statement for statement in additions}
         if not (
             self.pairs.concerns(standing, removals) or any(map(self._derives_from, (*standing, *removals)))
         ):
             # No shape speaks of it, nor of what follows from it, since nothing does.
-            return additions, (), ()
+            return Selection(additions)
         trial = Trial(
             self.pairs,
             self._engine,
@@ -92,17 +110,22 @@ class ShapesGate:
             derive,
             derives_from=self._derives_from,
             severities=self._policies.get(source),
+            hubs=HubPolicy(
+                surveys=reach is Reach.BOUNDED,
+                most=self._fan_in_full if reach is Reach.FULL else None,
+                survey=survey,
+            ),
         )
         if not trial.violations:
             warnings = self._charge_all(trial.warnings(), standing, before, removals)
             _log(trial)
-            return additions, (), (*warnings, *_not_judged(trial, removals))
+            return Selection(additions, (), warnings, frozenset(trial.hubs))
         if not partial:
-            return (), self._charge_all(trial.violations, standing, before, removals), ()
+            return Selection((), self._charge_all(trial.violations, standing, before, removals))
         charges = self._take_out_to_blame(trial, before)
         if trial.violations:
             # It is the removals that break a shape: then nothing of the change happens.
-            return (), self._all_held(trial.violations, additions, charges, removals), ()
+            return Selection((), self._all_held(trial.violations, additions, charges, removals))
         taken_out = {s.triple: s for s in additions if s.triple in charges}
         groups = _components(taken_out, before)
         groups += [[t] for t in sorted(taken_out, key=_rank(taken_out)) if not _held(charges[t])]
@@ -113,7 +136,10 @@ class ShapesGate:
         )
         warnings = self._charge_all(trial.warnings(), trial.standing, before, removals)
         _log(trial)
-        return accepted, rejected, (*warnings, *_not_judged(trial, removals))
+        if survey is not None and survey.additions != trial.standing.keys() and _stands(trial):
+            # The survey looked at statements that are out now, and what is out may bear on what it found.
+            raise trial.too_much(survey.suspects, self.pairs.fan_in)
+        return Selection(accepted, rejected, warnings, frozenset(trial.hubs))
 
     def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
         """Take out what violations are charged to, until nothing violates; the charges."""
@@ -159,6 +185,14 @@ class ShapesGate:
         """What these pairs violate, whatever was there before."""
         return in_order(self._engine.check(source, pairs).values())
 
+    def failing(self, source: TripleSource, pairs: Pairs) -> Pairs:
+        """Those of these pairs that violate something, or are warned or told of."""
+        found: Pairs = {}
+        for (name, node), violations in self._engine.check(source, pairs).items():
+            if violations:
+                found.setdefault(name, set()).add(node)
+        return found
+
     def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
         """The pairs that may violate something, found fast; the others surely conform."""
         return self._compiled.doubtful(source, pairs)
@@ -184,33 +218,15 @@ class ShapesGate:
         )
 
 
+def _stands(trial: Trial) -> bool:
+    """Whether a hub stands of the change."""
+    return not trial.hubs.isdisjoint(trial.standing)
+
+
 def _log(trial: Trial) -> None:
     """Results of severity sh:Info go to the log and nowhere else."""
     for remark in trial.remarks:
         _LOGGER.info("%s: %s (%s)", remark.focus, remark.message, remark.shape)
-
-
-def _not_judged(trial: Trial, removals: frozenset[Triple]) -> Iterator[Rejection]:
-    """A warning for every triple on which more focus nodes depend than are judged with a change."""
-    found: dict[Triple, dict[Violation, None]] = {}
-    for beyond in trial.beyond:
-        triple, name = beyond.triple, beyond.shape.name
-        if triple not in trial.standing and triple not in removals:
-            continue
-        why = "its query looks at such statements anywhere" if beyond.anywhere else "it is a hub"
-        violation = Violation(
-            focus=triple.object if beyond.triple.predicate != RDF.type else triple.subject,
-            message=f"The shape {name} was not judged on all that depends on this statement, since {why}. "
-            "A server judges the rest beside requests and puts what fails to review; where none runs, "
-            "validate the graph (urbankg validate).",
-            component=UKG.NotJudged,
-            shape=to_oxigraph(beyond.shape.node),  # type: ignore[arg-type]
-            path=triple.predicate.value,
-            severity=SH.Warning,
-        )
-        found.setdefault(triple, {})[violation] = None
-    for triple in sorted(found, key=str):
-        yield Rejection(trial.standing.get(triple) or Statement(triple), tuple(found[triple]))
 
 
 def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Delta:

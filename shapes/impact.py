@@ -19,7 +19,7 @@ from shapes.loading import ShapesFiles
 from shapes.paths import Repeat, Step, walk
 from shapes.prefetch import Prefetched
 from shapes.review_item import ReviewItem
-from sparql.change import Delta, Statement, Violation
+from sparql.change import Delta, Reach, Statement, Violation
 from sparql.source import Overlay, Term, TripleSource
 from sparql.vocabulary import OWL, RDF, RDFS, SH, UKG
 
@@ -106,8 +106,8 @@ def measure_impact(
     changes = _changes(before, after)
     notes, heavy = _heavy(either, (*added, *gone))
     light_added, light_gone = added - heavy, gone - heavy
-    touched = after.gate.pairs.of(light_added, light_gone, either, future) if added or gone else {}
-    back = before.gate.pairs.of(light_gone, light_added, either, source) if added or gone else {}
+    touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
+    back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
     impacts = []
     for name in sorted({*changes, *touched, *back}):
         impact = _of_shape(name, changes.get(name), source, future, before, after, touched, back)
@@ -279,7 +279,9 @@ def _accepted(gate: ShapesGate, source: TripleSource, items: Sequence[ReviewItem
     statements = tuple(Statement(triple) for triple in dict.fromkeys(item.triple for item in items))
     if not statements:
         return set()
-    accepted, _, _ = gate.select(source, statements, frozenset(), lambda a, r: Delta(), partial=True)
+    accepted = gate.select(
+        source, statements, frozenset(), lambda a, r: Delta(), partial=True, reach=Reach.UNLIMITED
+    ).accepted
     return {statement.triple for statement in accepted}
 
 

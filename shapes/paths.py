@@ -136,11 +136,13 @@ def _ends(source: TripleSource, start: Term, step: Step, most: int | None) -> se
         found = (triple.object for triple in source.match(start, step.predicate, None))
     else:
         found = (triple.subject for triple in source.match(None, step.predicate, start))
-    return set(found) if most is None else at_most(found, most)
+    return at_most(found, most)
 
 
-def at_most(nodes: Iterable[Term], most: int) -> set[Term]:
+def at_most(nodes: Iterable[Term], most: int | None) -> set[Term]:
     """The nodes as a set. Raises `TooMany`, having read one more than `most`."""
+    if most is None:
+        return set(nodes)
     found = set(islice(nodes, most + 1))
     if len(found) > most:
         raise TooMany

@@ -5,15 +5,33 @@ node that these statements affect are judged again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Triple
 
 from shapes.affected import AffectedPairs, Beyond, Pairs
 from shapes.engine import Engine, Pair, in_order
-from sparql.change import Derive, Statement, Violation
-from sparql.source import KnownAbsent, Overlay, TripleIndex, TripleSource
+from sparql.change import Derive, Statement, Survey, Violation
+from sparql.errors import TooMuchDepends
+from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
 from sparql.vocabulary import SH
+
+
+@dataclass(frozen=True)
+class HubPolicy:
+    """What becomes of triples on which more focus nodes depend than the fan-in.
+
+    With `surveys`, those of the change itself are judged by a `survey` of their shapes, or not at all; the
+    others on up to `most` focus nodes each, None: on however many.
+    """
+
+    surveys: bool = False
+    most: int | None = None
+    survey: Survey | None = None
+
+    def suspects(self, name: str) -> frozenset[Term] | None:
+        """Those focus nodes of a shape that may newly fail; None where that is not known."""
+        return None if self.survey is None else self.survey.suspects.get(name)
 
 
 class Trial:
@@ -33,6 +51,7 @@ class Trial:
         derive: Derive,
         derives_from: Callable[[Triple], bool],
         severities: Mapping[str, NamedNode] | None = None,
+        hubs: HubPolicy | None = None,
     ) -> None:
         self._pairs = pairs
         self._engine = engine
@@ -47,15 +66,17 @@ class Trial:
         self._touched: Pairs = {}
         self._changed = False
         self._found: dict[Pair, tuple[Violation, ...]] = {}
-        self.beyond: list[Beyond] = []
-        """On what more focus nodes depend than were judged."""
+        self._hubs = hubs or HubPolicy()
+        self._own = {*self.standing, *removals}
+        self.hubs: set[Triple] = set()
+        """On what more focus nodes depend than the fan-in."""
         additions = {*self.standing, *self._derived.additions}
         gone = removals | self._derived.removals
         self._concerned = pairs.concerns(additions, gone)
         if self._concerned:
             self._added = TripleIndex(additions)
             self._look()
-            self._judge(pairs.of(additions, gone, self._either, self._after, self.beyond))
+            self._judge(self._affected(additions, gone, self._either))
             self._touched = {name: {n for s, n in self._found if s == name} for name, _ in self._found}
 
     @property
@@ -85,7 +106,7 @@ class Trial:
         for triple in triples:
             del self.standing[triple]
         came, went = self._change((), triples)
-        affected = self._pairs.of(came, went, before_that, self._after, self.beyond)
+        affected = self._affected(came, went, before_that)
         found, self._found = self._found, {}
         for name, node in found:
             if self._pairs.is_target(self._after, name, node):
@@ -97,7 +118,7 @@ class Trial:
         """Go on with these statements too, if nothing blocks then; whether it is so."""
         self.standing.update(statements)
         came, went = self._change(statements, ())
-        affected = self._pairs.of(came, went, self._either, self._after, self.beyond)
+        affected = self._affected(came, went, self._either)
         if not self._blocks(affected):
             self._touch(affected)
             return True
@@ -105,6 +126,41 @@ class Trial:
             del self.standing[triple]
         self._change((), statements)
         return False
+
+    def _affected(self, came: Collection[Triple], went: Collection[Triple], either: TripleSource) -> Pairs:
+        """The pairs that these triples may turn to the worse. Raises `TooMuchDepends`."""
+        beyond: list[Beyond] = []
+        affected = self._pairs.of(came, went, either, self._after, beyond)
+        left: set[Triple] = set()
+        unknown: list[Beyond] = []
+        for one in beyond:
+            name = one.shape.name
+            self.hubs.add(one.triple)
+            suspects = self._hubs.suspects(name) if one.triple in self._own else None
+            if suspects is not None:
+                nodes = {node for node in suspects if self._pairs.is_target(self._after, name, node)}
+                affected.setdefault(name, set()).update(nodes)
+            elif self._hubs.surveys and one.triple in self._own:
+                unknown.append(one)
+            else:
+                left.add(one.triple)
+        if unknown:
+            raise self.too_much((one.shape.name for one in unknown), self._pairs.fan_in)
+        if left:
+            most = self._hubs.most
+            found = self._pairs.of(
+                left.intersection(came), left.intersection(went), either, self._after, unknown, reach=most
+            )
+            if unknown:
+                raise self.too_much((one.shape.name for one in unknown), most or 0)
+            for name, nodes in found.items():
+                affected.setdefault(name, set()).update(nodes)
+        return affected
+
+    def too_much(self, shapes: Iterable[str], limit: int) -> TooMuchDepends:
+        """The error that tells of hubs that are not judged here, by shapes of these names."""
+        first = min(self.hubs & self._own or self.hubs or self._own, key=str)
+        return TooMuchDepends(first, sorted(shapes), limit, self.standing)
 
     def _blocks(self, affected: Pairs) -> bool:
         if not affected:

@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State, Whence
-from sparql.change import Change, Delta, Origin, Rejection, Statement
+from sparql.change import Change, Delta, Origin, Rejection, Selection, Statement
 from sparql.evidence import Evidence, EvidenceReader
 from sparql.provenance import evidence_quads
 from sparql.source import Overlay, Term
@@ -112,10 +112,10 @@ class Withdrawals:
             if not nearby:
                 break
             statements = tuple(self._statement(triple) for triple in sorted(nearby, key=str))
-            _, rejected, _ = self._judge(statements, out | nearby, frozenset())
+            rejected = self._judge(statements, out | nearby, frozenset()).rejected
             if rejected:
                 # What does not conform in the graph as it is was not brought down by what goes.
-                _, standing, _ = self._judge(statements, nearby, frozenset())
+                standing = self._judge(statements, nearby, frozenset()).rejected
                 wrong = {rejection.statement.triple for rejection in standing}
                 rejected = tuple(one for one in rejected if one.statement.triple not in wrong)
             if not rejected:
@@ -132,7 +132,7 @@ class Withdrawals:
         if gate is None:
             return set()
         gone = frozenset(out)
-        _, rejected, _ = gate.select(self._store, (), gone, self._writer.derive, partial=False)
+        rejected = gate.select(self._store, (), gone, self._writer.derive, partial=False).rejected
         violations = (violation for rejection in rejected for violation in rejection.violations)
         nodes = {node for violation in violations for node in (violation.focus, violation.value)}
         return {node for node in nodes if isinstance(node, NamedNode | BlankNode)}
@@ -153,7 +153,7 @@ class Withdrawals:
         for batch in batches.values():
             statements = {item.triple: Statement(item.triple, item.support.confidence) for item in batch}
             fresh = tuple(s for t, s in statements.items() if t not in come and t not in out)
-            accepted, _, _ = self._judge(fresh, out, come)
+            accepted = self._judge(fresh, out, come).accepted
             taken = {statement.triple for statement in accepted}
             come |= taken
             revived += [item for item in batch if item.triple in come]
@@ -161,7 +161,7 @@ class Withdrawals:
 
     def _judge(
         self, statements: tuple[Statement, ...], out: Collection[Triple], come: frozenset[Triple]
-    ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
+    ) -> Selection:
         """What of the statements conforms in a graph in which some triples are out and others have come."""
         gate = self._writer.gate
         assert gate is not None

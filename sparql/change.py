@@ -1,12 +1,13 @@
 """A change to the graph, what became of it, and the interfaces of those who judge it."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
+from sparql.errors import TooMuchDepends
 from sparql.relation_basis import Quads
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import SH
@@ -61,11 +62,44 @@ class Delta:
     removals: frozenset[Triple] = frozenset()
 
 
+class Reach(StrEnum):
+    """How far a gate goes after the nodes that depend on one statement (a hub)."""
+
+    BOUNDED = "bounded"
+    """To its fan-in; beyond that it has a survey, or raises `TooMuchDepends`."""
+    FULL = "full"
+    """To all of them, up to a number that others can wait for; beyond that it raises `TooMuchDepends`."""
+    UNLIMITED = "unlimited"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found beside other writes, of shapes by which very much depends on a change.
+
+    `suspects` are by the shape's name those of all its targets that may newly fail with `additions`, which
+    were looked at together.
+    """
+
+    additions: frozenset[Triple]
+    suspects: Mapping[str, frozenset[Term]]
+
+
+class Selection(NamedTuple):
+    """What a gate says of a change. Of each of the `hubs` more was judged than its fan-in."""
+
+    accepted: tuple[Statement, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    warnings: tuple[Rejection, ...] = ()
+    hubs: frozenset[Triple] = frozenset()
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What became of a change. `revision` is None when nothing was written.
 
     `derived` are relations of geometries, `inferred` what follows by the axioms, where that is kept.
+    Statements on which very much depends are either `hubs`, and all that depends on them was judged, or the
+    change is `held`, nothing of it is in the graph, and it will be judged beside other writes.
     """
 
     accepted: tuple[Statement, ...] = ()
@@ -74,6 +108,8 @@ class Verdict:
     derived: Delta = field(default_factory=Delta)
     inferred: Delta = field(default_factory=Delta)
     revision: int | None = None
+    hubs: frozenset[Triple] = frozenset()
+    held: TooMuchDepends | None = None
 
     @property
     def conforms(self) -> bool:
@@ -96,7 +132,8 @@ class Change:
     warnings from before the gate, told of those statements that are accepted. `withdrawals` are triples
     that no text supports any longer: each goes unless another origin supports it. With `judged`, whoever
     built the change under the writer's lock has asked the gate already. `retract` gives the system quads
-    to remove. With `dry_run` the verdict is given and nothing is written.
+    to remove. With `dry_run` the verdict is given and nothing is written. `hold` gives the system quads that
+    are written instead of everything else where more nodes depend on it than `reach` goes.
     """
 
     additions: tuple[Statement, ...] = ()
@@ -116,6 +153,9 @@ class Change:
     doubts: tuple[Rejection, ...] = ()
     record: Record | None = None
     retract: Record | None = None
+    reach: Reach = Reach.FULL
+    survey: Survey | None = None
+    hold: Callable[[TooMuchDepends], Iterable[Quad]] | None = None
 
 
 Derive = Callable[[Collection[Triple], Collection[Triple]], Delta]
@@ -134,8 +174,13 @@ class Gate(Protocol):
         *,
         partial: bool,
         source: str = "",
-    ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
-        """Accepted, rejected and warned statements. Without `partial`, one violation rejects all."""
+        reach: Reach = Reach.FULL,
+        survey: Survey | None = None,
+    ) -> Selection:
+        """Accepted, rejected and warned statements. Without `partial`, one violation rejects all.
+
+        Raises `TooMuchDepends` where more depends on a statement than `reach` goes.
+        """
         ...
 
 

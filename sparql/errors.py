@@ -16,7 +16,8 @@
     │   ├── ChangesForgotten         changes older than the log keeps
     │   ├── ProtectedGraph           a write into a graph of the system
     │   ├── ProtectedTriple          a removal of a triple that the system keeps
-    │   └── InferenceTooLarge        a change from which more follows than is inferred with it
+    │   ├── InferenceTooLarge        a change from which more follows than is inferred with it
+    │   └── TooMuchDepends           a change on which more nodes depend than are judged with it
     ├── ReadError                    a sound query that could not be finished
     │   ├── QueryTimeout             over its deadline, stopped
     │   ├── QueryMemoryExceeded      over its memory, stopped
@@ -47,7 +48,7 @@ Each message says what the sender of the request, or the operator, can do about 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,27 @@ class InferenceTooLarge(RequestError):
             "Send it in parts, load it with urbankg load --bulk, or let the operator raise inference_max."
         )
         self.limit = limit
+
+
+class TooMuchDepends(RequestError):
+    """More focus nodes depend on one statement than are judged while others wait to write.
+
+    `shapes` are the names of the shapes that judge them, `additions` what of the change stood by then.
+    """
+
+    def __init__(
+        self, triple: object, shapes: Collection[str], limit: int, additions: Collection[Any] = ()
+    ) -> None:
+        super().__init__(
+            f"More than {limit} nodes depend on {triple} by the shapes {', '.join(sorted(shapes))}: more "
+            "than are judged while others wait to write, so nothing was changed. Send it as candidates "
+            "(POST /candidates), which are held and judged beside other requests, or let the operator raise "
+            "the setting fan_in_full."
+        )
+        self.triple = triple
+        self.shapes = frozenset(shapes)
+        self.limit = limit
+        self.additions = frozenset(additions)
 
 
 class ReadError(SparqlError):

@@ -51,10 +51,12 @@ ONTOLOGY: Final = GRAPH.ontology
 PROVENANCE: Final = GRAPH.provenance
 REVIEW: Final = GRAPH.review
 PROPOSALS: Final = GRAPH.proposals
+HELD: Final = GRAPH.held
+"""Batches that wait to be judged beside other writes."""
 STATE: Final = GRAPH.state
 SYSTEM_GRAPHS: Final = (
     *(ASSERTED, EXTRACTED, DERIVED, INFERRED, ONTOLOGY),
-    *(PROVENANCE, REVIEW, PROPOSALS, STATE),
+    *(PROVENANCE, REVIEW, PROPOSALS, HELD, STATE),
 )
 
 DEFAULT: Final = DefaultGraph()

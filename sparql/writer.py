@@ -6,7 +6,7 @@ indexes -> new revision. What is judged is what is committed.
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import perf_counter
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Statement, Verdict
+from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Selection, Statement, Verdict
 from sparql.errors import (
     InferenceTooLarge,
     ProtectedGraph,
@@ -22,6 +22,7 @@ from sparql.errors import (
     SparqlError,
     StoreClosing,
     StoreUnwritable,
+    TooMuchDepends,
 )
 from sparql.group import Group, Outcome
 from sparql.inference.materialised import (
@@ -51,6 +52,23 @@ class _Plan:
     derived: Delta = field(default_factory=Delta)
     inferred: Delta = field(default_factory=Delta)
     whole: Delta = field(default_factory=Delta)
+
+
+class Watch:
+    """What came and went in the default graph since somebody began to look; to be read under the lock.
+
+    `lost` tells that it changed in a way that is not told triple by triple.
+    """
+
+    def __init__(self) -> None:
+        self.lost = False
+        self.came: set[Triple] = set()
+        self.went: set[Triple] = set()
+
+    def note(self, added: Iterable[Quad], gone: Iterable[Quad]) -> None:
+        """One commit more. What came and went again is in both: either may matter to what was read."""
+        self.came.update(quad.triple for quad in added)
+        self.went.update(quad.triple for quad in gone)
 
 
 class Writer:
@@ -86,6 +104,7 @@ class Writer:
         self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], _Plan] | None = None
         self._closed = False
         self._held = False
+        self._watches: list[Watch] = []
         self.on_verdict: Callable[[Verdict, float], None] = lambda verdict, seconds: None
         """Told of each verdict and the seconds from the lock to the acknowledgement."""
         self.on_inference: Callable[[int, int], None] = log_progress
@@ -392,7 +411,20 @@ class Writer:
         inferred = self._store.match_quads(None, None, None, INFERRED)
         return deriver is not None and any(deriver.derives_from(quad.triple) for quad in inferred)
 
+    @contextmanager
+    def watched(self) -> Iterator[Watch]:
+        """Note what is committed meanwhile, for one who reads the graph while others write."""
+        watch = Watch()
+        with self._lock:
+            self._watches.append(watch)
+        try:
+            yield watch
+        finally:
+            self._watches.remove(watch)
+
     def _rebuild_observers(self) -> None:
+        for watch in self._watches:
+            watch.lost = True
         for observer in self._observers:
             observer.rebuild(self._read_for(observer))
 
@@ -433,13 +465,19 @@ class Writer:
         sound, malformed, repaired = self._split_malformed(additions)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
-        accepted, rejected, warnings = self._judge(sound, removals, change)
+        try:
+            accepted, rejected, warnings, hubs = self._judge(sound, removals, change)
+        except TooMuchDepends as found:
+            if change.hold is None:
+                raise
+            self._forget_plan()
+            return Verdict(held=found, revision=self._view.commit([*change.hold(found)]))
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
             accepted, removals, known = (), frozenset(), ()
         removals -= {rejection.statement.triple for rejection in rejected}
-        return self._finish(change, accepted, refused, warnings, removals=removals, known=known)
+        return self._finish(change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs)
 
     def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
@@ -514,13 +552,19 @@ class Writer:
 
     def _judge(
         self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change
-    ) -> tuple[tuple[Statement, ...], tuple[Rejection, ...], tuple[Rejection, ...]]:
+    ) -> Selection:
         if self.gate is None or change.judged or not (additions or removals):
-            return additions, (), ()
+            return Selection(additions)
 
-        source = change.source or str(change.origin)
         return self.gate.select(
-            self._view, additions, removals, self.derive, partial=change.partial, source=source
+            self._view,
+            additions,
+            removals,
+            self.derive,
+            partial=change.partial,
+            source=change.source or str(change.origin),
+            reach=change.reach,
+            survey=change.survey,
         )
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
@@ -585,13 +629,16 @@ class Writer:
         *,
         removals: frozenset[Triple],
         known: tuple[Statement, ...],
+        hubs: frozenset[Triple] = frozenset(),
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
         plan = self._plan(added, removals)
         accepted_triples = {statement.triple for statement in (*accepted, *known)}
         doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
-        verdict = Verdict((*accepted, *known), rejected, (*warnings, *doubts), plan.derived, plan.inferred)
+        verdict = Verdict(
+            (*accepted, *known), rejected, (*warnings, *doubts), plan.derived, plan.inferred, hubs=hubs
+        )
         if self._inferences is not None and not refused_whole and (added or removals or not rejected):
             self._refuse_what_follows(plan.inferred)
         if change.dry_run:
@@ -777,6 +824,8 @@ class Writer:
         if added or gone:
             for observer in self._observers:
                 observer.apply(added, gone)
+            for watch in self._watches:
+                watch.note(added, gone)
 
 
 def _withdrawn(change: Change) -> frozenset[Triple]:

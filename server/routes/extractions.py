@@ -1,7 +1,7 @@
 """`POST /extractions` (text in) and `POST /candidates` (a client's own statements in)."""
 
 import io
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import pyoxigraph
 from fastapi import APIRouter, Depends
@@ -9,10 +9,12 @@ from pydantic import BaseModel, Field, model_validator
 from pyoxigraph import DefaultGraph, RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from extractors.methods import MethodName
 from server.bodies import body_schema, check, media_type, parse_json, read_body, read_json
 from server.errors import MalformedBody, UnsupportedBody
+from server.intake import Outcome
 from server.keys import Scope
 from server.services import Services
 from server.statements import StatementJson, statement_of
@@ -66,22 +68,27 @@ def router(services: Services) -> APIRouter:
     """The routes through which statements come in."""
     routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
     limit = services.settings.max_body_bytes
+    holds = services.settings.hub_batches == "hold"
 
     @routes.post("/extractions", openapi_extra=body_schema(ExtractionRequest))
-    async def post_extraction(request: Request) -> dict[str, Any]:
-        """Extract statements from a text, judge each, and commit those that conform."""
+    async def post_extraction(request: Request) -> Response:
+        """Extract statements from a text, judge each, and commit those that conform; 202: it is held."""
         message = await read_json(request, ExtractionRequest, limit)
         outcome = await services.intake.extract(
             message.text,
             source=message.source,
             commit=message.commit,
             method="open" if message.open else message.method,
+            hold=holds,
         )
-        return outcome.json()
+        return _answer(outcome)
 
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
-    async def post_candidates(request: Request, source: str | None = None) -> dict[str, Any]:
-        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform."""
+    async def post_candidates(request: Request, source: str | None = None) -> Response:
+        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform.
+
+        202: too much depends on them, so they are held, and judged beside other requests.
+        """
         kind, text = media_type(request), None
         if kind in ("", "application/json"):
             message = check(parse_json(await read_body(request, limit)), CandidatesRequest)
@@ -93,10 +100,16 @@ def router(services: Services) -> APIRouter:
             statements = await run_in_threadpool(_from_rdf, body, _RDF[kind])
         else:
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
-        outcome = await services.intake.submit(statements, source=source, text=text)
-        return outcome.json()
+        outcome = await services.intake.submit(statements, source=source, text=text, hold=holds)
+        return _answer(outcome)
 
     return routes
+
+
+def _answer(outcome: Outcome) -> Response:
+    held = outcome.verdict.held is not None
+    headers = {"Location": f"/held/{outcome.identifier}"} if held else None
+    return JSONResponse(outcome.json(), 202 if held else 200, headers)
 
 
 def _guarded(body: bytes, format_: RdfFormat) -> IO[bytes]:

@@ -25,7 +25,7 @@ from server.keys import Scope
 from server.multipart import IN_MEMORY, boundary_of, read_parts
 from server.refusals import refusal
 from server.settings import Settings
-from server.statements import rejection_json
+from server.statements import judged_in_full, rejection_json
 from server.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.conditions import Conditions, graph_tag
 from sparql.errors import MalformedRequest, PayloadProblem, ProtectedGraph
@@ -204,13 +204,14 @@ class Graphs:
             return refusal(request, verdict)
         headers = {"Location": self._location(wanted)} if outcome.created else {}
         status = 201 if outcome.created else 204
-        if not verdict.rejected and not verdict.warnings:
+        if not verdict.rejected and not verdict.warnings and not verdict.hubs:
             return Response(status_code=status, headers=headers)
         told = {
             "revision": verdict.revision,
             "accepted": len(verdict.accepted),
             "rejected": [rejection_json(one, None) for one in verdict.rejected],
             "warnings": [rejection_json(one, None) for one in verdict.warnings],
+            **judged_in_full(verdict),
         }
         return JSONResponse(told, 201 if outcome.created else 200, headers)
 

@@ -37,9 +37,9 @@ from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
 from sparql.source import Term
 from sparql.store import EmbeddedStore, NamedGraphSource
-from sparql.vocabulary import DEFAULT, GRAPH, PROPOSALS, PROVENANCE, REVIEW, STATE, UKG
+from sparql.vocabulary import DEFAULT, GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE, UKG
 
-LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, STATE)
+LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)
 _log = logging.getLogger("urbankg.store")
 _SETTLING_PAUSES_S = (0.2, 0.5, 1.0, 2.0)
 

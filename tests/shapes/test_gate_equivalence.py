@@ -89,7 +89,7 @@ def run_deltas(gate_and_graph, seed: int, count: int) -> int:
         after = Overlay(store, added, removed)
         fresh = whole_report(after, graph) - whole_report(store, graph)
         statements = tuple(Statement(t) for t in sorted(added, key=str))
-        _, rejected, _ = gate.select(store, statements, removed, lambda a, r: Delta(), partial=False)
+        _, rejected, *_ = gate.select(store, statements, removed, lambda a, r: Delta(), partial=False)
         judged = {
             (v.focus.value, v.component.value, v.value.value if v.value is not None else "", _plain(v.path))
             for rejection in rejected
@@ -121,7 +121,7 @@ def test_what_remains_of_a_partial_batch_conforms_and_nothing_more_could_be_acce
             for t in sorted({random_triple(rng) for _ in range(6)}, key=str)
             if not store.contains(Quad(*t))
         )
-        accepted, rejected, _ = gate.select(
+        accepted, rejected, *_ = gate.select(
             store, statements, frozenset(), lambda a, r: Delta(), partial=True
         )
         assert {s.triple for s in accepted} | {r.statement.triple for r in rejected} == {
@@ -145,6 +145,7 @@ def test_an_empty_shapes_folder_demands_nothing(tmp_path: Path):
         statements,
         (),
         (),
+        frozenset(),
     )
 
 
@@ -172,7 +173,7 @@ def test_rejected_statements_that_hang_together_over_several_new_nodes_are_one_g
     gate = ShapesGate(load_shapes(tmp_path))
     chain = [(5, 1), (4, 0), (0, 1), (2, 3), (1, 2), (6, 7), (7, 4)]
     triples = [Triple(EX.term(f"n{start}"), EX.p, EX.term(f"n{end}")) for start, end in chain]
-    accepted, rejected, _ = gate.select(
+    accepted, rejected, *_ = gate.select(
         EmbeddedStore(), tuple(map(Statement, triples)), frozenset(), lambda a, r: Delta(), partial=True
     )
     assert accepted == ()

@@ -1,5 +1,6 @@
-"""A statement on which more depends than can be judged with a change is let in openly, with a warning."""
+"""Statements on which very much depends: judged in full up to a bound, or by a survey of their shapes."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,12 @@ from pyoxigraph import Literal, Quad, Triple
 
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.change import Delta, Statement
+from shapes.surveying import survey
+from sparql.change import Delta, Reach, Selection, Statement, Survey
+from sparql.errors import TooMuchDepends
 from sparql.source import CountingSource
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import RDF, SH, UKG, Namespace
+from sparql.vocabulary import RDF, Namespace
 
 EX = Namespace("http://example.org/")
 SHAPES = '''@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .
@@ -20,6 +23,9 @@ ex:Unmatched a sh:NodeShape ; sh:targetSubjectsOf ex:code ; sh:sparql [
     SELECT $this WHERE { $this e:code ?a . ?x e:barred ?b FILTER (STR(?a) = STR(?b)) }""" ] .
 '''
 CITY = Triple(EX.city, RDF.type, EX.City)
+BARRED = Triple(EX.list, EX.barred, Literal("c3"))
+HARMLESS = Triple(EX.list, EX.barred, Literal("nobody"))
+UNMATCHED = str(EX.Unmatched.value)
 
 
 @pytest.fixture
@@ -31,46 +37,93 @@ def store() -> EmbeddedStore:
     return store
 
 
-def select(store, folder: Path, fan_in: int, added=(), removed=()):
+def opened(folder: Path, fan_in: int, most: int = 100) -> ShapesGate:
     (folder / "shapes.ttl").write_text(SHAPES)
-    gate = ShapesGate(load_shapes(folder), fan_in=fan_in)
-    source = CountingSource(store)
-    statements = tuple(Statement(triple) for triple in added)
-    selection = gate.select(source, statements, frozenset(removed), lambda a, r: Delta(), partial=False)
-    return selection, source.read
+    return ShapesGate(load_shapes(folder), fan_in=fan_in, fan_in_full=most)
 
 
-def test_below_the_cap_all_that_depends_on_a_hub_is_judged(store, tmp_path):
-    (_, rejected, _), _ = select(store, tmp_path, 30, removed=[CITY])
-    assert {r.statement.triple for r in rejected} == {CITY}
-    assert len(rejected[0].violations) == 30
-
-
-def test_above_the_cap_a_warning_names_the_shape_and_little_is_read(store, tmp_path):
-    (_, rejected, warnings), read = select(store, tmp_path, 10, removed=[CITY])
-    assert rejected == ()
-    ((statement, (violation,)),) = [(w.statement, w.violations) for w in warnings]
-    assert statement.triple == CITY
-    assert (violation.component, violation.shape, violation.severity) == (
-        UKG.NotJudged,
-        EX.InCity,
-        SH.Warning,
+def select(
+    gate: ShapesGate,
+    source,
+    added: Iterable[Triple] = (),
+    removed: Iterable[Triple] = (),
+    *,
+    partial: bool = False,
+    reach: Reach = Reach.FULL,
+    survey: Survey | None = None,
+) -> Selection:
+    return gate.select(
+        source,
+        tuple(map(Statement, added)),
+        frozenset(removed),
+        lambda a, r: Delta(),
+        partial=partial,
+        reach=reach,
+        survey=survey,
     )
-    assert "hub" in violation.message
-    assert read < 25
 
 
-def test_a_query_that_looks_anywhere_runs_on_all_targets_or_says_that_it_did_not(store, tmp_path):
-    barred = Triple(EX.list, EX.barred, Literal("c3"))
-    (_, rejected, _), _ = select(store, tmp_path, 30, added=[barred])
-    assert [v.focus for r in rejected for v in r.violations] == [EX.place3]
-    (accepted, rejected, warnings), _ = select(store, tmp_path, 10, added=[barred])
-    assert (len(accepted), rejected) == (1, ())
-    assert [v.shape for w in warnings for v in w.violations] == [EX.Unmatched]
-    assert "anywhere" in warnings[0].violations[0].message
+@pytest.mark.parametrize("fan_in", [10, 30])
+def test_all_that_depends_on_a_hub_is_judged(store, tmp_path, fan_in: int):
+    selection = select(opened(tmp_path, fan_in), store, removed=[CITY])
+    assert {r.statement.triple for r in selection.rejected} == {CITY}
+    assert len(selection.rejected[0].violations) == 30
+
+
+def test_the_verdict_names_the_hubs_that_were_judged_in_full(store, tmp_path):
+    assert select(opened(tmp_path, 10), store, [HARMLESS]).hubs == {HARMLESS}
+    assert select(opened(tmp_path, 30), store, [HARMLESS]).hubs == frozenset()
+
+
+def test_beyond_the_bound_the_error_names_shape_and_statement_and_little_is_read(store, tmp_path):
+    source = CountingSource(store)
+    with pytest.raises(TooMuchDepends, match="InCity") as caught:
+        select(opened(tmp_path, 10, most=20), source, removed=[CITY])
+    assert caught.value.triple == CITY
+    assert source.read < 50
+
+
+def test_a_gate_that_may_hold_says_so_at_its_fan_in(store, tmp_path):
+    gate = opened(tmp_path, 10)
+    with pytest.raises(TooMuchDepends) as caught:
+        select(gate, store, [BARRED], partial=True, reach=Reach.BOUNDED)
+    assert caught.value.shapes == {UNMATCHED}
+    assert caught.value.additions == {BARRED}
+    assert select(gate, store, [BARRED], reach=Reach.UNLIMITED).rejected
+
+
+def test_a_survey_finds_what_fails_and_only_that_is_judged_again(store, tmp_path):
+    gate = opened(tmp_path, 10)
+    found = survey(gate, store, [BARRED], {UNMATCHED})
+    assert found is not None
+    assert found.suspects == {UNMATCHED: {EX.place3}}
+    source = CountingSource(store)
+    selection = select(gate, source, [BARRED], partial=True, reach=Reach.BOUNDED, survey=found)
+    assert [r.statement.triple for r in selection.rejected] == [BARRED]
+    assert source.read < 60
+    found = survey(gate, store, [HARMLESS], {UNMATCHED})
+    selection = select(gate, store, [HARMLESS], partial=True, reach=Reach.BOUNDED, survey=found)
+    assert (len(selection.accepted), selection.hubs) == (1, {HARMLESS})
+
+
+def test_a_survey_of_other_statements_than_those_that_stand_does_not_do(store, tmp_path):
+    gate = opened(tmp_path, 10)
+    wrong = Triple(EX.new, EX.term("in"), EX.village)
+    both = [HARMLESS, wrong]
+    found = survey(gate, store, both, {UNMATCHED})
+    with pytest.raises(TooMuchDepends) as caught:
+        select(gate, store, both, partial=True, reach=Reach.BOUNDED, survey=found)
+    assert caught.value.additions == {HARMLESS}
+    found = survey(gate, store, [HARMLESS], {UNMATCHED})
+    selection = select(gate, store, both, partial=True, reach=Reach.BOUNDED, survey=found)
+    assert [s.triple for s in selection.accepted] == [HARMLESS]
 
 
 def test_what_comes_with_the_change_is_judged_whatever_the_hub(store, tmp_path):
     added = [Triple(EX.new, EX.term("in"), EX.village)]
-    (_, rejected, _), _ = select(store, tmp_path, 1, added=added, removed=[CITY])
-    assert [v.focus for r in rejected for v in r.violations] == [EX.new]
+    selection = select(opened(tmp_path, 10), store, added, [Triple(EX.list, EX.barred, Literal("x"))])
+    assert [v.focus for r in selection.rejected for v in r.violations] == [EX.new]
+
+
+def test_a_survey_gives_up_when_told_to(store, tmp_path):
+    assert survey(opened(tmp_path, 10), store, [BARRED], {UNMATCHED}, stopped=lambda: True) is None

@@ -1,0 +1,48 @@
+"""`/held`: batches on which very much depends, while they wait to be judged and after."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.concurrency import run_in_threadpool
+
+from server.held import HeldState
+from server.keys import Scope
+from server.services import Services
+
+Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of the held batches."""
+    routes = APIRouter(tags=["extraction"])
+    reads = [Depends(services.guard.requires(Scope.READ))]
+    withdraws = [Depends(services.guard.requires(Scope.EXTRACT))]
+    holding = services.holding
+
+    @routes.get("/held", dependencies=reads)
+    async def get_held(
+        status: Annotated[Status, Query(description="Only batches that stand so.")] = "waiting",
+        offset: int = Query(0, ge=0, le=10**9),
+        limit: int = Query(50, ge=1, le=1000),
+    ) -> dict[str, Any]:
+        """One page of held batches, in the order in which they are judged, with the total."""
+
+        def page() -> dict[str, Any]:
+            found = holding.batches.find(None if status == "any" else HeldState(status))
+            shown = [holding.batches.get(one).json() for one in found[offset : offset + limit]]
+            return {"total": len(found), "offset": offset, "limit": limit, "batches": shown}
+
+        return await run_in_threadpool(page)
+
+    @routes.get("/held/{identifier}", dependencies=reads)
+    async def get_held_batch(identifier: str) -> dict[str, Any]:
+        """A batch that is or was held; `outcome` is what became of it, as the client would have been told."""
+        return await run_in_threadpool(lambda: holding.batches.get(identifier).json())
+
+    @routes.delete("/held/{identifier}", dependencies=withdraws)
+    async def delete_held_batch(identifier: str) -> dict[str, Any]:
+        """Take back a batch that waits; 409 when it was judged already."""
+        await run_in_threadpool(holding.withdraw, identifier)
+        return await run_in_threadpool(lambda: holding.batches.get(identifier).json())
+
+    return routes
