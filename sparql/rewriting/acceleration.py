@@ -24,11 +24,12 @@ from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.joins import join_plan
 from sparql.rewriting.nearest import nearest_text
 from sparql.rewriting.openings import Elsewhere, Opening, bindings_below, bindings_in, openings_of
-from sparql.rewriting.parser import ParsedQuery
+from sparql.rewriting.parser import ParsedQuery, parse_query
 from sparql.rewriting.probes import Steps
 from sparql.rewriting.related import KEPT, RelatedPlan, related_plan
 from sparql.rewriting.report import Report
 from sparql.rewriting.runs import Binding, Plan, Run, edit_of, runs_of, values
+from sparql.rewriting.semijoins import SemiJoin, SemiJoins, with_joins
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
 from sparql.tokens import TokenKind, read_tokens
 
@@ -36,6 +37,7 @@ Counter = Callable[[n.TriplePattern, int], int]
 """How many statements fit a triple pattern, counted no further than to a limit; from any revision."""
 
 FILTER = "spatial filter"
+EXISTS = "exists"
 _FEWEST_TO_COMPARE = 50
 _MOST_COUNTED = 2000
 _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
@@ -74,14 +76,55 @@ class Surroundings:
     plain_dataset: bool = False
     exact_relations: bool = False
 
+    def few(self, triple: n.TriplePattern, most: int) -> bool:
+        """Whether no more than so many statements fit a pattern."""
+        return self.count(triple, most + 1) <= most
+
 
 def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str]:
     """The query's text with candidates in it, or the old one."""
     try:
-        return (yield from Accelerator(parsed, around, report).work())
+        joined = yield from _with_semijoins(parsed, around, report)
+        return joined or (yield from Accelerator(parsed, around, report).work())
     except (GeoError, GEOSException) as error:
         report.leave(FILTER, parsed.text, f"the search in the index failed: {error}")
         return parsed.text
+
+
+def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str | None]:
+    """The query with those EXISTS as joins whose geometry is then searched for; None where there is none."""
+    features = around.state.features
+    single = around.plain_dataset and features.settled(around.revision) and not features.odd
+    chosen: list[SemiJoin] = []
+    left: dict[n.Exists, str] = {}
+    for exists, join in SemiJoins(parsed, around.few, single=single).found():
+        if isinstance(join, str):
+            left[exists] = join
+        else:
+            chosen.append(join)
+    while chosen:
+        text = with_joins(parsed.text, chosen)
+        attempt = Report()
+        accelerator = Accelerator(parse_query(text, parsed.prologue.base), around, attempt)
+        rewritten = yield from accelerator.work()
+        searched = [one for one in chosen if accelerator.plans_within(one.written)]
+        if searched == chosen:
+            for one in chosen:
+                part = parsed.text[one.conjunct.start : one.conjunct.end]
+                attempt.did(EXISTS, part, "asked once for all solutions, as a join")
+            break
+        for one in chosen:
+            if one not in searched and (exists := one.exists) not in left:
+                left[exists] = "nothing in it is searched for in the index"
+        chosen = searched
+    else:
+        attempt, rewritten = Report(), None
+    for exists, reason in left.items():
+        attempt.leave(
+            EXISTS, parsed.text[exists.start : exists.end], f"asked for each solution, since {reason}"
+        )
+    report.add(attempt)
+    return rewritten
 
 
 class Accelerator:
@@ -120,6 +163,11 @@ class Accelerator:
             self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
         )
         return nearest or apply_edits(self._text, edits)
+
+    def plans_within(self, part: str) -> bool:
+        """Whether candidates were found for something in a part of the text, after `work`."""
+        start = self._text.find(part)
+        return any(start <= plan.run.start < start + len(part) for plan in self._plans.values())
 
     def fresh(self) -> str | None:
         """A new variable's name; None where it would show up in a `SELECT *`."""

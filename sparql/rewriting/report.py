@@ -34,6 +34,13 @@ class Report:
         if message not in self.warnings:
             self.warnings.append(message)
 
+    def add(self, other: Report) -> None:
+        """Note all that another one notes."""
+        self.done += other.done
+        self.left += [entry for entry in other.left if entry not in self.left]
+        for message in other.warnings:
+            self.warn(message)
+
     def members(self) -> dict[str, Any]:
         """The report as JSON members."""
         return {"done": self.done, "left": self.left, "warnings": self.warnings}

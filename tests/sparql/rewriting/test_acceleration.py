@@ -90,6 +90,55 @@ def test_a_geometry_that_cannot_be_read_is_told(city: City) -> None:
     assert "POLYGON((1 2" in report.warnings[0]
 
 
+NEAR = "?d a ex:Shop ; geo:hasGeometry/geo:asWKT ?w2 FILTER(geof:distance(?w, ?w2, uom:metre) < 5000)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "written"),
+    [
+        (f"?f a ex:Place FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}", "{ SELECT DISTINCT ?f WHERE {"),
+        (
+            f"?f a ex:Place FILTER(!EXISTS {{ {PATTERN} FILTER({WITHIN}) }})",
+            "MINUS { SELECT DISTINCT ?f WHERE {",
+        ),
+        (
+            f"?f geo:hasGeometry/geo:asWKT ?w FILTER NOT EXISTS {{ {NEAR} }}",
+            "MINUS { SELECT DISTINCT ?w WHERE {",
+        ),
+    ],
+)
+def test_exists_is_asked_once_for_all_solutions(pattern: str, written: str) -> None:
+    city = City(small_city(places=100, literals_only=True))
+    text, report = city.rewritten(f"SELECT ?f {{ {pattern} }}")
+    assert written in text
+    assert report.done[-1]["rewriting"] == "exists"
+    assert city.answers(text) == city.answers(f"{PREFIXES}SELECT ?f {{ {pattern} }}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (f"VALUES ?f {{ ex:f1 ex:f2 }} FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}", "few solutions"),
+        (
+            f"?f a ex:Place FILTER EXISTS {{ {PATTERN} OPTIONAL {{ ?f ex:no ?y }} FILTER({WITHIN}) }}",
+            "more than",
+        ),
+        (f"?x a ex:Place FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}", "shares no variable"),
+        (
+            f"?x a ex:Place OPTIONAL {{ ?x ex:at ?f }} FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}",
+            "may be unbound",
+        ),
+        (f"?f a ex:Place FILTER EXISTS {{ ?f ex:in* ?y . {PATTERN} FILTER({WITHIN}) }}", "may be empty"),
+        (f"?f a ex:Place FILTER EXISTS {{ {PATTERN} FILTER(!{WITHIN}) }}", "nothing in it is searched for"),
+    ],
+)
+def test_exists_is_asked_for_each_solution_where_it_must_be(pattern: str, why: str) -> None:
+    city = City(small_city(places=100, literals_only=True))
+    text, report = city.rewritten(f"SELECT ?f {{ {pattern} }}")
+    assert text == f"{PREFIXES}SELECT ?f {{ {pattern} }}"
+    assert why in str([left["why"] for left in report.left if left["rewriting"] == "exists"])
+
+
 def test_another_pattern_that_leaves_less_is_tried_first() -> None:
     city = City(small_city(places=400, literals_only=True))
     everywhere = '"POLYGON((-1 -1, 3 -1, 3 3, -1 3, -1 -1))"^^geo:wktLiteral'
