@@ -15,6 +15,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from server.gathering import GatheringTransport
+from server.outlets import offer_outlet
 from server.problems import MEDIA_TYPE
 from server.settings import Settings
 from server.updating import OUTCOME
@@ -162,6 +163,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        offer_outlet(cycle, self.patience_s)
         if self._offers:
             self._offered = cycle, app
         else:

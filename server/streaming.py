@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from sparql.readers import QueryReaders, StreamedResult
+from sparql.readers.handover import ClientGone
 
 T = TypeVar("T")
 _UNWATCHED_S = 0.05
@@ -47,8 +48,12 @@ class ResultResponse(Response):
 
     async def _send_all(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for chunk in self._result:
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        try:
+            async for chunk in self._result:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        except ClientGone:
+            # Until the server has seen it, too.
+            await asyncio.get_running_loop().create_future()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +13,7 @@ from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.outlets import outlet_of
 from server.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.description import DatasetFacts, describe_dataset, describe_service, write
 from sparql.errors import MalformedRequest
@@ -197,9 +199,8 @@ class Endpoint:
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
         try:
-            result = await while_connected(
-                request, readers.open_query(_reader_request(found, format_, settings, preparation))
-            )
+            asked = replace(_reader_request(found, format_, settings, preparation), outlet=outlet_of(request))
+            result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
         headers = _headers(result.format, None if tag is None else tag.at(result.revision))

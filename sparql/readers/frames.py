@@ -2,6 +2,7 @@
 
 A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
 in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
+After an OFFER the rest of the DATA goes another way (see ``handover``).
 An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
 graph to be sent as a whole, which goes in as DUMP. FEED brings a commit that a clone is to follow.
 """
@@ -27,6 +28,7 @@ class FrameKind(IntEnum):
     CAPTURE = 9
     DUMP = 10
     FEED = 11
+    OFFER = 12
     HEAD = 4
     DATA = 5
     END = 6

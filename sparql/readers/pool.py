@@ -276,14 +276,16 @@ class ReaderPool:
             if not reader.alive:
                 # The deadline came first.
                 raise EOFError
-            reader.send(kind, {**members, "path": lease.path})
+            outlet = None if request is None or reader is self._express else request.outlet
+            told_of = {"path": lease.path, "patience_s": None if outlet is None else outlet.patience_s}
+            reader.send(kind, {**members, **told_of})
             self.statistics.queries += 1
             if reader is self._express:
                 await self._wait_for_whole(reader)
             told, payload = await reader.frames.next()
             if told is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
                 # Its errors should tell of the text that was sent.
-                reader.send(kind, {**as_sent, "path": lease.path})
+                reader.send(kind, {**as_sent, **told_of})
                 told, payload = await reader.frames.next()
         except EOFError:
             killer.cancel()
@@ -299,7 +301,7 @@ class ReaderPool:
             killer.cancel()
             self._retire(reader)
             raise
-        answer = Answer(reader, lease.revision, killer)
+        answer = Answer(reader, lease.revision, killer, outlet)
         if told is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)
@@ -466,7 +468,7 @@ class ReaderPool:
         reader.stop_query()
         try:
             async with asyncio.timeout(_STOP_GRACE_S):
-                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
+                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
                     pass
         except (TimeoutError, EOFError):
             self.statistics.kills += 1

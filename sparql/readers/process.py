@@ -18,12 +18,14 @@ from typing import Any, cast
 from sparql.errors import QueryMemoryExceeded, ReaderLost, SparqlError
 from sparql.readers.checkpoints import Lease
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
+from sparql.readers.handover import hand_over
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 
 _BUFFERED_BYTES = 256 * 1024
 _LAST_FRAMES = (FrameKind.END, FrameKind.ERROR, FrameKind.REFUSED)
 _START_TIMEOUT_S = 60.0
 _DYING_POLL_S = 0.002
+_Socket = socket.socket
 
 
 class FrameReader(asyncio.Protocol):
@@ -114,17 +116,19 @@ class FrameReader(asyncio.Protocol):
 
 @dataclass(frozen=True)
 class Launched:
-    """A worker that is starting, our end of its socket and that of its control pipe."""
+    """A worker that is starting, and our ends of its socket, its control pipe and what brings it clients."""
 
     process: subprocess.Popen[bytes]
-    socket: socket.socket
+    socket: _Socket
     control: int
+    handover: _Socket
 
     def give_up(self) -> None:
         """End it before it was taken into use."""
         self.process.kill()
         self.process.wait()
         self.socket.close()
+        self.handover.close()
         os.close(self.control)
 
 
@@ -134,23 +138,28 @@ def launch(memory_limit_bytes: int) -> Launched:
     It ends when the calling *thread* does: the kernel tells it of that, not of the process's end.
     """
     ours, theirs = socket.socketpair()
+    our_clients, their_clients = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    our_clients.setblocking(False)
     control_read, control_write = os.pipe()
-    arguments = [str(theirs.fileno()), str(control_read), str(memory_limit_bytes)]
+    passed = (theirs.fileno(), control_read, their_clients.fileno())
+    arguments = [str(passed[0]), str(passed[1]), str(memory_limit_bytes), str(passed[2])]
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "sparql.readers.worker", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(), control_read),
+            pass_fds=passed,
         )
     except OSError as error:
         ours.close()
+        our_clients.close()
         os.close(control_write)
         raise ReaderLost(f"A reader process cannot be started: {error}.") from error
     finally:
         theirs.close()
+        their_clients.close()
         os.close(control_read)
-    return Launched(process, ours, control_write)
+    return Launched(process, ours, control_write, our_clients)
 
 
 class ReaderProcess:
@@ -162,11 +171,13 @@ class ReaderProcess:
         transport: asyncio.Transport,
         frames: FrameReader,
         control: int,
+        handover: socket.socket,
         memory_limit_bytes: int,
     ) -> None:
         self._process = process
         self._transport = transport
         self._control = control
+        self._handover = handover
         self._memory_limit_bytes = memory_limit_bytes
         self._number = 0
         self._reason: SparqlError | None = None
@@ -194,11 +205,14 @@ class ReaderProcess:
             launched.process.kill()
             launched.process.wait()
             (transport or ours).close()
+            launched.handover.close()
             os.close(launched.control)
             if isinstance(error, EOFError | TimeoutError):
                 raise ReaderLost("A reader process ended before it was ready; see the log.") from error
             raise
-        return cls(launched.process, transport, frames, launched.control, memory_limit_bytes)
+        return cls(
+            launched.process, transport, frames, launched.control, launched.handover, memory_limit_bytes
+        )
 
     @property
     def pid(self) -> int:
@@ -214,6 +228,11 @@ class ReaderProcess:
         """Hand over a QUERY or CAPTURE; its frames come in through ``frames``."""
         self._number += 1
         self._transport.write(pack_json(kind, {**members, "number": self._number}))
+
+    def hand_over(self, descriptor: int) -> None:
+        """Give the worker the connection of the client whose query it answers."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            hand_over(self._handover, self._number, descriptor)
 
     def close_store(self) -> None:
         """Have the worker let go of its checkpoint."""
@@ -248,6 +267,7 @@ class ReaderProcess:
         await self._exit_status()
         self._transport.close()
         await self.frames.on_closed.wait()
+        self._handover.close()
         if self._control >= 0:
             os.close(self._control)
             self._control = -1

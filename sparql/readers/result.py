@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode
 from sparql.errors import QueryFailed, ReadError, SparqlError
 from sparql.formats import Format
 from sparql.readers.frames import FrameKind
+from sparql.readers.handover import CLIENT_GONE, ClientGone, Outlet
 from sparql.readers.process import ReaderProcess
 from sparql.rewriting.probes import Probe, Row
 from sparql.syntax import syntax_problem
@@ -35,7 +36,8 @@ class QueryRequest:
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
     ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own. ``base``
     resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2). A ``preparation`` rewrites
-    the text once the checkpoint is known.
+    the text once the checkpoint is known. Most of a large answer may go to an ``outlet``, past whoever
+    iterates the result.
     """
 
     text: str
@@ -45,19 +47,28 @@ class QueryRequest:
     timeout_s: float | None = None
     base: str | None = None
     preparation: Preparation | None = None
+    outlet: Outlet | None = None
 
 
 class Answer:
     """What a reader is sending: chunks of at most 64 KB, to be iterated once.
 
     When something fails after the head the iteration raises, so one that ends is whole. ``killer`` is the
-    timer that ends the reader at the deadline.
+    timer that ends the reader at the deadline. What goes to an ``outlet`` is not among the chunks: all that
+    come before must have been written to it when the next one is asked for.
     """
 
-    def __init__(self, reader: ReaderProcess, revision: int, killer: asyncio.TimerHandle) -> None:
+    def __init__(
+        self,
+        reader: ReaderProcess,
+        revision: int,
+        killer: asyncio.TimerHandle,
+        outlet: Outlet | None = None,
+    ) -> None:
         self.reader = reader
         self.revision = revision
         self.killer = killer
+        self._outlet = outlet
         self.finished = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -68,8 +79,14 @@ class Answer:
                 raise await self.reader.cause_of_end() from None
             if kind is FrameKind.DATA:
                 yield payload
+            elif kind is FrameKind.OFFER:
+                assert self._outlet is not None
+                self.reader.hand_over(await self._outlet.emptied())
             else:
                 self.finished = True
+                if kind is FrameKind.ERROR and payload["type"] == CLIENT_GONE and self._outlet is not None:
+                    self._outlet.abandon()
+                    raise ClientGone
                 if kind is not FrameKind.END:
                     raise error_of(kind, payload)
 

@@ -1,10 +1,11 @@
 """A reader process: runs one query at a time on a read-only checkpoint and streams the answer out.
 
-Started as ``python -m sparql.readers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. Queries come in over the
-data socket and answers go out over it. The control pipe brings the numbers of queries to stop; its end means
-that the parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's
-results belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere
-are not; its thread ends with it, and another one goes on.
+Started as ``python -m sparql.readers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries come
+in over the data socket and answers go out over it, large ones over their clients' connections, which come in
+over the handover socket. The control pipe brings the numbers of queries to stop; its end means that the
+parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's results
+belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere are
+not; its thread ends with it, and another one goes on.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ import socket
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import Any
 
 import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QueryTriples, RdfFormat
 
 from sparql.errors import GraphUnknown, SparqlError
-from sparql.formats import BY_NAME
+from sparql.formats import BY_NAME, Format
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
+from sparql.readers.handover import CLIENT_GONE, ClientGone, Takeover
 from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network, slow_down
 
 _FIRST_CHUNK = 4 * 1024
@@ -83,14 +86,23 @@ class Watch(threading.Thread):
 class Sink:
     """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
 
-    The head goes out with the first chunk, so that an error before it is told in its place.
+    The head goes out with the first chunk, so that an error before it is told in its place. With a
+    `takeover`, what comes after the second chunk goes to the client's own connection.
     """
 
-    def __init__(self, connection: socket.socket, watch: Watch, number: int, head: bytes) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        watch: Watch,
+        number: int,
+        head: bytes,
+        takeover: Takeover | None = None,
+    ) -> None:
         self._connection = connection
         self._watch = watch
         self._number = number
         self._head = head
+        self._takeover = takeover
         self._parts: list[bytes] = []
         self._size = 0
         self._threshold = _FIRST_CHUNK
@@ -102,8 +114,7 @@ class Sink:
         self._parts.append(bytes(data))
         self._size += len(data)
         if self._size >= self._threshold:
-            self._connection.sendall(self._gathered())
-            self._threshold = _CHUNK
+            self._pass_on()
         return len(data)
 
     def flush(self) -> None:
@@ -111,7 +122,31 @@ class Sink:
 
     def finish(self) -> None:
         """Send what is left and say that the answer is whole."""
+        if self._takeover is not None and self._takeover.offered:
+            self._take_out(self._takeover)
+            self._takeover.close()
         self._connection.sendall(self._gathered() + pack(FrameKind.END))
+
+    def close(self) -> None:
+        """Let go of the client's connection, whether the answer is whole or not."""
+        if self._takeover is not None:
+            self._takeover.close()
+
+    def _pass_on(self) -> None:
+        takeover = self._takeover
+        if takeover is not None and takeover.offered:
+            self._take_out(takeover)
+            return
+        message = self._gathered()
+        if takeover is not None and self._threshold == _CHUNK:
+            takeover.offered = True
+            message += pack(FrameKind.OFFER)
+        self._connection.sendall(message)
+        self._threshold = _CHUNK
+
+    def _take_out(self, takeover: Takeover) -> None:
+        takeover.write(self._parts, self._size)
+        self._parts, self._size = [], 0
 
     def _gathered(self) -> bytes:
         data = b"".join(self._parts)
@@ -125,9 +160,12 @@ class Sink:
 class Worker:
     """The checkpoint that is open, and what is done with it."""
 
-    def __init__(self, connection: socket.socket, watch: Watch) -> None:
+    def __init__(
+        self, connection: socket.socket, watch: Watch, handover: socket.socket | None = None
+    ) -> None:
         self._connection = connection
         self._watch = watch
+        self._handover = handover
         self._store: pyoxigraph.Store | None = None
         self._path = ""
         self._graphs: list[NamedNode | BlankNode] | None = None
@@ -195,6 +233,8 @@ class Worker:
             self._tell("syntax", str(error))
         except QueryStopped:
             self._tell("stopped", "")
+        except ClientGone:
+            self._tell(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
             self._tell("failed", str(error))
 
@@ -212,11 +252,19 @@ class Worker:
         )
         graph = isinstance(results, QueryTriples)
         format_ = BY_NAME[request["graph_format"] if graph else request["result_format"]]
+        with closing(self._sink(request, format_)) as sink:
+            # The engine accepts any object with a write method.
+            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+            sink.finish()
+
+    def _sink(self, request: dict[str, Any], format_: Format) -> Sink:
+        watch, number = self._watch, request["number"]
+        patience_s = request.get("patience_s")
+        takeover = None
+        if self._handover is not None and patience_s is not None:
+            takeover = Takeover(self._handover, number, patience_s, lambda: watch.stopped == number)
         head = pack_json(FrameKind.HEAD, {"format": format_.name})
-        sink = Sink(self._connection, self._watch, request["number"], head)
-        # The engine accepts any object with a write method.
-        results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
-        sink.finish()
+        return Sink(self._connection, watch, number, head, takeover)
 
     def _dump(self, request: dict[str, Any]) -> None:
         """Send a graph as a whole: without the memory that a CONSTRUCT takes to find duplicates."""
@@ -226,12 +274,11 @@ class Worker:
         if isinstance(graph, NamedNode) and not request["exists"] and not store.contains_named_graph(graph):
             raise GraphUnknown(graph.value)
         format_ = BY_NAME[request["format"]]
-        head = pack_json(FrameKind.HEAD, {"format": format_.name})
-        sink = Sink(self._connection, self._watch, request["number"], head)
         assert isinstance(format_.engine, RdfFormat)
-        # The engine accepts any object with a write method.
-        store.dump(sink, format=format_.engine, from_graph=graph, prefixes=request["prefixes"])  # type: ignore[arg-type]
-        sink.finish()
+        with closing(self._sink(request, format_)) as sink:
+            # The engine accepts any object with a write method.
+            store.dump(sink, format=format_.engine, from_graph=graph, prefixes=request["prefixes"])  # type: ignore[arg-type]
+            sink.finish()
 
     def _open(self, path: str) -> pyoxigraph.Store:
         if self._store is None or path != self._path:
@@ -268,14 +315,14 @@ class Worker:
 
 def main(arguments: list[str]) -> int:
     """Run a worker on the given file descriptors."""
-    data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    data, control, memory_limit_bytes, handover = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
     watch = Watch(control, memory_limit_bytes)
     watch.start()
     threading.stack_size(THREAD_STACK_BYTES)
-    with socket.socket(fileno=data) as connection:
-        worker = Worker(connection, watch)
+    with socket.socket(fileno=data) as connection, socket.socket(fileno=handover) as clients:
+        worker = Worker(connection, watch, clients)
         worker.greet()
         while (goes_on := run_in_thread(worker)) is True:
             pass
