@@ -37,7 +37,8 @@ TITLES = {
 
 _STATED_ONLY = {"derived": "false"}
 _INFERENCE = {"inference": "rdfs"}
-_REWRITING = {"rewrite": "true"}
+# By the rules of the standard, without relations that are kept of points and lines too.
+_REWRITING = {"rewrite": "true", "derived": "false"}
 _SWITCHES = {
     **dict.fromkeys((4, 5, 6), _STATED_ONLY),
     **dict.fromkeys((25, 26, 27), _INFERENCE),

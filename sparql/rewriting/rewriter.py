@@ -117,12 +117,11 @@ class Rewriter:
         if _MATCH in parsed.text and self._labels is not None:
             parsed = parse_query(match_labels(parsed, self._labels, report), base)
         if options.rewrite:
-            if own_dataset or not options.derived:
+            if own_dataset:
                 raise MalformedRequest(
-                    "rewrite=true answers from the derived relations of the default graph; "
-                    "leave derived=false, FROM and default-graph-uri out."
+                    "rewrite=true answers of the default graph; leave FROM and default-graph-uri out."
                 )
-            parsed = parse_query(answer_topology(parsed, report), base)
+            parsed = parse_query(answer_topology(parsed, report, derived=options.derived), base)
         elif (topology := asked_in_vain(parsed)) is not None:
             why = "without rewrite=true it is just looked up"
             report.leave("topology", str(topology), why)

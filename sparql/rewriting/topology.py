@@ -4,6 +4,11 @@ Between two features every topological property is answered from the RCC8 relati
 sfWithin is EQ, TPP or NTPP. Where RCC8 is coarser than the property (crosses and overlaps are both PO) the
 function decides between the geometries. Disjoint and DC are what is not related at all, so one side must be
 known. Geometry nodes take part beside features where one side of the pattern is an IRI.
+
+Without derived statements (`derived=false`) the rules of the standard are applied as they stand: a property
+holds where it is stated, or where the function of its name is true of the geometries of features or of
+geometry nodes. RCC8 is then a matter of areas alone (table 7: applicable to A/A), while the kept relations
+are of points and lines too.
 """
 
 from __future__ import annotations
@@ -76,9 +81,12 @@ _GEOMETRY: Final = f"{_DEFAULT}|{GEO.hasGeometry}"
 _LITERAL: Final = f"{GEO.asWKT}|{GEO.asGeoJSON}|{GEO.asGML}|{GEO.asKML}"
 
 
-def answer_topology(parsed: ParsedQuery, report: Report) -> str:
-    """The query with its topological properties answered. Raises MalformedRequest for what cannot be."""
-    return replace_patterns(parsed, _Topology(parsed, report).replace)
+def answer_topology(parsed: ParsedQuery, report: Report, *, derived: bool = True) -> str:
+    """The query with its topological properties answered; `derived`: from the kept relations.
+
+    Raises MalformedRequest for what cannot be.
+    """
+    return replace_patterns(parsed, _Topology(parsed, report, derived=derived).replace)
 
 
 def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
@@ -93,7 +101,8 @@ def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
 
 
 class _Topology:
-    def __init__(self, parsed: ParsedQuery, report: Report) -> None:
+    def __init__(self, parsed: ParsedQuery, report: Report, *, derived: bool) -> None:
+        self._derived = derived
         self._report = report
         self._text = parsed.text
         self._count = 0
@@ -109,6 +118,8 @@ class _Topology:
             self._report.leave(TOPOLOGY, written, "relations are kept in the default graph, not in GRAPH")
             return None
         property_ = triple.predicate
+        if not self._derived:
+            return self._by_the_rules(triple, place, property_)
         if property_ is None:
             return self._path(triple, triple.verb)
         wanted = PROPERTIES[property_]
@@ -116,10 +127,11 @@ class _Topology:
         fixed = [term for term in ends if isinstance(term, NamedNode)]
         if not wanted.relations:
             apart = self._disconnected(triple, place, ends)
-            if not fixed or property_ not in _DISJOINT:
+            if not fixed or property_ in _FIVE:
                 return apart
             # Of geometry nodes nothing is kept, so the function must look at each.
-            return distinct(ends, f"{{ {apart} }} UNION {self._by_function(ends, property_)}")
+            function = GEO.sfDisjoint if property_ == GEO.rcc8dc else property_
+            return distinct(ends, f"{{ {apart} }} UNION {self._by_function(ends, function)}")
         branches = [f"{{ {written} }}", self._between_features(ends, property_, wanted)]
         if wanted.reflexive and (len(fixed) < 2 or len(set(ends)) == 1):
             branches.append(self._itself(ends))
@@ -129,6 +141,21 @@ class _Topology:
             self._report.leave(TOPOLOGY, written, "geometry nodes take part where one side is an IRI")
         self._report.did(TOPOLOGY, written, f"from the kept relations {', '.join(wanted.relations)}")
         return distinct(ends, " UNION ".join(branches))
+
+    def _by_the_rules(self, triple: n.TriplePattern, place: Place, property_: NamedNode | None) -> str:
+        written = triple_text(triple)
+        if property_ is None or property_ in _FIVE:
+            what = "The five classes are" if property_ else "A topological property in a path is"
+            raise MalformedRequest(
+                f"{what} answered from the derived relations; leave derived=false out for {written}."
+            )
+        ends = ends_of(triple, str(property_))
+        if not PROPERTIES[property_].relations:
+            self._one_side_known(triple, place, ends)
+        area = property_.value.rpartition("#")[2].startswith("rcc8")
+        by_function = self._by_function(ends, property_, features=True, areas=area)
+        self._report.did(TOPOLOGY, written, "stated, or by the function of its name")
+        return distinct(ends, f"{{ {written} }} UNION {by_function}")
 
     def _path(self, triple: n.TriplePattern, path: n.Path) -> str:
         def kept(link: n.Link) -> n.Path:
@@ -153,12 +180,7 @@ class _Topology:
 
     def _disconnected(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> str:
         """DC: both have a geometry, they differ, and no relation is kept between them."""
-        known = [isinstance(end, NamedNode) or place.binds(_name(end), triple) for end in ends]
-        if not any(known):
-            raise MalformedRequest(
-                f"Almost all places are disconnected, so {triple_text(triple)} would list nearly every pair. "
-                "Give one side: an IRI, or another pattern that says which places are meant."
-            )
+        self._one_side_known(triple, place, ends)
         left, right = (term_text(end) for end in ends)
         parts = []
         for end, written in zip(ends, (left, right), strict=True):
@@ -167,6 +189,13 @@ class _Topology:
         parts.append(f"FILTER({left} != {right}) FILTER NOT EXISTS {{ {left} {_STORED} {right} }}")
         self._report.did(TOPOLOGY, triple_text(triple), "places that no kept relation joins")
         return " ".join(parts)
+
+    def _one_side_known(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> None:
+        if not any(isinstance(end, NamedNode) or place.binds(_name(end), triple) for end in ends):
+            raise MalformedRequest(
+                f"Almost all places are disconnected, so {triple_text(triple)} would list nearly every pair. "
+                "Give one side: an IRI, or another pattern that says which places are meant."
+            )
 
     def _between_features(self, ends: tuple[n.Term, n.Term], property_: NamedNode, wanted: Property) -> str:
         left, right = (term_text(end) for end in ends)
@@ -186,8 +215,18 @@ class _Topology:
         has = f"{term_text(one)} ({_GEOMETRY})/({_LITERAL}) {self._fresh()}"
         return f"{{ {has} }}" if one == other else f"{{ {has} BIND({term_text(one)} AS {term_text(other)}) }}"
 
-    def _by_function(self, ends: tuple[n.Term, n.Term], property_: NamedNode) -> str:
-        """Where a geometry node is on one side or on both: each by its literal, features by theirs."""
+    def _by_function(
+        self,
+        ends: tuple[n.Term, n.Term],
+        property_: NamedNode,
+        *,
+        features: bool = False,
+        areas: bool = False,
+    ) -> str:
+        """Where a geometry node is on one side or on both: each by its literal, features by theirs.
+
+        `features` adds pairs of features, `areas` leaves out what is no area.
+        """
         left, right = (term_text(end) for end in ends)
         function = f"<{_GEOF}{property_.value.rpartition('#')[2]}>"
         first, second = self._fresh(), self._fresh()
@@ -195,10 +234,13 @@ class _Topology:
             f"{end} {_LITERAL} {literal} ." for end, literal in ((left, first), (right, second))
         )
         feature, other_feature = self._shape(left, first), self._shape(right, second)
-        pairs = ((node, other_node), (node, other_feature), (feature, other_node))
-        return " UNION ".join(
-            f"{{ {one} {other} FILTER({function}({first}, {second})) }}" for one, other in pairs
-        )
+        pairs = [(node, other_node), (node, other_feature), (feature, other_node)]
+        if features:
+            pairs.append((feature, other_feature))
+        condition = f"{function}({first}, {second})"
+        if areas:
+            condition += f" && <{_GEOF}dimension>({first}) = 2 && <{_GEOF}dimension>({second}) = 2"
+        return " UNION ".join(f"{{ {one} {other} FILTER({condition}) }}" for one, other in pairs)
 
     def _shape(self, feature: str, literal: str) -> str:
         """The patterns of a feature's geometries that count: its default ones, else each."""
@@ -217,7 +259,6 @@ class _Topology:
                 return name
 
 
-_DISJOINT: Final = frozenset({GEO.sfDisjoint, GEO.ehDisjoint})
 _FIVE: Final = frozenset(iri for iri in PROPERTIES if iri.value.startswith(UKG.iri))
 
 
