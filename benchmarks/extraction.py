@@ -1,10 +1,12 @@
 """What extraction costs, stage by stage: a sentence of thirty words through the whole pipeline.
 
     python benchmarks/extraction.py [--methods fast zero_shot thorough] [--rounds 5] [--model-url URL]
+                                    [--price-in 0.2 --price-out 0.6]
 
 Each method reads the same sentences; the reading's stages, the statements, the gate and the commit are told
-apart, and each method's whole is compared with the first one's. The embedded model is used unless a server is
-named.
+apart, and each method's whole is compared with the first one's. At the end stands what a thousand sentences
+take by each method, and a thousand relations of two geometries: seconds one after another, tokens, and money
+where prices of a million tokens are given. The embedded model is used unless a server is named.
 """
 
 from __future__ import annotations
@@ -17,10 +19,15 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from shapely import Point
+from shapely.affinity import translate
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from extractors.candidates import Extraction
-from extractors.readers.costs import costs
+from extractors.completion.pair import Pair, Place
+from extractors.models.accounting import Prices
+from extractors.readers.costs import Cost, costs, total
 from server.evaluating import empty_graph
 from server.services import Services
 from server.settings import load_settings
@@ -43,9 +50,10 @@ def stages(extraction: Extraction) -> dict[str, float]:
     return found
 
 
-async def measure(services: Services, method: str, rounds: int) -> dict[str, list[float]]:
-    """Read every sentence so often; the seconds of each stage, one value a reading."""
+async def measure(services: Services, method: str, rounds: int) -> tuple[dict[str, list[float]], Cost]:
+    """Read every sentence so often; the seconds of each stage, one value a reading, and what all cost."""
     seconds: dict[str, list[float]] = defaultdict(list)
+    paid = Cost()
     for _ in range(rounds):
         for sentence in SENTENCES:
             begin = time.perf_counter()
@@ -56,22 +64,46 @@ async def measure(services: Services, method: str, rounds: int) -> dict[str, lis
                 seconds[stage].append(spent)
             seconds["gate and commit"].append(max(0.0, whole - outcome.extraction.seconds))
             seconds["whole"].append(whole)
-    return seconds
+            paid += total(costs(outcome.extraction.windows).values())
+    return seconds, paid
 
 
-async def run(methods: list[str], rounds: int, url: str | None) -> None:
+def relations(rounds: int) -> float:
+    """The seconds of the relation of two polygons of 400 points that cross, computed, on average."""
+    disc, count = Point(0, 0).buffer(1, quad_segs=100), 50 * rounds
+    pair = Pair(Place("A", geometry=disc), Place("B", geometry=translate(disc, 0.5)))
+    begin = time.perf_counter()
+    for _ in range(count):
+        assert pair.computed is not None
+    return (time.perf_counter() - begin) / count
+
+
+def thousand(name: str, seconds: float, cost: Cost, tasks: int, prices: Prices) -> str:
+    """A line of what a thousand tasks take."""
+    tokens = [1000 * count // tasks for count in (cost.prompt_tokens, cost.completion_tokens)]
+    money = prices.cost(*tokens)
+    priced = "" if money is None else f", {money:.2f} {prices.currency}"
+    return f"1,000 {name}: {1000 * seconds:,.1f} s, {tokens[0]:,} tokens in, {tokens[1]:,} out{priced}"
+
+
+async def run(methods: list[str], rounds: int, url: str | None, prices: Prices) -> None:
     settings = load_settings({"model_url": url} if url else {}, file=None).settings
     base: float | None = None
+    thousands = []
     for method in methods:
         async with empty_graph(settings) as services:
             await services.intake.extract(SENTENCES[0], commit=False, method="fast")  # loads the model
-            found = await measure(services, method, rounds)
+            found, cost = await measure(services, method, rounds)
         whole = statistics.median(found["whole"])
         base = base or whole
         print(f"{method}: median {whole:.2f} s a sentence, {whole / base:.2f} times {methods[0]}")
         for stage, values in found.items():
             if stage != "whole":
                 print(f"  {stage:<28}{statistics.median(values):8.3f} s   worst {max(values):.3f} s")
+        tasks = len(found["whole"])
+        thousands.append(thousand(f"sentences, {method}", sum(found["whole"]) / tasks, cost, tasks, prices))
+    thousands.append(thousand("relations, computed", relations(rounds), Cost(), 1, prices))
+    print(*thousands, sep="\n")
 
 
 def main() -> None:
@@ -79,8 +111,11 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--model-url")
+    parser.add_argument("--price-in", type=float)
+    parser.add_argument("--price-out", type=float)
     arguments = parser.parse_args()
-    asyncio.run(run(arguments.methods, arguments.rounds, arguments.model_url))
+    prices = Prices(arguments.price_in, arguments.price_out)
+    asyncio.run(run(arguments.methods, arguments.rounds, arguments.model_url, prices))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 from ontology.vocabulary import XSD
 
-__all__ = ["END_OF_ANSWER", "NONE", "Field", "answer", "field_of", "opening", "read_answer"]
+__all__ = ["END_OF_ANSWER", "NONE", "VERSION", "Field", "answer", "field_of", "opening", "read_answer"]
+
+VERSION = "form-1"
+"""Of these words; they are part of what a model was trained on, so no file of the user's replaces them."""
 
 NONE = " none"
 END_OF_ANSWER = "<|im_end|>"

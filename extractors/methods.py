@@ -19,6 +19,7 @@ __all__ = [
     "GROUPS",
     "METHODS",
     "OPEN",
+    "FormParts",
     "Knowledge",
     "Method",
     "MethodName",
@@ -49,11 +50,28 @@ MethodName = Literal[
     "without_views",
     "without_tools",
     "without_refinement",
+    "form_whole",
+    "form_bare",
+    "form_free",
+    "form_untyped",
 ]
 
 
 class MethodUnknown(ExtractionError):
     """No method has this name; the message lists those there are."""
+
+
+@dataclass(frozen=True)
+class FormParts:
+    """What a form shows and allows; only a model that was trained on forms can be asked so.
+
+    `whole`: a field for every relation of the ontology, not for those that fit the text. `sides`: its domain
+    and range stand beside a relation. `copied`: answers are held to the text's words.
+    """
+
+    whole: bool = False
+    sides: bool = True
+    copied: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,8 @@ class Method:
     `tools`: whether the model is offered the geospatial tools when relations between geometries are
     completed. `samples`: readings of each window, of which what most agree on is kept. `held`: nothing enters
     the graph; every statement waits for a person, and every word that the ontology lacks is a proposal.
+    `own_way`: each kind of model is asked in the way that suits it best; `form` is for that of the embedded
+    model, and for no other.
     """
 
     name: str
@@ -81,6 +101,8 @@ class Method:
     tools: bool = False
     samples: int = 1
     held: bool = False
+    own_way: bool = False
+    form: FormParts = FormParts()
 
     def check(self, profile: PromptProfile) -> None:
         """Raise `OpenModeUnsupported` where words of the model's own are asked of one that has none."""
@@ -91,7 +113,7 @@ class Method:
             )
 
 
-FAST: Final = Method("fast", shots=1)
+FAST: Final = Method("fast", shots=1, own_way=True)
 """One question with the prompt that suits the model best; for the embedded one, what it was trained on."""
 
 _THOROUGH: Final = Method(
@@ -129,6 +151,10 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
             replace(_THOROUGH, name="without_views", views=()),
             replace(_THOROUGH, name="without_tools", tools=False),
             replace(_THOROUGH, name="without_refinement", refinement=0),
+            replace(FAST, name="form_whole", form=FormParts(whole=True)),
+            replace(FAST, name="form_bare", form=FormParts(sides=False)),
+            replace(FAST, name="form_free", form=FormParts(copied=False)),
+            replace(FAST, name="form_untyped", kinds=False),
         )
     }
 )
@@ -137,10 +163,12 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
 GROUPS: Final[Mapping[str, tuple[MethodName, ...]]] = MappingProxyType(
     {
         "k4": get_args(MethodName)[3:9],
-        "u11": (*get_args(MethodName)[9:12], "thorough", *get_args(MethodName)[12:]),
+        "u11": (*get_args(MethodName)[9:12], "thorough", *get_args(MethodName)[12:16]),
+        "form": ("fast", *get_args(MethodName)[16:]),
     }
 )
-"""Methods measured together: the six groups of Nie et al., and UrbanKGent's baselines and ablations."""
+"""Methods measured together: the six groups of Nie et al., UrbanKGent's baselines and ablations, and the form
+with one part of it changed, for a model that was trained on forms."""
 
 
 def method_named(name: str) -> Method:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from extractors.cleaning import MAXIMUM_CHARACTERS
-from extractors.methods import FAST, Method
+from extractors.methods import FAST, FormParts, Method
 from extractors.models.chat import PromptProfile
 from extractors.windows import WindowSize
 
@@ -39,7 +39,8 @@ class FormSettings:
     A field whose answer is less probable than `least_presence` is left empty, and a pair in it that is less
     probable than `least_score`, word for word, is passed over; both were chosen on half of Text2KGBench's
     dev sentences. `maximum_properties` relations are asked, those that fit the text best; an answer has at
-    most `maximum_tokens` tokens. `kinds`: ask what kind of thing each name is as well.
+    most `maximum_tokens` tokens. `kinds`: ask what kind of thing each name is as well. `parts` are what else
+    a form shows and allows.
     """
 
     window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
@@ -48,6 +49,7 @@ class FormSettings:
     maximum_properties: int = 20
     maximum_tokens: int = 96
     kinds: bool = True
+    parts: FormParts = field(default_factory=FormParts)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """`urbankg prompts`: the prompts in force, with versions, and a folder to begin one's own in."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from extractors.form import VERSION
+from extractors.methods import method_named
 from extractors.readers.examples import load_examples
 from extractors.templates import (
     EXAMPLES,
+    SHIPPED,
     PromptError,
     check_prompts,
     export_prompts,
@@ -18,8 +22,13 @@ from extractors.templates import (
     read_source,
 )
 from server.invocation import settings_of
+from server.settings import Settings
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+FORM = "form"
+_TEXT = "The Varga Museum in Szeged was designed by Ilona Barta and opened in 1931."
 
 
 def prompts(
@@ -31,10 +40,19 @@ def prompts(
     folder: Annotated[
         Path | None, typer.Option("--prompts", help="Folder of prompt files that stand in for the shipped.")
     ] = None,
+    text: Annotated[str, typer.Option(help="The text that `form` is shown for.")] = _TEXT,
     config: Config = None,
 ) -> None:
-    """List the prompts with their versions, show one, or copy them out to change them."""
-    own = settings_of(context, config=config, prompts=folder).settings.prompts
+    """List the prompts with their versions, show one, or copy them out to change them.
+
+    `form` is what the embedded model fills in, shown for a text, with the ontology of the settings. Its words
+    are part of the training, so it is no file.
+    """
+    settings = settings_of(context, config=config, prompts=folder).settings
+    own = settings.prompts
+    if name == FORM and export is None:
+        typer.echo(_form(settings, text), nl=False)
+        return
     if export is not None:
         copied = export_prompts(export, None if name is None else _file(name))
         for path in copied:
@@ -57,7 +75,20 @@ def prompts(
     table.add_row(
         EXAMPLES, version, read_source(EXAMPLES, own)[1], "Worked examples that methods with shots show."
     )
+    table.add_row(FORM, VERSION, SHIPPED, "The form that the embedded model fills in, by ontology and text.")
     Console(width=None if Console().is_terminal else 200).print(table)
+
+
+def _form(settings: Settings, text: str) -> str:
+    """The form of a text by the ontology of the settings."""
+    from extractors.readers.form import shown_form
+    from extractors.settings import FormSettings
+    from ontology import Schema
+    from server.services import SHIPPED_ONTOLOGY
+
+    schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
+    kinds = replace(FormSettings(), kinds=method_named(settings.extraction_method).kinds)
+    return shown_form(schema, text, kinds)
 
 
 def _file(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from extractors.candidates import RDF_TYPE, RDFS_LABEL, Candidate, Extraction
+from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate, Extraction
 from extractors.cleaning import TextError
 from extractors.errors import EvaluationError, ModelError, ModelUnavailable
 from extractors.evaluation.named_kinds import says_kind
@@ -65,13 +65,15 @@ Extract = Callable[[str], Awaitable[Gated]]
 class Said:
     """One statement in words; `right` tells whether the gold has it, `named` whether its name says the kind.
 
-    `words` are as they are compared, `told` as a person reads them; `quote` is what the statement rests on.
+    `conforms`: the relation is one of the ontology's (K5). `words` are as they are compared, `told` as a
+    person reads them; `quote` is what the statement rests on.
     """
 
     words: Words
     told: Words
     right: bool
     named: bool
+    conforms: bool
     sound: bool
     accepted: bool | None
     quote: str
@@ -82,7 +84,7 @@ class Said:
 class TextResult:
     """What one text yielded. `made_up` are names of accepted entities that do not occur in the text.
 
-    `unsaid` counts the accepted kinds that the text does not say.
+    `unsaid` counts the accepted kinds that the text does not say; `gated`: a gate was asked.
     """
 
     gold: GoldText
@@ -90,6 +92,7 @@ class TextResult:
     entities: int = 0
     made_up: tuple[str, ...] = ()
     unsaid: int = 0
+    gated: bool = False
     cost: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     error: str | None = None
@@ -201,6 +204,7 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
                 (told["subject"], told["relation"], told["object"]),
                 words in gold.triples,
                 named,
+                all(problem.rule != UNKNOWN_TERM for problem in candidate.problems),
                 not candidate.problems,
                 accepted,
                 quote,
@@ -214,6 +218,7 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
         entities=len(labels),
         made_up=tuple(label for label in labels if not _occurs(label, gold.text)),
         unsaid=unsaid,
+        gated=gated.accepted is not None,
         cost=total(costs(extraction.windows).values()),
         seconds=extraction.seconds,
     )

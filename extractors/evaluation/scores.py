@@ -49,7 +49,9 @@ class Stage:
 class Scores:
     """`model`: all that was said; `pipeline`: without what the pipeline finds wrong; `gate`: what came in.
 
-    `relations` and `kinds` are the two parts of the last of them.
+    `relations` and `kinds` are the two parts of the last of them. `conformance` is the share of all that was
+    said whose relation, or kind, the ontology has, None where nothing was said; `relation_types` counts the
+    distinct relations in all that was said (K5).
     """
 
     texts: int
@@ -59,6 +61,8 @@ class Scores:
     gate: Stage | None
     relations: Stage
     kinds: Stage
+    conformance: float | None
+    relation_types: int
     entities: int
     made_up: tuple[str, ...]
     unsaid: int
@@ -75,6 +79,8 @@ class Scores:
             "gate": self.gate.json() if self.gate else None,
             "relations": self.relations.json(),
             "kinds": self.kinds.json(),
+            "ontology_conformance": None if self.conformance is None else round(self.conformance, 4),
+            "relation_types": self.relation_types,
             "entities_accepted": self.entities,
             "entities_made_up": list(self.made_up),
             "kinds_accepted_unsaid": self.unsaid,
@@ -84,7 +90,9 @@ class Scores:
 
 def score(results: Sequence[TextResult], *, seed: int = 0) -> Scores:
     """The scores over all texts."""
-    gated = any(one.accepted is not None for result in results for one in result.said)
+    gated = any(result.gated for result in results)
+
+    said = [one for result in results for one in result.said]
 
     def last(one: Said) -> bool:
         return one.accepted is True if gated else one.sound
@@ -97,6 +105,8 @@ def score(results: Sequence[TextResult], *, seed: int = 0) -> Scores:
         gate=_stage(results, last, seed) if gated else None,
         relations=_stage(results, last, seed, lambda words: words[1] != IS_A),
         kinds=_stage(results, last, seed, lambda words: words[1] == IS_A),
+        conformance=sum(one.conforms for one in said) / len(said) if said else None,
+        relation_types=len({one.words[1] for one in said}),
         entities=sum(result.entities for result in results),
         made_up=tuple(f"{r.gold.identifier}: {name}" for r in results for name in r.made_up),
         unsaid=sum(result.unsaid for result in results),

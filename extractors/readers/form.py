@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from extractors.copying import answer_grammar
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.form import NONE, Field, field_of, opening
+from extractors.form import NONE, VERSION, Field, field_of, opening
 from extractors.models.chat import ChatModel, Message, Reply, Token
 from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm, FormModel, fill_with
 from extractors.prompting import IS_A
@@ -19,10 +19,9 @@ from extractors.settings import FormSettings
 from extractors.windows import WindowSize
 from ontology.schema import Schema
 
-__all__ = ["FormReader", "SpokenPair", "pairs_of"]
+__all__ = ["FormReader", "SpokenPair", "pairs_of", "shown_form"]
 
 _STAGE = "form"
-_VERSION = "form-1"
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def _lines(tokens: Sequence[Token]) -> Iterable[list[Token]]:
 class FormReader:
     """Fills in the form of a window."""
 
-    prompt_version = _VERSION
+    prompt_version = VERSION
 
     def __init__(self, model: ChatModel | FormModel, settings: FormSettings) -> None:
         self._model = model
@@ -74,12 +73,9 @@ class FormReader:
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Ask what kind of thing each name is, and every relation that fits."""
-        snippet = schema.snippet(window_text, 1, self._settings.maximum_properties)
-        fields = [field_of(schema, term) for term in snippet.properties if term.label and term.label != IS_A]
-        if self._settings.kinds:
-            fields.insert(0, Field(IS_A))
-        fields = list({field.label: field for field in fields}.values())
-        copied, classified = answer_grammar(window_text), answer_grammar(window_text, free_value=True)
+        fields = _fields(schema, window_text, self._settings)
+        text = window_text if self._settings.parts.copied else ""
+        copied, classified = answer_grammar(text), answer_grammar(text, free_value=True)
         blank = BlankForm(
             opening(window_text),
             tuple(
@@ -104,6 +100,24 @@ class FormReader:
         return Reading(triples, (_turn(blank, form, None),))
 
 
+def shown_form(schema: Schema, text: str, settings: FormSettings) -> str:
+    """The form of a text as a model gets it, with every answer left blank."""
+    fields = _fields(schema, text, settings)
+    return opening(text) + "\n".join(field.heading for field in fields) + "\n"
+
+
+def _fields(schema: Schema, text: str, settings: FormSettings) -> list[Field]:
+    """What kind of thing each name is, and every relation that fits."""
+    most = len(schema.properties) if settings.parts.whole else settings.maximum_properties
+    terms = schema.snippet(text, 1, most).properties
+    fields = [field_of(schema, term) for term in terms if term.label and term.label != IS_A]
+    if not settings.parts.sides:
+        fields = [Field(field.label) for field in fields]
+    if settings.kinds:
+        fields.insert(0, Field(IS_A))
+    return list({field.label: field for field in fields}.values())
+
+
 def _triple(field: Field, pair: SpokenPair) -> ReplyTriple:
     said = {"subject": pair.subject, "relation": field.label, "object": pair.object}
     raw = json.dumps(said, ensure_ascii=False)
@@ -124,4 +138,4 @@ def _turn(blank: BlankForm, form: FilledForm | None, error: str | None) -> Turn:
             form.model,
             form.adapter,
         )
-    return Turn(_STAGE, _VERSION, (Message("user", asked),), reply, error)
+    return Turn(_STAGE, VERSION, (Message("user", asked),), reply, error)

@@ -27,12 +27,13 @@ def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method =
     embedded model, which takes the likeliest answer in that way, reads once however many samples are asked.
     """
     once = replace(method, samples=1)
-    own_way = replace(once, kinds=FAST.kinds) == FAST
+    own_way = once.own_way
     if method.samples > 1 and not (own_way and model.prompt_profile == "compact"):
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
         return Agreement(open_reader(sampled, settings, once), method.samples)
     if own_way:
-        if model.prompt_profile == "compact":
-            return FormReader(model, replace(settings.form, kinds=method.kinds))
+        # Parts of a form that are asked for are tried on any model: one that knows no forms says so.
+        if model.prompt_profile == "compact" or method.form != FAST.form:
+            return FormReader(model, replace(settings.form, kinds=method.kinds, parts=method.form))
         return SingleTurn(model, settings)
     return StagedReader(model, once, settings)

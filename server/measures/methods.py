@@ -1,15 +1,20 @@
-"""The modes and ablations of UrbanKGent on one model, for both of its tasks, in two tables (methods U11)."""
+"""Modes and ablations on one model, table by table: groups of prompts, UrbanKGent's, and those of forms.
+
+The groups are those of Nie et al. (methods K4), the modes and ablations those of UrbanKGent for both of its
+tasks (U11). The forms of the embedded model have parts of their own to leave out.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from extractors.evaluation.completion.modes import ABLATIONS, MODES
 from extractors.evaluation.expenses import expenses_json
-from extractors.evaluation.rte import measure, read_gold, result_json
+from extractors.evaluation.rte import GoldText, measure, read_gold, result_json
 from extractors.evaluation.scores import Scores, score
 from extractors.evaluation.urban import GOLD
 from extractors.models import ChatModel
@@ -18,9 +23,18 @@ from server.evaluating import empty_graph, gated
 from server.measures.completion import measure_completion, print_completion
 from server.measures.report import model_identity, progress_of, write_json
 from server.measures.urban import drawn, print_urban
+from server.services import Services
 from server.settings import Settings
 
-#: The rows of the table of extraction, and the method of each. What was left out of the whole is named.
+#: The tables of extraction: their rows, and the method of each. What was left out of the whole is named.
+GROUPS_OF_PROMPTS: Final[Mapping[str, str]] = {
+    "Context base": "context_base",
+    "Context ontology": "context_ontology",
+    "Context CoT + ontology": "context_cot",
+    "ICL base": "icl_base",
+    "ICL ontology": "icl_ontology",
+    "ICL CoT + ontology": "icl_cot",
+}
 EXTRACTION: Final[Mapping[str, str]] = {
     "zero-shot": "zero_shot",
     "1-shot": "one_shot",
@@ -32,6 +46,19 @@ EXTRACTION: Final[Mapping[str, str]] = {
     "no tools": "without_tools",
     "no refinement": "without_refinement",
 }
+FORMS: Final[Mapping[str, str]] = {
+    "form": "fast",
+    "whole ontology": "form_whole",
+    "no domains and ranges": "form_bare",
+    "no copying": "form_free",
+    "no kinds": "form_untyped",
+}
+TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "groups of prompts (K4)": GROUPS_OF_PROMPTS,
+    "modes and ablations (U11)": EXTRACTION,
+    "the form and its parts": FORMS,
+}
+_TRAINED_ON_FORMS: Final = "the form and its parts"
 
 
 async def measure_methods(
@@ -46,18 +73,35 @@ async def measure_methods(
     prices: Prices,
     model: ChatModel | None = None,
 ) -> None:
-    """Run every row on the same texts and pairs, print a table for each task, and write both down.
+    """Run every row on the same texts and pairs, print the tables one by one, and write all down.
 
-    Tools are for completion: extraction without them is the same as with them, and is not run twice.
+    Tools are for completion: extraction without them is the same as with them, and no method is run twice.
     """
     out.mkdir(parents=True, exist_ok=True)
     if texts:
-        rows = await _extraction(settings, out, gold, limit, seed, model)
-        print_urban(list(rows.items()), prices)
-        told: dict[str, Any] = {
-            name: {**one.json(), **expenses_json(one.cost, one.texts, prices)} for name, one in rows.items()
-        }
-        write_json(out / "extraction.json", {"seed": seed, "model": model_identity(settings), "modes": told})
+        measured: dict[str, Scores] = {}
+        told: dict[str, Any] = {}
+        async with empty_graph(settings, model) as services:
+            chosen = drawn(read_gold(gold or GOLD), limit, seed)
+            run = _Run(services, chosen, out, seed, measured)
+            for title, methods in TABLES.items():
+                if title == _TRAINED_ON_FORMS and services.model.prompt_profile != "compact":
+                    continue
+                rows = {name: await run.scores(method) for name, method in methods.items()}
+                print_urban(list(rows.items()), prices, title=title)
+                told[title] = {
+                    name: {
+                        "method": methods[name],
+                        **one.json(),
+                        **expenses_json(one.cost, one.texts, prices),
+                    }
+                    for name, one in rows.items()
+                }
+                # As it comes: a table may take long.
+                write_json(
+                    out / "extraction.json",
+                    {"seed": seed, "model": model_identity(settings), "tables": told},
+                )
     if pairs:
         modes = [*MODES, *ABLATIONS]
         scores = await measure_completion(
@@ -66,19 +110,25 @@ async def measure_methods(
         print_completion(scores, prices)
 
 
-async def _extraction(
-    settings: Settings, out: Path, gold: Path | None, limit: int | None, seed: int, model: ChatModel | None
-) -> dict[str, Scores]:
-    chosen = drawn(read_gold(gold or GOLD), limit, seed)
-    rows: dict[str, Scores] = {}
-    async with empty_graph(settings, model) as services:
-        for name, method in EXTRACTION.items():
-            if name == "no tools":
-                rows[name] = rows["pipeline"]
-                continue
-            with progress_of(name, len(chosen)) as tell:
-                results = await measure(chosen, gated(services, method), services.schema, tell=tell)
-            with (out / f"extraction-{method}.jsonl").open("w", encoding="utf-8") as stream:
+@dataclass(frozen=True)
+class _Run:
+    """The texts of one comparison; a method that is in several tables is run once."""
+
+    services: Services
+    texts: Sequence[GoldText]
+    out: Path
+    seed: int
+    measured: dict[str, Scores]
+
+    async def scores(self, method: str) -> Scores:
+        """The scores of a method."""
+        # Tools have no share in extraction.
+        method = "thorough" if method == "without_tools" else method
+        if method not in self.measured:
+            with progress_of(method, len(self.texts)) as tell:
+                extract = gated(self.services, method)
+                results = await measure(self.texts, extract, self.services.schema, tell=tell)
+            with (self.out / f"extraction-{method}.jsonl").open("w", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(result_json(one), ensure_ascii=False) + "\n" for one in results)
-            rows[name] = score(results, seed=seed)
-    return rows
+            self.measured[method] = score(results, seed=self.seed)
+        return self.measured[method]

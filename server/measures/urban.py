@@ -114,12 +114,14 @@ def drawn(texts: Sequence[GoldText], limit: int | None, seed: int) -> list[GoldT
     return [texts[place] for place in sorted(random.Random(seed).sample(range(len(texts)), limit))]
 
 
-def print_urban(rows: Sequence[tuple[str, Scores]], prices: Prices, head: str = "method") -> None:
+def print_urban(
+    rows: Sequence[tuple[str, Scores]], prices: Prices, head: str = "method", title: str = "extraction"
+) -> None:
     """The stages of each row with their intervals, entities that are not in the text, and the expenses."""
     table = Table(
-        head, "stage", "precision", "with kinds in names", "recall", "F1", "right / told / gold",
-        "kinds in names", "kinds unsaid", "made-up entities", "failed", *expenses_heads(prices),
-        title="Extraction, strict, micro; beside it the precision where kinds that a name says are right",
+        head, "stage", "precision", "with named kinds", "recall", "right / told / gold", "named", "unsaid",
+        "made up", "OC", "types", "failed", *expenses_heads(prices),
+        title=f"{title}: strict, micro; beside it the precision where kinds that a name says are right",
     )  # fmt: skip
     for name, scores in rows:
         size = f"{name} ({scores.texts})"
@@ -136,12 +138,17 @@ def print_urban(rows: Sequence[tuple[str, Scores]], prices: Prices, head: str = 
             last = stage == "gate"
             table.add_row(
                 "" if place else size, stage, cell(found.precision), cell(found.supported),
-                cell(found.recall), cell(found.f1), f"{found.right} / {found.told} / {found.gold}",
+                cell(found.recall), f"{found.right} / {found.told} / {found.gold}",
                 str(found.named), str(scores.unsaid) if last else "",
                 f"{len(scores.made_up)} of {scores.entities}" if last else "",
+                "" if place else _share(scores.conformance), "" if place else str(scores.relation_types),
                 "" if place else str(scores.failed),
                 *(expenses_cells(scores.cost, scores.texts, prices) if not place else ()),
             )  # fmt: skip
     output().print(table)
     for made_up in dict.fromkeys(made_up for _, scores in rows for made_up in scores.made_up):
         told.print(f"accepted, but not in the text: {made_up}", markup=False)
+
+
+def _share(found: float | None) -> str:
+    return "-" if found is None else f"{found:.3f}"

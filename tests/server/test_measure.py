@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from extractors.errors import EvaluationError
+from extractors.methods import GROUPS
+from extractors.models import Token
 from extractors.models.accounting import Prices
+from extractors.models.forms import BlankForm, FilledField, FilledForm
 from server.measures.completion import measure_completion, print_completion
 from server.measures.judging import judge_tables
 from server.measures.methods import measure_methods
@@ -100,7 +103,7 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     told = report["sets"]["texts"]
     assert told["gate"]["precision"]["value"] == 1.0
     assert told["per_1000_tasks"]["turns"] == 1000
-    assert "made-up entities" in capsys.readouterr().out
+    assert "made up" in capsys.readouterr().out
     with (out / "judge.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 2
@@ -197,6 +200,40 @@ class ObligingModel(RecordedModel):
         return await super().complete(messages, schema=schema, max_tokens=max_tokens, temperature=temperature)
 
 
+class FormModel(ObligingModel):
+    """Fills in forms, too: that Bowne Hall is a museum, where kinds are asked for."""
+
+    prompt_profile = "compact"
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        said = (Token(" Bowne Hall | museum", -0.1),)
+        fields = [
+            FilledField(one.heading, 0.9, said)
+            if one.heading == "is a:"
+            else FilledField(one.heading, 0.1, ())
+            for one in form.fields
+        ]
+        return FilledForm(tuple(fields), len(form.fields), 5, 0.1, "forms", None)
+
+
+async def test_a_model_that_was_trained_on_forms_is_compared_by_their_parts_too(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    await measure_methods(
+        Settings(), tmp_path / "run", pairs=[], gold=gold, texts=True,
+        limit=None, seed=0, prices=Prices(1, 1), model=FormModel(),
+    )  # fmt: skip
+    tables = json.loads((tmp_path / "run" / "extraction.json").read_text())["tables"]
+    forms = tables["the form and its parts"]
+    assert {name: one["gate"]["right"] for name, one in forms.items()} == {
+        "form": 1, "whole ontology": 1, "no domains and ranges": 1, "no copying": 1, "no kinds": 0,
+    }  # fmt: skip
+    asked = {name: one["per_1000_tasks"]["prompt_tokens"] for name, one in forms.items()}
+    assert asked["whole ontology"] > asked["form"] > asked["no kinds"]
+    assert tables["modes and ablations (U11)"]["without pipeline"] == forms["form"]
+    assert "the form and its parts" in capsys.readouterr().out
+
+
 async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
     tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -209,7 +246,10 @@ async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
     )  # fmt: skip
     rows = ["zero-shot", "1-shot", "3-shot", "without pipeline", "pipeline"]
     ablations = ["no knowledge", "no multi-view", "no tools", "no refinement"]
-    extraction = json.loads((tmp_path / "run" / "extraction.json").read_text())["modes"]
+    tables = json.loads((tmp_path / "run" / "extraction.json").read_text())["tables"]
+    assert list(tables) == ["groups of prompts (K4)", "modes and ablations (U11)"]
+    assert [one["method"] for one in tables["groups of prompts (K4)"].values()] == list(GROUPS["k4"])
+    extraction = tables["modes and ablations (U11)"]
     assert list(extraction) == [*rows, *ablations]
     assert (
         extraction["pipeline"]["per_1000_tasks"]["turns"] > extraction["zero-shot"]["per_1000_tasks"]["turns"]

@@ -55,6 +55,9 @@ def test_the_prompts_are_listed_shown_and_copied_out(tmp_path: Path) -> None:
     assert listed.exit_code == 0
     assert "extract-full" in listed.stdout
     assert "examples.jsonl" in listed.stdout
+    form = runner.invoke(app, ["prompts", "form", "--text", "Ada Moss built the hall in 1901."])
+    assert form.stdout.startswith("Text: Ada Moss built the hall in 1901.\nis a:\n")
+    assert "built by (place" in form.stdout
     copied = runner.invoke(app, ["prompts", "verify", "--export", str(tmp_path)])
     assert copied.stdout.split() == [str(tmp_path / "verify.md")]
     (tmp_path / "verify.md").write_text("# user\nIs it so? $text $triples\n")

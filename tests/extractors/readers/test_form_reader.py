@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
+from extractors.methods import FormParts
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm, FormModel
-from extractors.readers.form import FormReader, pairs_of
+from extractors.readers.form import FormReader, pairs_of, shown_form
 from extractors.settings import FormSettings
 from ontology.schema import Schema
 from tests.extractors.scripted import ONTOLOGY
@@ -29,9 +31,11 @@ class ScriptedForm:
         self.answers = answers
         self.asked: list[str] = []
         self.opening = ""
+        self.grammars: list[str] = []
 
     async def fill(self, form: BlankForm) -> FilledForm:
         self.opening, self.asked = form.opening, [blank.heading for blank in form.fields]
+        self.grammars = [blank.grammar for blank in form.fields]
         fields = []
         for heading in self.asked:
             script = next((self.answers[key] for key in self.answers if heading.startswith(key)), (0.01, ()))
@@ -76,6 +80,26 @@ async def test_as_many_relations_are_asked_as_set_and_kinds_only_where_wanted(sc
     assert model.asked[0] == "is a:"
     await FormReader(model, FormSettings(maximum_properties=5, kinds=False)).read(TEXT, schema)
     assert len(model.asked) == 5
+
+
+async def test_parts_of_a_form_can_be_changed_to_compare(schema: Schema) -> None:
+    model, plain = ScriptedForm({}), FormSettings(maximum_properties=5)
+    await FormReader(model, replace(plain, parts=FormParts(whole=True))).read(TEXT, schema)
+    assert len(model.asked) > 50
+    await FormReader(model, replace(plain, parts=FormParts(sides=False))).read(TEXT, schema)
+    assert not any("(" in heading for heading in model.asked)
+    grammars = {}
+    for copied in (True, False):
+        await FormReader(model, replace(plain, parts=FormParts(copied=copied))).read(TEXT, schema)
+        grammars[copied] = model.grammars
+    assert all("Ashford" in grammar for grammar in grammars[True])
+    assert not any("Ashford" in grammar for grammar in grammars[False])
+
+
+async def test_a_form_is_shown_as_the_model_gets_it(schema: Schema) -> None:
+    model, settings = ScriptedForm({}), FormSettings(maximum_properties=5)
+    await FormReader(model, settings).read(TEXT, schema)
+    assert shown_form(schema, TEXT, settings) == model.opening + "\n".join(model.asked) + "\n"
 
 
 async def test_a_refusal_stands_in_the_reading_and_a_model_that_is_down_is_raised(schema: Schema) -> None:

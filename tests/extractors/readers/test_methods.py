@@ -73,7 +73,15 @@ def test_each_ablation_lacks_one_thing_of_the_thorough_method() -> None:
     assert METHODS["without_knowledge"].ontology == "none"
 
 
-@pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
+async def test_parts_of_a_form_are_for_models_that_were_trained_on_forms(schema: Schema) -> None:
+    model = ScriptedModel(reply([LOCATED]), profile="full")
+    reading = await open_reader(model, ExtractionSettings(), METHODS["form_whole"]).read(TEXT, schema)
+    assert "not trained on forms" in str(reading.failure)
+
+
+@pytest.mark.parametrize(
+    "method", [one for one in METHODS.values() if one.form == FAST.form], ids=lambda method: method.name
+)
 async def test_every_method_reads_and_its_schema_suits_the_strictest_server(
     schema: Schema, method: Method
 ) -> None:
