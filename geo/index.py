@@ -202,15 +202,19 @@ class FeatureIndex(Generic[Key]):
 
     def _candidates(self, box: BaseGeometry, exclude: Key | None) -> tuple[list[Key], Shapes]:
         keys: list[Key] = []
-        shapes: list[BaseGeometry] = []
+        found: list[Shapes] = []
         parts: list[_Tree[Key] | _Delta[Key]] = [*self._trees, self._delta]
         for part in parts:
-            for position in part.positions(box).tolist():
-                key = part.keys[position]
-                if exclude is None or key != exclude:
-                    keys.append(key)
-                    shapes.append(part.shapes[position])
-        return keys, _array(shapes)
+            positions = part.positions(box)
+            if not len(positions):
+                continue
+            new = [part.keys[position] for position in positions.tolist()]
+            if exclude is not None and exclude in new:
+                kept = numpy.array([key != exclude for key in new])
+                new, positions = [key for key in new if key != exclude], positions[kept]
+            keys += new
+            found.append(part.shapes[positions])
+        return keys, numpy.concatenate(found) if found else _array([])
 
     def _measured(self, geometry: BaseGeometry, radius: float) -> Iterator[tuple[Key, float]]:
         if geometry.is_empty:

@@ -15,8 +15,8 @@ from shapely import GEOSException
 
 from geo import GeoError
 from sparql.rewriting import nodes as n
-from sparql.rewriting.anchors import anchor_of
-from sparql.rewriting.by_feature import feature_rows
+from sparql.rewriting.anchors import Anchor, anchor_of
+from sparql.rewriting.by_feature import class_patterns, feature_rows
 from sparql.rewriting.candidates import Found, TooMuchText, column_for, find
 from sparql.rewriting.constants import UnreadableConstant, constants_in
 from sparql.rewriting.edits import Edit, apply_edits
@@ -214,11 +214,16 @@ class Accelerator:
 
     def _plan_single(self, single: _Single, opening: Opening) -> None:
         found, binding, spatial = single.found, single.binding, single.sought.spatial
-        rival = self._more_selective(binding, len(found.keys), opening.outer)
+        anchor = None
+        if self._around.plain_dataset and opening.graph is None:
+            anchor = anchor_of(binding)
+        # Classes are known of the features in the index, so patterns of them are no rivals.
+        known = class_patterns(anchor) if anchor is not None else ()
+        rival = self._more_selective(binding, len(found.keys), opening.outer, known)
         if rival is not None:
             self._leave(spatial.expression, rival)
             return
-        if self._around.plain_dataset and opening.graph is None and self._plan_features(single):
+        if anchor is not None and self._plan_features(single, anchor):
             return
         try:
             column = column_for(binding, found.keys, repeated=0, fresh=self.fresh())
@@ -234,12 +239,9 @@ class Accelerator:
             self._drop(single.sought)
         self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
 
-    def _plan_features(self, single: _Single) -> bool:
+    def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
         found, spatial = single.found, single.sought.spatial
-        anchor = anchor_of(single.binding)
-        if anchor is None:
-            return False
         exact = found.exact and single.sought.own_run
         needed = self._needed(anchor.binding.run, spatial.expression if exact else None)
         features, revision = self._state.features, self._around.revision
@@ -409,10 +411,17 @@ class Accelerator:
                 return expression
         return bind or expression
 
-    def _more_selective(self, binding: Binding, candidates: int, outer: Sequence[n.Group] = ()) -> str | None:
+    def _more_selective(
+        self,
+        binding: Binding,
+        candidates: int,
+        outer: Sequence[n.Group] = (),
+        known: Collection[n.TriplePattern] = (),
+    ) -> str | None:
         """Why the engine does better without candidates: a pattern that few statements fit.
 
-        It may stand in one of the groups around that these solutions extend.
+        It may stand in one of the groups around that these solutions extend. Patterns `known` beforehand
+        are not counted.
         """
         if candidates <= _FEWEST_TO_COMPARE:
             return None
@@ -422,6 +431,8 @@ class Accelerator:
             fixed = [
                 term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
             ]
+            if triple in known:
+                continue
             if fixed and triple is not binding.triple and triple.predicate is not None:
                 count = self._count(triple, limit + 1)
                 if count <= limit:

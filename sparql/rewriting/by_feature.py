@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor
 from sparql.rewriting.candidates import MOST_TEXT
-from sparql.rewriting.features import FeatureMap
+from sparql.rewriting.features import FeatureMap, Form
 from sparql.rewriting.geometries import Key
 from sparql.rewriting.runs import values
+from sparql.vocabulary import RDF
 
 
 @dataclass(frozen=True)
@@ -32,29 +33,49 @@ def feature_rows(
     revision: int,
     needed: Callable[[str, Collection[n.TriplePattern]], bool],
 ) -> FeatureRows | None:
-    """The solutions of an anchor's patterns for these keys; None where they are not all known."""
-    with_literal = needed(anchor.binding.variable, anchor.triples)
-    with_node = anchor.node is not None and needed(anchor.node, anchor.triples)
+    """The solutions of an anchor's patterns for these keys; None where they are not all known.
+
+    Patterns that give the feature a class are answered too.
+    """
+    classed = class_patterns(anchor)
+    gone = (*anchor.triples, *classed)
+    with_literal = needed(anchor.binding.variable, gone)
+    with_node = anchor.node is not None and needed(anchor.node, gone)
+    found = features.solutions(keys, revision, times_of(anchor, classed))
+    if found is None:
+        return None
     rows: list[tuple[NamedNode | Literal, ...]] = []
     length = 0
-    for node, literal in keys:
-        located = features.located(node, revision)
-        if located is None or not isinstance(located.feature, NamedNode):
+    for (node, literal), feature in found:
+        if not isinstance(feature, NamedNode):
             return None
-        if with_node and not isinstance(node, NamedNode):
-            return None
-        if located.literal != literal:
-            # It is that of another revision.
-            continue
-        row: tuple[NamedNode | Literal, ...] = (located.feature,)
-        if with_node and isinstance(node, NamedNode):
+        row: tuple[NamedNode | Literal, ...] = (feature,)
+        if with_node:
+            if not isinstance(node, NamedNode):
+                return None
             row += (node,)
         if with_literal:
             row += (literal,)
             length += len(literal.value)
-        rows += [row] * anchor.solutions(located.form)
+        rows.append(row)
     if length > MOST_TEXT:
         return None
     node_name = (anchor.node,) if with_node and anchor.node is not None else ()
     variables = (anchor.feature, *node_name, *((anchor.binding.variable,) if with_literal else ()))
-    return FeatureRows(variables, values(variables, rows), len(rows), anchor.triples)
+    return FeatureRows(variables, values(variables, rows), len(rows), gone)
+
+
+def class_patterns(anchor: Anchor) -> tuple[n.TriplePattern, ...]:
+    """The patterns of its run that ask for a class of the feature."""
+    feature = Variable(anchor.feature)
+    return tuple(
+        one
+        for one in anchor.binding.run.triples
+        if one.subject == feature and one.predicate == RDF.type and isinstance(one.object, NamedNode)
+    )
+
+
+def times_of(anchor: Anchor, classed: Collection[n.TriplePattern]) -> Callable[[Form], int]:
+    """How many solutions an anchor's patterns and these have for a feature of a form."""
+    wanted = frozenset(one.object for one in classed if isinstance(one.object, NamedNode))
+    return lambda form: anchor.solutions(form) if wanted <= form.classes else 0

@@ -9,24 +9,28 @@ store, and is not answered for at revisions before that commit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from sparql.rewriting.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
-from sparql.vocabulary import DEFAULT
+from sparql.rewriting.geometries import LINKS, SERIALIZATIONS, Key, Node, QuadSource
+from sparql.vocabulary import DEFAULT, RDF
 
 _MOST_TOUCHED: Final = 10_000
 
 
 @dataclass(frozen=True)
 class Form:
-    """How a feature has its geometry: by which properties its node, by which one its literal."""
+    """How a feature has its geometry: by which properties its node, by which one its literal; its classes.
+
+    There are few of them, however many features there are: what depends on a form is worked out once.
+    """
 
     links: frozenset[NamedNode]
     serialization: NamedNode
+    classes: frozenset[Node] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Located:
     form: Form
 
 
+_Entry = tuple[Node, Literal, int]
+
+
 class FeatureMap:
     """The features of the default graph with one geometry each; `odd` have several, or share one.
 
@@ -47,7 +54,11 @@ class FeatureMap:
 
     def __init__(self, readable: Callable[[Node, Literal], bool]) -> None:
         self._readable = readable
-        self._by_form: dict[Form, dict[Node, tuple[Node, Literal]]] = {}
+        self._entries: dict[Node, _Entry] = {}
+        # Each form once, by its number in the entries.
+        self._forms: list[Form] = []
+        self._number_of: dict[Form, int] = {}
+        self._bearers: Counter[int] = Counter()
         self.odd: set[Node] = set()
         self._pending: dict[Node, int] = {}
         self._touched: dict[Node, int] = {}
@@ -76,15 +87,19 @@ class FeatureMap:
                 several.add(node)
             else:
                 literals[node] = (serialization, literal)
-        forms: dict[tuple[frozenset[NamedNode], NamedNode], Form] = {}
+        classes = _classes(source)
         for feature, node in node_of.items():
             if feature in self.odd or node in several or owners[node] > 1:
                 self.odd.add(feature)
             elif node in literals and self._readable(node, literals[node][1]):
                 serialization, literal = literals[node]
-                key = (frozenset(links[feature]), serialization)
-                form = forms.setdefault(key, Form(*key))
-                self._by_form.setdefault(form, {})[node] = (feature, literal)
+                form = Form(frozenset(links[feature]), serialization, frozenset(classes.get(feature, ())))
+                self._enter(node, feature, literal, form)
+
+    @property
+    def concerned(self) -> set[Node]:
+        """The features that it holds something of: what classes these have is asked of it."""
+        return {entry[0] for entry in self._entries.values()} | self.odd
 
     def touch(self, nodes: Iterable[Node], revision: int) -> None:
         """A commit says something of these features and geometry nodes."""
@@ -105,7 +120,8 @@ class FeatureMap:
                 continue
             del self._pending[node]
             features = {node, *self._owners(source, node)}
-            features.update(entry[0] for one in self._by_form.values() if (entry := one.pop(node, None)))
+            if (entry := self._leave(node)) is not None:
+                features.add(entry[0])
             for feature in features:
                 self._touched[feature] = max(self._touched.get(feature, 0), touched)
                 self._read(source, feature)
@@ -122,16 +138,50 @@ class FeatureMap:
         """The feature whose only geometry a node is, if that is known of this revision."""
         if revision < self._floor or node in self._pending or self._touched.get(node, 0) > revision:
             return None
-        for form, entries in self._by_form.items():
+        entry = self._entries.get(node)
+        if entry is None or entry[0] in self._pending or self._touched.get(entry[0], 0) > revision:
+            return None
+        feature, literal, number = entry
+        return Located(feature, literal, self._forms[number])
+
+    def solutions(
+        self, keys: Sequence[Key], revision: int, times: Callable[[Form], int]
+    ) -> list[tuple[Key, Node]] | None:
+        """The features of geometries, as often as `times` says of their form; None where not all are known.
+
+        A geometry whose literal is not the one that it has at this revision is left out.
+        """
+        repeated = [times(form) for form in self._forms]
+        settled, entries = self.settled(revision), self._entries
+        found: list[tuple[Key, Node]] = []
+        for key in keys:
+            node, literal = key
             entry = entries.get(node)
-            if entry is not None:
-                changed = entry[0] in self._pending or self._touched.get(entry[0], 0) > revision
-                return None if changed else Located(*entry, form)
-        return None
+            if entry is None or not (settled or self.located(node, revision)):
+                return None
+            feature, known, number = entry
+            if repeated[number] and (known is literal or known == literal):
+                found += [(key, feature)] * repeated[number]
+        return found
 
     def forms(self) -> Iterator[Form]:
         """The forms that there are features of."""
-        return (form for form, entries in self._by_form.items() if entries)
+        return (form for number, form in enumerate(self._forms) if self._bearers[number])
+
+    def _enter(self, node: Node, feature: Node, literal: Literal, form: Form) -> None:
+        number = self._number_of.get(form)
+        if number is None:
+            number = self._number_of[form] = len(self._forms)
+            self._forms.append(form)
+        self._leave(node)
+        self._entries[node] = feature, literal, number
+        self._bearers[number] += 1
+
+    def _leave(self, node: Node) -> _Entry | None:
+        entry = self._entries.pop(node, None)
+        if entry is not None:
+            self._bearers[entry[2]] -= 1
+        return entry
 
     def _owners(self, source: QuadSource, node: Node) -> set[Node]:
         return {feature for link in LINKS for feature, _ in _pairs(source, None, link, node)}
@@ -143,8 +193,7 @@ class FeatureMap:
         nodes = {node for _, node in links}
         for node in nodes:
             if not isinstance(node, Literal):
-                for entries in self._by_form.values():
-                    entries.pop(node, None)
+                self._leave(node)
         if not nodes:
             return
         node = next(iter(nodes))
@@ -158,8 +207,22 @@ class FeatureMap:
             self.odd.add(feature)
         for serialization, literal in literals[:1]:
             if feature not in self.odd and isinstance(literal, Literal) and self._readable(node, literal):
-                form = Form(frozenset(link for link, _ in links), serialization)
-                self._by_form.setdefault(form, {})[node] = (feature, literal)
+                classes = _nodes(_pairs(source, feature, RDF.type, None))
+                form = Form(frozenset(link for link, _ in links), serialization, classes)
+                self._enter(node, feature, literal, form)
+
+
+def _classes(source: QuadSource) -> dict[Node, list[Node]]:
+    """The classes of everything that has some."""
+    classes: dict[Node, list[Node]] = {}
+    for subject, class_ in _pairs(source, None, RDF.type, None):
+        if not isinstance(class_, Literal):
+            classes.setdefault(subject, []).append(class_)
+    return classes
+
+
+def _nodes(pairs: Iterable[tuple[Node, Node | Literal]]) -> frozenset[Node]:
+    return frozenset(node for _, node in pairs if not isinstance(node, Literal))
 
 
 def _pairs(

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql import geometry_terms
 from sparql.source import Term
-from sparql.vocabulary import DEFAULT, UKG
+from sparql.vocabulary import DEFAULT, RDF, UKG
 
 if TYPE_CHECKING:
     from sparql.rewriting.geometry_state import GeometryState
@@ -40,6 +40,7 @@ class _Part:
     def __init__(self, quads: Iterable[Quad]) -> None:
         self.keys: list[Key] = []
         self.touched: list[Node] = []
+        self.classed: list[Node] = []
         self.others = self.bulk = False
         for quad in quads:
             predicate = quad.predicate
@@ -52,6 +53,9 @@ class _Part:
                     self.others = True
                 else:
                     self.keys.append(key)
+            elif predicate == RDF.type:
+                if quad.graph_name == DEFAULT and isinstance(quad.subject, NamedNode | BlankNode):
+                    self.classed.append(quad.subject)
             elif predicate == _BULK:
                 self.bulk = True
 
@@ -105,13 +109,16 @@ class GeometryIndex:
         self._recording = False
         self._loading = False
         self._state: GeometryState | None = None
+        # Of whose classes is heard: the features of the index and those in its notes. None: of everything's.
+        self._featured: set[Node] | None = None
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
         """Hear of a commit before it is done."""
         added, removed = _Part(additions), _Part(removals)
         begins, ends = added.bulk, removed.bulk
         touched = added.touched + removed.touched
-        if not (added.keys or removed.keys or touched or added.others or begins or ends):
+        classed = added.classed + removed.classed
+        if not (added.keys or removed.keys or touched or classed or added.others or begins or ends):
             return
         with self._lock:
             if begins or ends:
@@ -119,16 +126,20 @@ class GeometryIndex:
                 self._loading = begins
                 self._forget()
             elif self._recording:
+                if self._featured is not None:
+                    self._featured.update(touched)
+                    classed = [node for node in classed if node in self._featured]
+                touched += classed
                 self._notes.append(Note(revision, added.keys, removed.keys, added.others, touched))
                 self._count += len(added.keys) + len(removed.keys) + len(touched)
                 if self._count > _MOST_NOTES:
                     self._forget()
 
-    def at(self, revision: int) -> GeometryState:
+    def at(self, revision: int, oldest: int | None = None) -> GeometryState:
         """The index, complete for a checkpoint of this revision. Raises IndexAway.
 
-        Builds it when first asked, or when too much has changed unasked. Revisions must not fall from one
-        call to the next by more than the index can look back; it says so if they do.
+        Builds it when first asked, or when too much has changed unasked. `oldest` is the oldest revision that
+        may still be asked for, this one if not given; the index says so where it cannot look back.
         """
         with self._lock:
             if self._loading:
@@ -142,16 +153,17 @@ class GeometryIndex:
             state = GeometryState(self._source.revision())
             state.fill(self._source)
         self._take_notes(state)
-        if state.features.refresh(self._source, revision):
+        oldest = revision if oldest is None else oldest
+        if state.features.refresh(self._source, oldest):
             # What was committed while it was read has left a note by now.
             self._take_notes(state)
         if revision < state.since:
             raise IndexAway("the index of geometries was built after the graph that the query reads")
-        swept = state.removed_before(self._source, revision)
+        swept = state.removed_before(self._source, oldest)
         if swept:
             # Whoever removed one of these since, from another graph, has left a note by now.
             self._take_notes(state)
-            state.drop(swept, revision)
+            state.drop(swept, oldest)
         return state
 
     def _take_notes(self, state: GeometryState) -> None:
@@ -159,11 +171,15 @@ class GeometryIndex:
             if not self._recording:
                 raise IndexAway("a bulk load began while the index of geometries was read")
             self._state, notes, self._notes, self._count = state, self._notes, [], 0
+            if self._featured is None:
+                self._featured = state.features.concerned
+                self._featured.update(node for note in notes for node in note.touched)
         for note in notes:
             state.take(note)
 
     def _forget(self) -> None:
         self._recording, self._state, self._notes, self._count = False, None, [], 0
+        self._featured = None
 
 
 def key_of(quad: Quad) -> Key | None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from pyoxigraph import BlankNode, Variable
 
 from sparql.errors import MalformedRequest
+from sparql.formats import Format
 from sparql.relation_basis import are_exact
 from sparql.rewriting import nodes as n
 from sparql.rewriting.derived import hide_derived
@@ -36,6 +39,7 @@ _INTERESTING = re.compile(r"opengis\.net|urbankg/system#", re.IGNORECASE)
 _MATCH = "textMatch"
 _NEVER_KEPT = ("rcc8dc", "rcc5dc", "rcc5ec", "rcc5po", "rcc5eq", "rcc5in", "rcc5ini")
 _FUNCTIONS = "opengis.net/def/function"
+_LOOKED_BACK_S = 60.0
 
 
 class Rewriter:
@@ -52,6 +56,9 @@ class Rewriter:
         self.geometries = GeometryIndex(source)
         self._source = source
         self._thread = ThreadPoolExecutor(1, "rewriting")
+        # Revisions: one that was the newest this long ago, and one since then.
+        self._oldest = self._younger = 0
+        self._marked_at = time.monotonic()
 
     def preparation(
         self, text: str, options: Options, *, base: str | None = None, own_dataset: bool = False
@@ -80,6 +87,34 @@ class Rewriter:
         except IndexAway:
             # The first query that needs it will try again.
             return
+
+    def whole(self, preparation: Preparation, format_: Format) -> Whole | None:
+        """The answer as the index alone knows it at the newest revision; None for the long way.
+
+        In the rewriter's own thread, as `steps`.
+        """
+        text, options = preparation.text, preparation.options
+        if options.changes_answers or options.explain or not options.optimize or preparation.own_dataset:
+            return None
+        if _FUNCTIONS not in text or _MATCH in text:
+            return None
+        from sparql.rewriting.whole import question_in
+
+        try:
+            question = question_in(parse_query(text, preparation.base), preparation.base)
+            if question is None:
+                return None
+            revision = self._source.revision()
+            table = question.answer(self.geometries.at(revision, self._looked_back(revision)), revision)
+        except (NotUnderstood, IndexAway):
+            return None
+        return None if table is None else Whole(table.written(format_), revision)
+
+    def _looked_back(self, revision: int) -> int:
+        """A revision that no reader is older than, as far as a minute tells."""
+        if (now := time.monotonic()) - self._marked_at > _LOOKED_BACK_S:
+            self._oldest, self._younger, self._marked_at = self._younger, revision, now
+        return min(self._oldest, revision)
 
     def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
         """The work on one query, at the revision that it reads."""
@@ -170,6 +205,14 @@ class Rewriter:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """The whole of an answer, and the revision that it is of."""
+
+    body: bytes
+    revision: int
+
+
 class Preparation:
     """One query on its way: its text and options, and after `apply` the report of what became of it."""
 
@@ -205,6 +248,11 @@ class Preparation:
             "revision": revision,
             **self.report.members(),
         }
+
+    async def whole(self, format_: Format) -> Whole | None:
+        """The answer where the index knows it without a reader; None where the query must run."""
+        found: Whole | None = await self._rewriter.run(self._rewriter.whole, self, format_)
+        return found
 
     async def apply(self, revision: int, ask: Ask) -> str:
         """The text to run at this revision. Raises RequestError for what the options cannot be kept for."""

@@ -11,7 +11,7 @@ from sparql.relations import SpatialRelations
 from sparql.rewriting.features import Located
 from sparql.rewriting.geometries import GeometryIndex
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import DEFAULT, GEO, Namespace
+from sparql.vocabulary import DEFAULT, GEO, RDF, Namespace
 from sparql.writer import Writer
 
 EX = Namespace("http://example.org/")
@@ -50,6 +50,7 @@ def test_after_random_edits_it_is_what_reading_the_graph_anew_gives(seed: int) -
     edited = Edited()
     possible = [link(EX.term(f"f{n}"), node) for n in range(4) for node in NODES[:4]]
     possible += [link(EX.term(f"f{n}"), NODES[n], GEO.hasDefaultGeometry) for n in range(6)]
+    possible += [Quad(EX.term(f"f{n}"), RDF.type, kind, DEFAULT) for n in range(4) for kind in (EX.A, EX.B)]
     possible += [shape(node, text) for node in NODES for text in ("POINT(1 1)", "POINT(2 2)", "POINT EMPTY")]
     for _ in range(60):
         there = [quad for quad in possible if quad in edited.store.graph]
@@ -75,6 +76,19 @@ def test_what_a_later_commit_changed_is_not_told_of_an_earlier_revision() -> Non
     now = edited.located()[NODES[0]]
     assert now is not None
     assert now.literal.value == "POINT(2 2)"
+
+
+def test_a_class_that_comes_later_is_told_of_later_revisions_only() -> None:
+    edited = Edited()
+    first = edited.store.commit([link(EX.a, NODES[0]), shape(NODES[0])])
+    found = edited.located()[NODES[0]]
+    assert found is not None
+    assert found.form.classes == frozenset()
+    edited.store.commit([Quad(EX.a, RDF.type, EX.Poi, DEFAULT), Quad(EX.other, RDF.type, EX.Poi, DEFAULT)])
+    found = edited.located()[NODES[0]]
+    assert found is not None
+    assert found.form.classes == {EX.Poi}
+    assert edited.located(first)[NODES[0]] is None
 
 
 def test_a_commit_that_is_only_announced_is_waited_for() -> None:
