@@ -46,7 +46,7 @@ def feature_rows(
         return None
     rows: list[tuple[NamedNode | Literal, ...]] = []
     length = 0
-    for (node, literal), feature in found:
+    for (node, literal), feature in zip(*found, strict=True):
         if not isinstance(feature, NamedNode):
             return None
         row: tuple[NamedNode | Literal, ...] = (feature,)

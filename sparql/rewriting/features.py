@@ -60,6 +60,9 @@ class FeatureMap:
         self._number_of: dict[Form, int] = {}
         self._bearers: Counter[int] = Counter()
         self.odd: set[Node] = set()
+        # The geometry nodes of the odd ones, and of how many each is.
+        self._stranded: dict[Node, set[Node]] = {}
+        self._strays: Counter[Node] = Counter()
         self._pending: dict[Node, int] = {}
         self._touched: dict[Node, int] = {}
         self._newest = self._floor = 0
@@ -68,6 +71,7 @@ class FeatureMap:
         """Read the whole default graph. `stated` are its serialisations; None for what is no literal."""
         links: dict[Node, set[NamedNode]] = {}
         node_of: dict[Node, Node] = {}
+        more: dict[Node, set[Node]] = {}
         owners: Counter[Node] = Counter()
         for link in LINKS:
             for feature, node in _pairs(source, None, link, None):
@@ -75,6 +79,7 @@ class FeatureMap:
                     self.odd.add(feature)
                 elif node_of.setdefault(feature, node) != node:
                     self.odd.add(feature)
+                    more.setdefault(feature, set()).add(node)
                     owners[node] += 1
                 else:
                     if feature not in links:
@@ -90,7 +95,7 @@ class FeatureMap:
         classes = _classes(source)
         for feature, node in node_of.items():
             if feature in self.odd or node in several or owners[node] > 1:
-                self.odd.add(feature)
+                self._strand(feature, {node, *more.get(feature, ())})
             elif node in literals and self._readable(node, literals[node][1]):
                 serialization, literal = literals[node]
                 form = Form(frozenset(links[feature]), serialization, frozenset(classes.get(feature, ())))
@@ -136,33 +141,50 @@ class FeatureMap:
 
     def located(self, node: Node, revision: int) -> Located | None:
         """The feature whose only geometry a node is, if that is known of this revision."""
-        if revision < self._floor or node in self._pending or self._touched.get(node, 0) > revision:
-            return None
         entry = self._entries.get(node)
-        if entry is None or entry[0] in self._pending or self._touched.get(entry[0], 0) > revision:
+        if entry is None or not self._is_known(node, entry, revision):
             return None
         feature, literal, number = entry
         return Located(feature, literal, self._forms[number])
 
+    def _is_known(self, node: Node, entry: _Entry | None, revision: int) -> bool:
+        """Whether what is held of a node was so at a revision."""
+        return revision >= self._floor and not any(
+            one in self._pending or self._touched.get(one, 0) > revision
+            for one in ((node,) if entry is None else (node, entry[0]))
+        )
+
     def solutions(
         self, keys: Sequence[Key], revision: int, times: Callable[[Form], int]
-    ) -> list[tuple[Key, Node]] | None:
-        """The features of geometries, as often as `times` says of their form; None where not all are known.
+    ) -> tuple[list[Key], list[Node]] | None:
+        """The features of geometries beside the keys that are theirs; None where not all are known.
 
-        A geometry whose literal is not the one that it has at this revision is left out.
+        `times` says of a form how many solutions it has; those with none are left out, and so is a key whose
+        literal is not the one at this revision. Several are not known: whether alternatives of a path that
+        lead to the same are one or more is for the engine to say. (Two lists and not one of pairs: thousands
+        of new tuples would wake the collector.)
         """
         repeated = [times(form) for form in self._forms]
         settled, entries = self.settled(revision), self._entries
-        found: list[tuple[Key, Node]] = []
+        kept: list[Key] = []
+        features: list[Node] = []
         for key in keys:
             node, literal = key
             entry = entries.get(node)
-            if entry is None or not (settled or self.located(node, revision)):
+            if not settled and not self._is_known(node, entry, revision):
                 return None
+            if entry is None:
+                if self._strays[node]:
+                    return None
+                # No feature of this graph has it, or not any more.
+                continue
             feature, known, number = entry
+            if repeated[number] > 1:
+                return None
             if repeated[number] and (known is literal or known == literal):
-                found += [(key, feature)] * repeated[number]
-        return found
+                kept.append(key)
+                features.append(feature)
+        return kept, features
 
     def forms(self) -> Iterator[Form]:
         """The forms that there are features of."""
@@ -177,6 +199,11 @@ class FeatureMap:
         self._entries[node] = feature, literal, number
         self._bearers[number] += 1
 
+    def _strand(self, feature: Node, nodes: set[Node]) -> None:
+        self.odd.add(feature)
+        self._strays.update(nodes)
+        self._stranded[feature] = nodes
+
     def _leave(self, node: Node) -> _Entry | None:
         entry = self._entries.pop(node, None)
         if entry is not None:
@@ -190,6 +217,7 @@ class FeatureMap:
         """What the store says of one feature now."""
         links = [(link, node) for link in LINKS for _, node in _pairs(source, feature, link, None)]
         self.odd.discard(feature)
+        self._strays.subtract(self._stranded.pop(feature, ()))
         nodes = {node for _, node in links}
         for node in nodes:
             if not isinstance(node, Literal):
@@ -197,14 +225,15 @@ class FeatureMap:
         if not nodes:
             return
         node = next(iter(nodes))
+        own = {one for one in nodes if not isinstance(one, Literal)}
         if len(nodes) > 1 or isinstance(node, Literal) or self._owners(source, node) != {feature}:
-            self.odd.add(feature)
+            self._strand(feature, own)
             return
         literals = [
             (one, literal) for one in SERIALIZATIONS for _, literal in _pairs(source, node, one, None)
         ]
         if len(literals) > 1 or any(not isinstance(literal, Literal) for _, literal in literals):
-            self.odd.add(feature)
+            self._strand(feature, own)
         for serialization, literal in literals[:1]:
             if feature not in self.odd and isinstance(literal, Literal) and self._readable(node, literal):
                 classes = _nodes(_pairs(source, feature, RDF.type, None))

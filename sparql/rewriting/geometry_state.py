@@ -43,7 +43,10 @@ class GeometryState:
             for quad in source.match_quads(None, predicate, None):
                 key = key_of(quad)
                 if quad.graph_name == DEFAULT and not isinstance(quad.subject, Triple):
-                    stated.append((quad.subject, predicate, None if key is None else key[1]))
+                    # The very objects of the key: they are found sooner than equal ones.
+                    stated.append(
+                        (quad.subject, predicate, None) if key is None else (key[0], predicate, key[1])
+                    )
                 if key is None:
                     self.unlisted = True
                 elif key not in self and key not in read and (shape := self._read(key)) is not None:

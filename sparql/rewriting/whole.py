@@ -23,6 +23,7 @@ from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, times_of
 from sparql.rewriting.candidates import find
 from sparql.rewriting.constants import UnreadableConstant
+from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.parser import ParsedQuery
 from sparql.rewriting.runs import binding_in, runs_of
@@ -35,7 +36,7 @@ Term = NamedNode | BlankNode | Literal
 # An answer is made in one piece, and nobody else has the interpreter meanwhile.
 _MOST_ROWS: Final = 50_000
 _REMEMBERED: Final = 512
-_encoded: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
+_encoded: Final[Callable[[str], str]] = json.encoder.encode_basestring
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Table:
         ]
         rows = cells[0] if len(cells) == 1 else map(",".join, zip(*cells, strict=True))
         bindings = "},{".join(rows)
-        head = json.dumps({"vars": self.variables})
+        head = json.dumps({"vars": self.variables}, separators=(",", ":"))
         body = f'{{"head":{head},"results":{{"bindings":[{"{" + bindings + "}" if bindings else ""}]}}}}'
         return body.encode()
 
@@ -89,7 +90,7 @@ class Question:
         rows = state.features.solutions(found.keys, revision, times_of(self.anchor, self.classed))
         if rows is None:
             return None
-        columns = [self._column(name, rows) for name in self.shown]
+        columns = [self._column(name, *rows) for name in self.shown]
         if self.distinct:
             columns = [
                 list(column) for column in zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)
@@ -98,12 +99,10 @@ class Question:
         end = None if self.limit is None else self.offset + self.limit
         return Table(self.shown, tuple(column[self.offset : end] for column in columns))
 
-    def _column(self, name: str, rows: Sequence[tuple[tuple[Term, Literal], Term]]) -> list[Term]:
+    def _column(self, name: str, keys: list[Key], features: list[Node]) -> Sequence[Term]:
         if name == self.anchor.feature:
-            return [feature for _, feature in rows]
-        if name == self.anchor.binding.variable:
-            return [key[1] for key, _ in rows]
-        return [key[0] for key, _ in rows]
+            return features
+        return [key[1] if name == self.anchor.binding.variable else key[0] for key in keys]
 
 
 def question_in(parsed: ParsedQuery, base: str | None) -> Question | None:

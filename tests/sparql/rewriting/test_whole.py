@@ -1,0 +1,179 @@
+"""What the index answers without the engine is what the engine answers, in every format and revision."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pyoxigraph
+import pytest
+from pyoxigraph import Literal, Quad, QueryResultsFormat
+
+from geo.functions import FUNCTIONS
+from sparql.formats import RESULT_FORMATS, Format
+from sparql.rewriting.options import Options
+from sparql.rewriting.rewriter import Rewriter
+from sparql.rewriting.whole import Table
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import DEFAULT, GEO, RDF
+from tests.sparql.rewriting.city import EX, PREFIXES, City, plain_city, wkt
+
+JSON = RESULT_FORMATS[0]
+BOX = '"POLYGON((0.02 0.02, 0.33 0.02, 0.33 0.41, 0.02 0.41, 0.02 0.02))"^^geo:wktLiteral'
+WITHIN = f"FILTER(geof:sfWithin(?w, {BOX}))"
+ALL = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+
+
+def whole(city: City, query: str, format_: Format = JSON, **options: bool) -> bytes | None:
+    preparation = city.rewriter.preparation(PREFIXES + query, Options(**options))
+    assert preparation is not None
+    found = city.rewriter.whole(preparation, format_)
+    return None if found is None else found.body
+
+
+def rows_of(body: bytes, format_: QueryResultsFormat = QueryResultsFormat.JSON) -> Counter[str]:
+    results = pyoxigraph.parse_query_results(body, format=format_)
+    assert isinstance(results, pyoxigraph.QuerySolutions)
+    return Counter(str([str(solution[v]) for v in results.variables]) for solution in results)
+
+
+def simple_query(chance: random.Random) -> str:
+    patterns = [
+        chance.choice(
+            [
+                "?f geo:hasGeometry/geo:asWKT ?w",
+                "?f geo:hasGeometry ?g . ?g geo:asWKT ?w",
+                "?f geo:hasGeometry [ geo:asWKT ?w ]",
+                "?f (geo:hasGeometry|geo:hasDefaultGeometry)/geo:asWKT ?w",
+            ]
+        )
+    ]
+    patterns += chance.sample(
+        ["?f a ex:Place", "?f a ex:Park", "?f a ex:Nowhere"], chance.choice([0, 0, 1, 1, 2])
+    )
+    chance.shuffle(patterns)
+    x, y, size = (chance.randrange(8) / 20 for _ in range(3))
+    ring = f"{x} {y}, {x + size} {y}, {x + size} {y + size}, {x} {y + size}, {x} {y}"
+    constant = chance.choice([f"POLYGON(({ring}))", f"POINT({x} {y})"])
+    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", "ehInside"])
+    sides = chance.choice(["?w, {}", "{}, ?w"]).format(f'"{constant}"^^geo:wktLiteral')
+    shown = chance.choice(["?f", "?f ?w", "?w", "?w ?f", "DISTINCT ?f", "DISTINCT ?w", "?g ?f", "*"])
+    return f"SELECT {shown} WHERE {{ {' . '.join(patterns)} FILTER(geof:{function}({sides})) }}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_answer_from_the_index_alone_is_that_of_the_engine(seed: int) -> None:
+    city = City(plain_city(seed))
+    chance = random.Random(seed)
+    answered = 0
+    for _ in range(80):
+        query = simple_query(chance)
+        body = whole(city, query)
+        if body is not None:
+            answered += 1
+            assert rows_of(body) == city.answers(PREFIXES + query), query
+    assert answered > 20
+
+
+@pytest.mark.parametrize("format_", RESULT_FORMATS, ids=lambda one: one.name)
+def test_it_is_written_as_the_engine_writes_it(format_: Format) -> None:
+    city = City([*plain_city(3), *placed("odd", "POINT(0.1   0.1)")])
+    query = f"SELECT ?f ?w {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+    body = whole(city, query, format_)
+    results = city.store.query(PREFIXES + query, custom_functions=FUNCTIONS)
+    assert isinstance(results, pyoxigraph.QuerySolutions)
+    assert isinstance(format_.engine, QueryResultsFormat)
+    written = results.serialize(format=format_.engine)
+    assert body is not None
+    assert written is not None
+    # The rows may come in another order.
+    assert sorted(body) == sorted(written)
+
+
+def placed(name: str, text: str) -> list[Quad]:
+    node = EX.term(f"{name}/g")
+    return [
+        Quad(EX.term(name), GEO.hasGeometry, node, DEFAULT),
+        Quad(node, GEO.asWKT, wkt(text), DEFAULT),
+        Quad(EX.term(name), RDF.type, EX.Place, DEFAULT),
+    ]
+
+
+def test_a_limit_and_an_offset_take_a_part_of_it() -> None:
+    city = City([quad for number in range(9) for quad in placed(f"p{number}", f"POINT(0.1 0.{number + 1})")])
+    every = rows_of(whole(city, ALL) or b"")
+    some = rows_of(
+        whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} LIMIT 2 OFFSET 1") or b""
+    )
+    assert some.total() == 2
+    assert some <= every
+    none = whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} OFFSET 100")
+    assert none == b'{"head":{"vars":["f"]},"results":{"bindings":[]}}'
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} ORDER BY ?f",
+        f"SELECT (COUNT(*) AS ?n) {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
+        f"SELECT ?f ?l {{ ?f rdfs:label ?l ; geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} FILTER(?f != ex:f1) }}",
+        f"SELECT ?f {{ GRAPH ?g {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} }}",
+        f"SELECT ?f FROM ex:graph {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} VALUES ?f {{ ex:f1 }}",
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} HAVING(?f)",
+        f"SELECT ?f ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
+        f"ASK {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
+        'SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, "POINT(no"^^geo:wktLiteral)) }',
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfTouches(?w, {BOX})) }}",
+    ],
+)
+def test_what_asks_for_more_takes_the_long_way(query: str) -> None:
+    assert whole(City(plain_city()), query) is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"derived": False}, {"optimize": False}, {"explain": True}, {"rewrite": True}]
+)
+def test_options_take_the_long_way(options: dict[str, bool]) -> None:
+    query = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+    assert whole(City(plain_city()), query, **options) is None
+
+
+def test_it_follows_the_store_from_commit_to_commit() -> None:
+    store = EmbeddedStore()
+    rewriter = Rewriter(store)
+    store.before_commit = rewriter.geometries.note
+    chance = random.Random(5)
+    possible = [quad for n in range(12) for quad in placed(f"p{n}", f"POINT(0.1 0.{n % 4 + 1})")]
+    possible += [Quad(EX.term(f"p{n}/g"), GEO.asWKT, wkt("POINT(5 5)"), DEFAULT) for n in range(6)]
+    query = f"{PREFIXES} SELECT ?f ?w {{ ?f a ex:Place ; geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+    answered = 0
+    for _ in range(120):
+        there = [quad for quad in possible if quad in store.graph]
+        store.commit(chance.sample(possible, chance.randrange(4)), chance.sample(there, min(len(there), 2)))
+        preparation = rewriter.preparation(query, Options())
+        assert preparation is not None
+        found = rewriter.whole(preparation, JSON)
+        if found is not None:
+            answered += 1
+            assert found.revision == store.revision()
+            expected = store.graph.query(query, custom_functions=FUNCTIONS)
+            assert isinstance(expected, pyoxigraph.QuerySolutions)
+            rows = Counter(str([str(solution[v]) for v in expected.variables]) for solution in expected)
+            assert rows_of(found.body) == rows
+    assert answered > 40
+
+
+def test_literals_are_written_with_language_and_datatype() -> None:
+    terms = (
+        EX.a,
+        Literal('say "é"\n'),
+        Literal("x", language="en"),
+        wkt("POINT(1 2)"),
+        pyoxigraph.BlankNode("b"),
+    )
+    body = Table(("a",), (terms,)).written(JSON)
+    results = pyoxigraph.parse_query_results(body, format=QueryResultsFormat.JSON)
+    assert isinstance(results, pyoxigraph.QuerySolutions)
+    assert [solution["a"] for solution in results][:4] == list(terms[:4])
