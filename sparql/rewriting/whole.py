@@ -155,7 +155,7 @@ def _only_anchor(where: n.Group, variable: str) -> Anchor | None:
 def _is_valid(text: str, base: str | None) -> bool:
     """Whether it is a query to the engine too, which tells what is wrong with it if it is none."""
     try:
-        pyoxigraph.Store().query(text, base_iri=base, custom_functions=FUNCTIONS)
+        pyoxigraph.Store().query(text, base_iri=base, custom_functions=dict(FUNCTIONS))
     except (SyntaxError, ValueError):
         return False
     return True
