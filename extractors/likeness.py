@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from extractors.linking import nearly_equal, normalise
@@ -15,13 +16,16 @@ QUALIFIERS: Final = frozenset(
 
 _SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())  # noqa: SIM905
 
+_REMEMBERED: Final = 10_000
+"""Of so many names the words are kept: a new name is compared with the same ones again and again."""
+
 
 def same_words(a: str, b: str) -> bool:
     """Tell whether two names have the same words, up to order, spelling, plural and abbreviation.
 
     "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church".
     """
-    ours, theirs = _words(a), _words(b)
+    ours, theirs = _words(a), [*_words(b)]
     if not ours or len(ours) != len(theirs):
         return False
     for word in ours:
@@ -38,8 +42,9 @@ def told_apart(a: str, b: str) -> bool:
     return any(word in QUALIFIERS or any(c.isdigit() for c in word) for word in ours ^ theirs)
 
 
-def _words(name: str) -> list[str]:
-    return [word for word in normalise(name).split() if word not in _SMALL]
+@lru_cache(maxsize=_REMEMBERED)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word for word in normalise(name).split() if word not in _SMALL)
 
 
 def _alike(a: str, b: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
+from extractors.likeness import told_apart
 from extractors.linking import LabelEntry
 from ontology import Schema
 from server.batch import Batch
@@ -54,14 +55,15 @@ class ResolutionAssessor:
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Rewrite the batch where something is linked, and doubt the names of what may be known."""
         naming, stated = self._read_by(schema)
+        added = TripleIndex(batch.statements)
         for iri in dict.fromkeys(t.subject for t in batch.statements if t.predicate in naming):
             if not isinstance(iri, NamedNode) or self._is_known(iri):
                 continue
-            added = TripleIndex(batch.statements)
             found = self._alike(iri, batch, added, naming, stated, schema)
             sure = [one for one in found if one.sure and one.score >= self._settings.link_threshold]
             if iri in batch.minted and len({representative(self._store, one.entry.iri) for one in sure}) == 1:
                 self._link(batch, iri, sure[0].entry)
+                added = TripleIndex(batch.statements)
             elif found and found[0].score >= self._settings.duplicate_threshold:
                 self._queue(batch, iri, found[0], naming)
 
@@ -91,9 +93,13 @@ class ResolutionAssessor:
             for shape in places(triple.object)
         ]
         # What the batch itself says counts too: that it is different from something, for one.
-        known = Overlay(self._store, added.triples)
+        known = Overlay(self._store, added)
         similar = {
-            name: [one for one in batch.similar[name] if self._is_known(one[0].iri)]
+            name: [
+                one
+                for one in batch.similar[name]
+                if not told_apart(name, one[0].label) and self._is_known(one[0].iri)
+            ]
             for name in names
             if name in batch.similar
         }

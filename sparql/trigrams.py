@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
 from math import ceil
+from operator import itemgetter
 
 __all__ = ["TrigramIndex"]
 
 
+@lru_cache(maxsize=10_000)
 def _trigrams(key: str) -> frozenset[str]:
     """Return the trigrams of each word, the word padded by two blanks in front and one behind."""
     grams: set[str] = set()
@@ -58,44 +62,70 @@ class TrigramIndex:
             self._sweep()
 
     def similar(self, key: str, limit: int) -> list[tuple[str, float]]:
-        """Return at most `limit` keys with their similarity, best first, ties in alphabetical order."""
+        """Return at most `limit` keys with their similarity, best first, ties in alphabetical order.
+
+        The lists of rare trigrams are read first. A key in none of them can share at most the trigrams that are
+        left, so the long lists are left unread where enough keys are known to be more like the query.
+        """
         grams = _trigrams(key)
         if not key or limit < 1:
             return []
         # dice >= f needs shared >= f * |Q| / (2 - f), as the key holds at least the shared ones
         needed = max(1, ceil(self.floor * len(grams) / (2 - self.floor)))
         lists = sorted((self._lists.get(gram, array("L")) for gram in grams), key=len)
+        last = len(lists) - needed
         seen: Counter[int] = Counter()
-        for numbers in lists[: len(lists) - needed + 1]:
+        scores: dict[int, tuple[float, str]] = {}
+        for position, numbers in enumerate(lists[: last + 1]):
             seen.update(numbers)
-        unread, sizes = needed - 1, self._sizes
-        hopes = [
-            (2 * min(shared + unread, sizes[number]) / (len(grams) + sizes[number]), number)
-            for number, shared in seen.items()
-        ]
-        hopes.sort(reverse=True)
-        return self._best(grams, hopes, limit)
+            unread = len(lists) - position - 1
+            if position < last and len(lists[position + 1]) <= len(seen):
+                # What follows costs no more than another look at what is known.
+                continue
+            best = self._best(grams, seen, unread, limit, scores)
+            if position == last or (len(best) == limit and best[-1][1] > 2 * unread / (len(grams) + unread)):
+                return best
+        return []
 
     def _best(
-        self, grams: frozenset[str], hopes: list[tuple[float, int]], limit: int
+        self,
+        grams: frozenset[str],
+        seen: Mapping[int, int],
+        unread: int,
+        limit: int,
+        scores: dict[int, tuple[float, str]],
     ) -> list[tuple[str, float]]:
-        """Score candidates from the most hopeful on, until none left can enter the best `limit`."""
-        scored: list[tuple[float, str]] = []
-        bar = self.floor
+        """Score candidates from the most hopeful on, until none left can enter the best `limit`.
+
+        `seen` counts the trigrams that a key is known to share; `scores` keeps what was worked out.
+        """
+        bar, sizes, count = self.floor, self._sizes, len(grams)
+        if len(scores) >= limit:
+            bar = max(bar, -sorted(scores.values())[limit - 1][0])
+        hopes = [
+            (hope, number)
+            for number, shared in seen.items()
+            if (hope := 2 * (shared + unread) / (count + sizes[number])) >= bar
+        ]
+        hopes.sort(reverse=True)
         for hope, number in hopes:
             if hope < bar:
                 break
+            if number in scores:
+                continue
             key = self._keys[number]
             if key is None:
                 continue
             theirs = _trigrams(key)
-            score = 2 * len(grams & theirs) / (len(grams) + len(theirs))
+            score = 2 * len(grams & theirs) / (count + len(theirs))
             if score >= bar:
-                scored.append((-score, key))
-                if len(scored) >= 4 * limit:
-                    scored = sorted(scored)[:limit]
-                    bar = -scored[-1][0]
-        return [(key, -score) for score, key in sorted(scored)[:limit]]
+                scores[number] = (-score, key)
+                if len(scores) >= 4 * limit:
+                    kept = sorted(scores.items(), key=itemgetter(1))[:limit]
+                    scores.clear()
+                    scores.update(kept)
+                    bar = -kept[-1][1][0]
+        return [(key, -score) for score, key in sorted(scores.values())[:limit]]
 
     def _sweep(self) -> None:
         keys = list(self._number)
