@@ -64,8 +64,8 @@ class TrigramIndex:
     def similar(self, key: str, limit: int) -> list[tuple[str, float]]:
         """Return at most `limit` keys with their similarity, best first, ties in alphabetical order.
 
-        The lists of rare trigrams are read first. A key in none of them can share at most the trigrams that are
-        left, so the long lists are left unread where enough keys are known to be more like the query.
+        The lists of rare trigrams are read first. A key in none of them can share at most the trigrams that
+        are left, so the long lists stay unread where enough keys are known to be more like the query.
         """
         grams = _trigrams(key)
         if not key or limit < 1:
