@@ -16,7 +16,7 @@ from server.keys import Scope
 from server.limits import TextLimits
 from server.remote_access import RemoteAccess, hosts_of
 from server.settings import Settings
-from sparql.errors import FetchFailed, FetchRefused, PayloadProblem
+from sparql.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
 from sparql.federation import localise
 from sparql.formats import GRAPH_FORMATS
 from sparql.requests import DIRECT_UPDATE, ProtocolRequest
@@ -59,10 +59,21 @@ class Admission:
             await self._guard.check(request, Scope.WRITE)
         self.limits.check(found.text, found.kind)
         facts = facts_of(found.text)
-        if not (self._remote.hosts and (facts.services or facts.loads)):
+        if not (facts.services or facts.loads):
             return found
-        sources = _GuardedSources(self._remote, self.limits, timeout_s)
-        return replace(found, text=await localise(found.text, sources, base))
+        guarded = _GuardedSources(self._remote, self.limits, timeout_s)
+        localised = await localise(found.text, guarded if self._remote.hosts else _NoSources(), base)
+        return replace(found, text=localised.text, warnings=localised.passed_over)
+
+
+class _NoSources:
+    """No other host is to be reached."""
+
+    async def results(self, endpoint: str, query: str) -> bytes:
+        raise RemoteAccessRefused("SERVICE", f"<{endpoint}>")
+
+    async def triples(self, document: str) -> Sequence[Triple]:
+        raise RemoteAccessRefused("LOAD", f"<{document}>")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from server.refusals import refusal
 from server.statements import judged_in_full, rejection_json
+from server.warning_header import warning_of
 from sparql.change import Change, Verdict
 from sparql.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.group import Outcome
@@ -132,7 +133,9 @@ class Updates:
         verdict = outcome if isinstance(outcome, Verdict) else await self.run(found, timeout_s, base)
         if verdict.rejected and not found.partial:
             return refusal(request, verdict)
-        return JSONResponse(told_of(verdict, partial=found.partial))
+        warning = warning_of(found.warnings)
+        headers = None if warning is None else {"Warning": warning}
+        return JSONResponse(told_of(verdict, partial=found.partial), headers=headers)
 
     async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""

@@ -29,7 +29,7 @@ from pyoxigraph import (
 )
 from pyoxigraph import RdfFormat as Rdf
 
-from sparql.errors import FetchFailed
+from sparql.errors import FetchFailed, FetchRefused, RemoteAccessRefused
 from sparql.syntax import Prologue, read_prologue
 from sparql.tokens import Token, TokenKind, read_tokens
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\w+")
 
 
 class Sources(Protocol):
-    """Whoever fetches. Raises FetchRefused, and FetchFailed, which SILENT passes over."""
+    """Whoever fetches. Raises FetchRefused, RemoteAccessRefused and FetchFailed, which SILENT passes over."""
 
     async def results(self, endpoint: str, query: str) -> bytes:
         """The answer to a SELECT, as SPARQL 1.1 JSON results."""
@@ -85,30 +85,41 @@ def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
         index += 1
 
 
-async def localise(text: str, sources: Sources, base: str | None = None) -> str:
+@dataclass(frozen=True)
+class Localised:
+    """A request that reaches no other host; `passed_over` says of each SILENT part that failed why it did."""
+
+    text: str
+    passed_over: tuple[str, ...] = ()
+
+
+async def localise(text: str, sources: Sources, base: str | None = None) -> Localised:
     """The request with every remote part fetched and put in its place; lines keep their numbers.
 
-    Raises FetchRefused and, unless the part is SILENT, FetchFailed.
+    Raises FetchRefused, RemoteAccessRefused and FetchFailed, unless the part is SILENT.
     """
     done: list[str] = []
+    passed_over: list[str] = []
     position = 0
     for part in remote_parts(text, base):
-        done += (text[position : part.start], await _content(part, sources))
+        done.append(text[position : part.start])
+        try:
+            done.append(await _content(part, sources))
+        except (FetchFailed, FetchRefused, RemoteAccessRefused) as error:
+            if not part.silent:
+                raise
+            # One solution without bindings (Federated Query, 2.3); for LOAD, an operation that does nothing.
+            done.append("{ }" if part.keyword == "SERVICE" else "INSERT DATA { }")
+            passed_over.append(f"{part.keyword} SILENT is passed over: {error}")
         done.append("\n" * text.count("\n", part.start, part.end))
         position = part.end
-    return "".join((*done, text[position:]))
+    return Localised("".join((*done, text[position:])), tuple(passed_over))
 
 
 async def _content(part: RemotePart, sources: Sources) -> str:
-    try:
-        if part.keyword == "SERVICE":
-            return values_of(await sources.results(part.target, part.query), part.target)
-        return _data_of(await sources.triples(part.target), part.graph)
-    except FetchFailed:
-        if not part.silent:
-            raise
-    # SILENT: one solution without bindings (Federated Query, 2.3); for LOAD, an operation that does nothing.
-    return "{ }" if part.keyword == "SERVICE" else "INSERT DATA { }"
+    if part.keyword == "SERVICE":
+        return values_of(await sources.results(part.target, part.query), part.target)
+    return _data_of(await sources.triples(part.target), part.graph)
 
 
 def values_of(results: bytes, endpoint: str) -> str:

@@ -45,6 +45,8 @@ class ProtocolRequest:
     partial: bool = False
     """Of an update: carry out what conforms and refuse only the rest."""
     options: Options = field(default_factory=Options)
+    warnings: tuple[str, ...] = ()
+    """What its client should hear of, beside the answer."""
 
     @property
     def has_dataset(self) -> bool:

@@ -38,6 +38,7 @@ from sparql.operations import (
 from sparql.syntax import Kind, facts_of, syntax_problem
 from sparql.templates import GraphName, Solution
 from sparql.triple_store import Readable
+from sparql.unknown_functions import tolerating
 from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 
 Functions = dict[NamedNode, Callable[..., Any]]
@@ -364,11 +365,15 @@ class _Step:
         names = {*operation.delete.variables, *operation.insert.variables}
         projection = " ".join(f"?{name}" for name in sorted(names)) or "*"
         text = f"{operation.prologue.as_text()} SELECT {projection} WHERE {operation.where}"
-        results = self._account.current().query(
-            text,
-            custom_functions=self._functions,
-            custom_aggregate_functions=self._aggregates,
-            **self._dataset(operation, text),
+        dataset = self._dataset(operation, text)
+        results, _ = tolerating(
+            lambda functions: self._account.current().query(
+                text,
+                custom_functions=functions,
+                custom_aggregate_functions=self._aggregates,
+                **dataset,
+            ),
+            self._functions,
         )
         return cast("Iterable[Solution]", results)
 

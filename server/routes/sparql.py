@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from server.outlets import outlet_of
 from server.streaming import ClientLeft, ResultResponse, while_connected
+from server.warning_header import warning_of
 from sparql.description import DatasetFacts, describe_dataset, describe_service, write
 from sparql.errors import MalformedRequest
 from sparql.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
@@ -209,7 +210,15 @@ class Endpoint:
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
         headers = _headers(result.format, None if tag is None else tag.at(result.revision))
-        if preparation is not None and (warning := preparation.warning) is not None:
+        told = (
+            *found.warnings,
+            *(() if preparation is None else preparation.warnings),
+            *(
+                f"The function <{iri}> is not known here: its calls are errors."
+                for iri in result.unknown_functions
+            ),
+        )
+        if told and (warning := warning_of(told)) is not None:
             headers["Warning"] = warning
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:

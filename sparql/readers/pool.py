@@ -180,7 +180,7 @@ class ReaderPool:
     async def open_query(self, request: QueryRequest) -> QueryResult:
         """As ``query``, for callers that cannot hold a block open; ``close_query`` must follow."""
         answer, head = await self._ask(FrameKind.QUERY, _members(request), request.timeout_s, request)
-        return QueryResult(answer, BY_NAME[head["format"]])
+        return QueryResult(answer, BY_NAME[head["format"]], tuple(head.get("unknown_functions", ())))
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
         """The text that the query would run as, and the revision that it would read, without running it."""

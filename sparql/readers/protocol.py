@@ -24,6 +24,11 @@ class StreamedResult(Protocol):
     @property
     def revision(self) -> int: ...
 
+    @property
+    def unknown_functions(self) -> tuple[str, ...]:
+        """The IRIs of functions that the query calls and whoever answers it does not know."""
+        ...
+
     def whole(self) -> bytes | None:
         """The body, if all of it has arrived already; None while more is to come. Ends the iteration."""
         ...

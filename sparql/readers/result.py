@@ -92,11 +92,15 @@ class Answer:
 
 
 class QueryResult:
-    """An answer under way: its head is known, its body comes in chunks; see ``Answer``."""
+    """An answer under way: its head is known, its body comes in chunks; see ``Answer``.
 
-    def __init__(self, answer: Answer, format_: Format) -> None:
+    ``unknown_functions`` are the IRIs of functions that it calls and nobody here knows.
+    """
+
+    def __init__(self, answer: Answer, format_: Format, unknown_functions: tuple[str, ...] = ()) -> None:
         self.answer = answer
         self.format = format_
+        self.unknown_functions = unknown_functions
 
     @property
     def revision(self) -> int:

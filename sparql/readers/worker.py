@@ -30,6 +30,7 @@ from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpac
 from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Takeover
 from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network, slow_down
+from sparql.unknown_functions import tolerating
 
 _FIRST_CHUNK = 4 * 1024
 _CHUNK = 64 * 1024
@@ -243,27 +244,32 @@ class Worker:
 
     def _run(self, request: dict[str, Any]) -> None:
         store = self._open(request["path"])
-        results = store.query(
-            request["text"],
-            base_iri=request["base"],
-            custom_functions=self._functions_for(request["text"]),
-            custom_aggregate_functions=self._aggregates,
-            **self._dataset(store, request),
+        known, dataset = self._functions_for(request["text"]), self._dataset(store, request)
+        results, unknown = tolerating(
+            lambda functions: store.query(
+                request["text"],
+                base_iri=request["base"],
+                custom_functions=functions,
+                custom_aggregate_functions=self._aggregates,
+                **dataset,
+            ),
+            known,
         )
         graph = isinstance(results, QueryTriples)
         format_ = BY_NAME[request["graph_format"] if graph else request["result_format"]]
-        with closing(self._sink(request, format_)) as sink:
+        told = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
+        with closing(self._sink(request, format_, told)) as sink:
             # The engine accepts any object with a write method.
             results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
             sink.finish()
 
-    def _sink(self, request: dict[str, Any], format_: Format) -> Sink:
+    def _sink(self, request: dict[str, Any], format_: Format, told: dict[str, Any] | None = None) -> Sink:
         watch, number = self._watch, request["number"]
         patience_s = request.get("patience_s")
         takeover = None
         if self._handover is not None and patience_s is not None:
             takeover = Takeover(self._handover, number, patience_s, lambda: watch.stopped == number)
-        head = pack_json(FrameKind.HEAD, {"format": format_.name})
+        head = pack_json(FrameKind.HEAD, {"format": format_.name, **(told or {})})
         return Sink(self._connection, watch, number, head, takeover)
 
     def _dump(self, request: dict[str, Any]) -> None:

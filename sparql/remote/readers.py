@@ -63,6 +63,8 @@ class RemoteResult:
     def __init__(self, format_: Format, revision: int) -> None:
         self.format = format_
         self.revision = revision
+        self.unknown_functions: tuple[str, ...] = ()
+        """Which functions the other store knows is told by its own errors."""
         self.outflow = Outflow()
         self.task: asyncio.Task[None] | None = None
 

@@ -232,13 +232,9 @@ class Preparation:
         return not self.options.changes_answers
 
     @property
-    def warning(self) -> str | None:
-        """The value of a Warning header (RFC 7234, 5.5) for what the client should hear of."""
-        told = " ".join(self.report.warnings)
-        if not told:
-            return None
-        plain = "".join(c if " " <= c <= "~" and c not in '"\\\\' else "'" for c in told)
-        return f'199 urbankg "{plain[:1000]}"'
+    def warnings(self) -> tuple[str, ...]:
+        """What the client should hear of; after `apply`."""
+        return tuple(self.report.warnings)
 
     def explanation(self, rewritten: str, revision: int) -> dict[str, Any]:
         """What became of the query, as JSON members; after `apply`."""

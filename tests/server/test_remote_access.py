@@ -228,7 +228,7 @@ class Recorded:
 
 
 async def run(query: str, sources: Recorded) -> list[dict[str, str | None]]:
-    found = Store().query(await localise(query, sources))
+    found = Store().query((await localise(query, sources)).text)
     assert isinstance(found, QuerySolutions)
     names = [variable.value for variable in found.variables]
     return [{name: None if row[name] is None else row[name].value for name in names} for row in found]
@@ -248,7 +248,7 @@ async def test_a_service_gives_its_solutions_joined():
     assert endpoint == "http://e/far"
     Store().query(asked)
     assert "FILTER(?n != '}')" in asked
-    text = await localise(query, sources)
+    text = (await localise(query, sources)).text
     assert text.count("\n") >= query.count("\n")
 
 
@@ -257,14 +257,17 @@ async def test_blank_nodes_of_another_endpoint_become_iris_of_their_own():
     assert rows[2]["s"].startswith("urn:x-urbankg:remote-blank-node:")
 
 
-async def test_silent_goes_on_without_a_host_that_fails_and_not_without_one_that_is_refused():
+async def test_silent_goes_on_without_a_host_that_fails_or_is_refused():
     failing = Recorded(error=FetchFailed("http://e/far", "down"))
     query = "SELECT ?x { VALUES ?x { 1 } SERVICE SILENT <http://e/far> { ?x ?p ?o } }"
     assert await run(query, failing) == [{"x": "1"}]
     with pytest.raises(FetchFailed):
         await run(query.replace("SILENT", ""), failing)
+    refused = Recorded(error=FetchRefused("http://e/far", "no"))
+    assert await run(query, refused) == [{"x": "1"}]
+    assert "<http://e/far> is not fetched: no" in (await localise(query, refused)).passed_over[0]
     with pytest.raises(FetchRefused):
-        await run(query, Recorded(error=FetchRefused("http://e/far", "no")))
+        await run(query.replace("SILENT", ""), refused)
 
 
 async def test_no_solutions_are_no_solutions():
@@ -343,3 +346,28 @@ async def test_both_are_off_as_long_as_no_host_is_named(client: httpx.AsyncClien
     )
     load = await client.post("/update", data={"update": "LOAD <http://dbpedia.org/d>"})
     assert (query.status_code, load.status_code) == (403, 403)
+
+
+async def test_what_silent_passes_over_is_told_in_a_header(client: httpx.AsyncClient):
+    query = "SELECT ?x { VALUES ?x { 1 } SERVICE SILENT <http://dbpedia.org/sparql> { ?x ?p ?o } }"
+    answer = await client.get("/sparql", params={"query": query})
+    assert [row["x"]["value"] for row in answer.json()["results"]["bindings"]] == ["1"]
+    assert "SERVICE SILENT is passed over" in answer.headers["warning"]
+    load = await client.post("/update", data={"update": "LOAD SILENT <http://dbpedia.org/d>"})
+    assert load.status_code == 200
+    assert "LOAD SILENT is passed over" in load.headers["warning"]
+
+
+async def test_a_function_that_nobody_knows_is_an_error_of_its_expression(client: httpx.AsyncClient):
+    query = (
+        "PREFIX e: <http://e/> SELECT ?a ?b { VALUES ?x { 1 2 } "
+        "BIND(e:one(?x) AS ?a) BIND(COALESCE(e:two(?x, 1), ?x) AS ?b) FILTER(?x = 2 || e:one(?x)) }"
+    )
+    answer = await client.get("/sparql", params={"query": query})
+    assert answer.status_code == 200, answer.text
+    assert [sorted(row) for row in answer.json()["results"]["bindings"]] == [["b"]]
+    assert "<http://e/one> is no function here" in answer.headers["warning"]
+    assert "<http://e/two> is no function here" in answer.headers["warning"]
+    update = "INSERT { <http://e/s> <http://e/p> ?y } WHERE { BIND(COALESCE(<http://e/one>(1), 5) AS ?y) }"
+    assert (await client.post("/update", data={"update": update})).status_code == 200
+    assert await select(client, "SELECT ?y { <http://e/s> <http://e/p> ?y }") == [{"y": "5"}]
