@@ -173,6 +173,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     from sparql.resolution import representative
 
     settings, store, workplace = parts.settings, parts.store, parts.workplace
+    rules.gate.warm()
     relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())

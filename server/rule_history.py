@@ -43,6 +43,8 @@ class RuleHistory:
 
     def __init__(self, data: Path) -> None:
         self.folder = data / "rules"
+        self.plan = self.folder / "plan.json"
+        """What a start found out about the shapes, for the next one."""
 
     def keep(self, rules: Rulebook) -> None:
         """Keep the files of these rules, and that they are in force now."""

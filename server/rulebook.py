@@ -83,15 +83,19 @@ def in_force(store: TripleStore) -> Mapping[NamedNode, str]:
     return found
 
 
-def open_shapes(folders: Folders, schema: Schema) -> tuple[ShapesGate, ShapesFiles]:
-    """The gate of a shapes folder and the files it was read from. Raises `ShapesError`."""
+def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> tuple[ShapesGate, ShapesFiles]:
+    """The gate of a shapes folder and the files it was read from. Raises `ShapesError`.
+
+    `kept` is the file with what an earlier start found out about the shapes.
+    """
+    from shapes.kept_plan import KeptPlan
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
     files = load_shapes(folders.shapes, folders.shapes_edits)
     if folders.generate:
         files = with_generated(files, schema)
-    return gate_of(files), files
+    return gate_of(files, None if kept is None else KeptPlan(kept)), files
 
 
 def read_rulebook(folders: Folders) -> Rulebook:

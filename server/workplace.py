@@ -114,7 +114,7 @@ class Workplace:
             self.current = Rulebook(self._schema, gate, self.folders.shapes)
             return self.current
         try:
-            opened = open_shapes(self.folders, self._schema)
+            opened = open_shapes(self.folders, self._schema, self.history.plan)
         except ShapesError as error:
             kept = self.history.last_good_shapes(self._schema if self.folders.generate else None)
             if kept is None:

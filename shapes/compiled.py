@@ -15,7 +15,7 @@ from rdflib.namespace import SH
 from shapes.affected import Pairs
 from shapes.components import custom_components
 from shapes.constraint_tests import BUILDERS, SINGLE, NotCompiled, ValuesTest
-from shapes.engine import Engine, Found
+from shapes.judging import Engine, Found
 from shapes.literal_tests import Unsure
 from shapes.model import is_deactivated, siblings
 from shapes.paths import Path, parse_path

@@ -1,7 +1,7 @@
-"""The SHACL engine behind an interface: pairs of shapes and focus nodes in, violations out."""
+"""pySHACL behind the interface of `shapes.judging`."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import rdflib
 from pyshacl.errors import ConstraintLoadError, ReportableRuntimeError, ShapeLoadError, ValidationFailure
@@ -12,45 +12,18 @@ from rdflib.namespace import SH as R_SH
 from shapes.affected import Pairs
 from shapes.data_graph import DataGraph
 from shapes.errors import ShapeMalformed
+from shapes.judging import Found
 from shapes.paths import parse_path, text
 from shapes.terms import to_oxigraph, to_rdflib
 from sparql.change import Violation
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import SH, UKG
 
-Pair = tuple[str, Term]
-"""A shape's name and a focus node."""
-
-Found = dict[Pair, list[Violation]]
-"""Violations by the pair that they were found for; a nested shape tells them of nodes further away."""
-
 _CANNOT = (
     *(ReportableRuntimeError, ValidationFailure, ConstraintLoadError, ShapeLoadError),
     *(TypeError, ValueError, NotImplementedError),
 )
 """What pySHACL raises where a constraint meets values that it cannot compare or count."""
-
-
-class Engine(Protocol):
-    """Runs shapes on focus nodes over a source, reading only what they ask for."""
-
-    def check(self, source: TripleSource, pairs: Pairs) -> Found:
-        """Violations of these pairs; pairs without any may be left out."""
-        ...
-
-    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
-        """Whether a pair has a blocking violation that is new; None if only `check` can tell."""
-        ...
-
-
-def in_order(found: Iterable[Sequence[Violation]]) -> list[Violation]:
-    """All violations in stable order."""
-    return sorted((violation for violations in found for violation in violations), key=_place)
-
-
-def _place(violation: Violation) -> tuple[str, ...]:
-    named = (violation.focus, violation.path or "", violation.component, violation.value, violation.shape)
-    return tuple(map(str, named))
 
 
 class PyshaclEngine:

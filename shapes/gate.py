@@ -6,21 +6,27 @@ store and change. What was wrong before is not charged to the newcomer.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
 
 from pyoxigraph import NamedNode, Triple
 
 from shapes.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
-from shapes.compiled import CompiledEngine
-from shapes.engine import Engine, PyshaclEngine, in_order
+from shapes.judging import Engine, Found, in_order
 from shapes.loading import ShapesFiles
-from shapes.model import targeted_shapes
+from shapes.model import TargetedShape, targeted_shapes
 from shapes.policies import conflicts_by_source, severities_by_source
 from shapes.trial import HubPolicy, Trial
 from sparql.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import RDF
+
+if TYPE_CHECKING:
+    from rdflib.term import Node
+
+    from shapes.compiled import CompiledEngine
+    from shapes.engine import PyshaclEngine
 
 _LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
@@ -30,7 +36,11 @@ FAN_IN_FULL = 200_000
 
 
 class ShapesGate:
-    """Judges changes by the shapes of one folder. Immutable: an edit of the shapes makes a new gate."""
+    """Judges changes by the shapes of one folder. Immutable: an edit of the shapes makes a new gate.
+
+    `shapes` are those of the files, where they are known from an earlier start; then what judges them is made
+    when it is first needed, or by `warm`. Otherwise all is read at once; raises `ShapeMalformed`.
+    """
 
     def __init__(
         self,
@@ -40,20 +50,23 @@ class ShapesGate:
         derives_from: Callable[[Triple], bool] = lambda triple: True,
         fan_in: int = FAN_IN,
         fan_in_full: int = FAN_IN_FULL,
+        shapes: Sequence[TargetedShape] | None = None,
     ) -> None:
-        shapes = targeted_shapes(files.graph)
+        found = targeted_shapes(files.graph) if shapes is None else tuple(shapes)
         self.version = files.version
-        self.pairs = AffectedPairs(shapes, fan_in)
-        nodes = {shape.name: shape.node for shape in shapes}
-        reference = PyshaclEngine(files.graph, nodes)
-        self._compiled = CompiledEngine(files.graph, nodes, reference)
-        self._engines: Mapping[EngineName, Engine] = {"pyshacl": reference, "compiled": self._compiled}
-        self._engine = self._engines[engine]
+        self.pairs = AffectedPairs(found, fan_in)
+        self._engines = _Engines(files, {shape.name: shape.node for shape in found}, engine)
+        if shapes is None:
+            self.warm()
         self._fan_in_full = fan_in_full
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
         self.conflicts = conflicts_by_source(files.graph)
         """By way and property, how severe it is that geometries contradict a statement."""
+
+    def warm(self) -> None:
+        """Make what judges, if it is not there; raises `ShapeMalformed`."""
+        self._engines.made()
 
     def use(
         self,
@@ -68,7 +81,7 @@ class ShapesGate:
         Where more focus nodes than `fan_in` depend on one triple, it counts as a hub, and `fan_in_full` is
         how many are judged while others wait.
         """
-        self._engine = self._engines[engine]
+        self._engines.name = engine
         self.pairs.fan_in = fan_in or self.pairs.fan_in
         self._fan_in_full = fan_in_full or self._fan_in_full
         if inferring:
@@ -103,7 +116,7 @@ class ShapesGate:
             return Selection(additions)
         trial = Trial(
             self.pairs,
-            self._engine,
+            self._engines,
             before,
             standing,
             removals,
@@ -161,7 +174,7 @@ class ShapesGate:
         """What a change would newly break or be warned of, in stable order; nothing is derived from it."""
         standing = {triple: Statement(triple) for triple in additions}
         trial = Trial(
-            self.pairs, self._engine, before, standing, removals, _nothing, derives_from=lambda triple: False
+            self.pairs, self._engines, before, standing, removals, _nothing, derives_from=lambda triple: False
         )
         return [*trial.violations, *trial.warnings()]
 
@@ -179,23 +192,23 @@ class ShapesGate:
 
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds (used by `validate`, after bulk loads)."""
-        return in_order(self._engine.check(source, self.pairs.everything(source)).values())
+        return in_order(self._engines.check(source, self.pairs.everything(source)).values())
 
     def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]:
         """What these pairs violate, whatever was there before."""
-        return in_order(self._engine.check(source, pairs).values())
+        return in_order(self._engines.check(source, pairs).values())
 
     def failing(self, source: TripleSource, pairs: Pairs) -> Pairs:
         """Those of these pairs that violate something, or are warned or told of."""
         found: Pairs = {}
-        for (name, node), violations in self._engine.check(source, pairs).items():
+        for (name, node), violations in self._engines.check(source, pairs).items():
             if violations:
                 found.setdefault(name, set()).add(node)
         return found
 
     def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
         """The pairs that may violate something, found fast; the others surely conform."""
-        return self._compiled.doubtful(source, pairs)
+        return self._engines.made()[0].doubtful(source, pairs)
 
     def _charge_all(
         self,
@@ -292,3 +305,38 @@ def _components(rejected: Collection[Triple], before: TripleSource) -> list[list
         if component:
             components.append(sorted(component, key=str))
     return components
+
+
+class _Engines:
+    """The engine that is in use, of two that are made when they are first needed."""
+
+    def __init__(self, files: ShapesFiles, nodes: Mapping[str, "Node"], name: EngineName) -> None:
+        self._files = files
+        self._nodes = nodes
+        self._making = Lock()
+        self._made: tuple[CompiledEngine, PyshaclEngine] | None = None
+        self.name = name
+
+    def made(self) -> "tuple[CompiledEngine, PyshaclEngine]":
+        """Both engines. Raises `ShapeMalformed`."""
+        # With pySHACL in it, this import takes longer than all that a start needs of this room.
+        from shapes.compiled import CompiledEngine
+        from shapes.engine import PyshaclEngine
+
+        with self._making:
+            if self._made is None:
+                reference = PyshaclEngine(self._files.graph, self._nodes)
+                self._made = CompiledEngine(self._files.graph, self._nodes, reference), reference
+            return self._made
+
+    def check(self, source: TripleSource, pairs: Pairs) -> Found:
+        """Violations of these pairs."""
+        return self._in_use().check(source, pairs)
+
+    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
+        """Whether a pair has a blocking violation that is new; None if only `check` can tell."""
+        return self._in_use().breaks(after, before, pairs)
+
+    def _in_use(self) -> Engine:
+        compiled, reference = self._made or self.made()
+        return compiled if self.name == "compiled" else reference

@@ -32,7 +32,6 @@ from shapes.paths import (
     parse_path,
     uses,
 )
-from shapes.queries import query_dependencies
 from shapes.terms import to_oxigraph
 from sparql import vocabulary
 from sparql.source import Term
@@ -172,6 +171,9 @@ class _Collector:
         return found
 
     def _queries(self, node: rdflib.term.Node, at: Path, path: Path | None) -> Iterator[Dependency]:
+        # What parses queries is imported where there is a query to parse: a start may know all already.
+        from shapes.queries import query_dependencies
+
         for constraint in self._graph.objects(node, SH.sparql):
             if not is_deactivated(self._graph, constraint):
                 yield from query_dependencies(self._graph, constraint, at, path)

@@ -11,6 +11,7 @@ from ontology.places import Places
 from shapes.errors import ShapeMalformed
 from shapes.gate import ShapesGate
 from shapes.generating import generate_shapes
+from shapes.kept_plan import KeptPlan
 from shapes.loading import ShapesFiles
 from shapes.overrides import Overrides
 from shapes.terms import to_rdflib
@@ -30,10 +31,14 @@ def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
     return replace(files, version=version, generated=tuple(triples))
 
 
-def gate_of(files: ShapesFiles) -> ShapesGate:
-    """The gate that these files make. Raises `ShapeMalformed` with its place."""
+def gate_of(files: ShapesFiles, plan: KeptPlan | None = None) -> ShapesGate:
+    """The gate of these files, from `plan` where it tells of them. Raises `ShapeMalformed` with its place."""
+    kept = None if plan is None else plan.read(files.version)
     try:
-        return ShapesGate(files, derives_from=states_geometry)
+        gate = ShapesGate(files, derives_from=states_geometry, shapes=kept)
+        if plan is not None and kept is None:
+            plan.write(files.version, tuple(gate.pairs.shapes.values()))
+        return gate
     except ShapeMalformed as error:
         path, line = _place(files, error.shape)
         raise ShapeMalformed(error.shape, error.reason, path=path, line=line) from error

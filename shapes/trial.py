@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Triple
 
 from shapes.affected import AffectedPairs, Beyond, Pairs
-from shapes.engine import Engine, Pair, in_order
+from shapes.judging import Engine, Pair, in_order
 from sparql.change import Derive, Statement, Survey, Violation
 from sparql.errors import TooMuchDepends
 from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource

@@ -29,7 +29,7 @@ async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: py
     """Services whose gate is not read before the event is set."""
     let_go = threading.Event()
 
-    def load_later(folders: Folders, schema: Schema) -> tuple[ShapesGate, ShapesFiles]:
+    def load_later(folders: Folders, schema: Schema, kept: Path) -> tuple[ShapesGate, ShapesFiles]:
         assert let_go.wait(60)
         return gate, load_shapes(folders.shapes)
 

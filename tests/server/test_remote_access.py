@@ -366,8 +366,8 @@ async def test_a_function_that_nobody_knows_is_an_error_of_its_expression(client
     answer = await client.get("/sparql", params={"query": query})
     assert answer.status_code == 200, answer.text
     assert [sorted(row) for row in answer.json()["results"]["bindings"]] == [["b"]]
-    assert "<http://e/one> is no function here" in answer.headers["warning"]
-    assert "<http://e/two> is no function here" in answer.headers["warning"]
+    assert "<http://e/one> is not known here" in answer.headers["warning"]
+    assert "<http://e/two> is not known here" in answer.headers["warning"]
     update = "INSERT { <http://e/s> <http://e/p> ?y } WHERE { BIND(COALESCE(<http://e/one>(1), 5) AS ?y) }"
     assert (await client.post("/update", data={"update": update})).status_code == 200
     assert await select(client, "SELECT ?y { <http://e/s> <http://e/p> ?y }") == [{"y": "5"}]
