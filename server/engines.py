@@ -6,6 +6,7 @@ the writer until then, and after that the indexes and all that extracts and answ
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sparql.relations import SpatialRelations
 
 
+_TURN_S = 0.2
 _NEVER = 2.0
 """A similarity that no two names have."""
 
@@ -107,17 +109,23 @@ class Opening:
         self.engines: Future[Engines] = Future()
         parts.writer.hold()
 
-    def start(self) -> None:
-        """Begin, if that has not happened. If it fails, `engines` says why, and the writer stays closed."""
+    def start(self, *, gives_way: bool = False) -> None:
+        """Begin, if that has not happened. If it fails, `engines` says why, and the writer stays closed.
+
+        With `gives_way`, what nobody waits for is opened a moment after changes are judged.
+        """
         if self._started:
             return
         self._started = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(self._open).add_done_callback(self._tell)
+        thread.submit(self._open, gives_way).add_done_callback(self._tell)
         thread.shutdown(wait=False)
 
-    def _open(self) -> Engines:
+    def _open(self, gives_way: bool) -> Engines:
         rules, relations = _judge(self.parts)
+        if gives_way:
+            # The interpreter runs one thread at a time: those who wait to write go first.
+            time.sleep(_TURN_S)
         self.judging.set_result(None)
         return _open(self.parts, rules, relations)
 

@@ -185,23 +185,23 @@ class Services:
         if not self.is_open or self.opening.engines.exception() is not None:
             await asyncio.wrap_future(self.opening.engines)
 
-    async def start(self) -> None:
-        """Start the readers, and begin to open the engines."""
-        try:
-            await self.readers.start()
-        except BaseException:
-            self.writer.abandon()
-            raise
+    async def start(self, *, gives_way: bool = True) -> None:
+        """Begin to open the engines, and start the readers. Without `gives_way` the engines go first."""
         if isinstance(self.store, EmbeddedStore):
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
         self.opening.engines.add_done_callback(
             lambda opened: self.judge_held() if opened.exception() is None else None
         )
-        self.opening.start()
+        self.opening.start(gives_way=gives_way)
+        try:
+            await self.readers.start()
+        except BaseException:
+            self.writer.abandon()
+            raise
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        await self.start(gives_way=False)
         try:
             await self.opened()
         except BaseException:

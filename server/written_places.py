@@ -17,7 +17,7 @@ from server.rulebook import Rulebook
 from server.settings import Settings
 from sparql.change import Change, Rejection, Statement
 from sparql.source import Overlay, TripleSource
-from sparql.vocabulary import RDFS, SH
+from sparql.vocabulary import RDFS, SH, UKG
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
@@ -30,7 +30,8 @@ class _Check:
     """The check of one way by one rulebook."""
 
     rules: Rulebook
-    stated: StatedGeometry
+    stated: StatedGeometry | None
+    """None where nothing is checked."""
     properties: frozenset[NamedNode]
 
 
@@ -46,7 +47,7 @@ class WrittenPlaces:
     def look(self, change: Change, source: str) -> Change:
         """The change with what contradicts geometry refused or doubted; the same where nothing does."""
         check = self._check(source)
-        if not check.properties:
+        if check.stated is None:
             return change
         stated = [one for one in change.additions if one.triple.predicate in check.properties]
         if not stated:
@@ -88,6 +89,9 @@ class WrittenPlaces:
         rules = self._rules()
         check = self._checks.get(source)
         if check is None or check.rules is not rules:
+            if not self._checks_any(rules, source):
+                check = self._checks[source] = _Check(rules, None, frozenset())
+                return check
             # Imported here, with the geometry libraries: the server starts without.
             from shapes.stated_geometry import StatedGeometry
 
@@ -102,6 +106,12 @@ class WrittenPlaces:
             )
             check = self._checks[source] = _Check(rules, stated, stated.judged)
         return check
+
+    def _checks_any(self, rules: Rulebook, source: str) -> bool:
+        """Whether the setting, the shapes or the ontology ask for any check of this way."""
+        annotated = (triple.predicate == UKG.onGeometryConflict for triple in rules.schema.triples)
+        wanted = self._settings.geometry_conflict_writes != "ignore"
+        return wanted or bool(rules.gate.conflicts.get(source)) or any(annotated)
 
 
 def _name(node: object, source: TripleSource) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 
@@ -44,37 +46,56 @@ class Token(NamedTuple):
         return self.kind is TokenKind.WORD and self.text.upper().endswith(word)
 
 
-_NAME_START = (
+_ASCII_LETTERS = "A-Za-z"
+_LETTERS = (
     r"A-Za-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F"
     r"\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\U00010000-\U000EFFFF"
 )
-_NAME = rf"{_NAME_START}_0-9\-\u00B7\u0300-\u036F\u203F\u2040"
-_LOCAL_PIECE = rf"(?:[{_NAME}:]|%[0-9A-Fa-f]{{2}}|\\[_~.\-!$&'()*+,;=/?#@%])"
-_TOKEN = re.compile(
-    rf"""(?>(?:[ \t\r\n]+|\#[^\r\n]*)*)(?:
+_EXTENDERS = r"\u00B7\u0300-\u036F\u203F\u2040"
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """A token after its spaces, and the pieces of a RUN."""
+
+    token: re.Pattern[str]
+    piece: re.Pattern[str]
+
+
+def _patterns(letters: str, extenders: str) -> _Patterns:
+    """With these letters in names, and these characters that may follow them beside digits and `-`."""
+    name = rf"{letters}_0-9\-{extenders}"
+    local = rf"(?:[{name}:]|%[0-9A-Fa-f]{{2}}|\\[_~.\-!$&'()*+,;=/?#@%])"
+    number = r"(?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    token = rf"""(?>(?:[ \t\r\n]+|\#[^\r\n]*)*)(?:
       (?P<IRI><[^<>"{{}}|^`\x00-\x20]*>)
     | (?P<STRING>\"\"\"(?:\"{{0,2}}(?:[^"\\]|\\.))*\"\"\"|'''(?:'{{0,2}}(?:[^'\\]|\\.))*'''
         |"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*')
-    | (?P<VARIABLE>[?$][{_NAME_START}_0-9\u00B7\u0300-\u036F\u203F\u2040]+)
+    | (?P<VARIABLE>[?$][{letters}_0-9{extenders}]+)
     | (?P<LANGUAGE>@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--[A-Za-z]+)?)
-    | (?P<BLANK_NODE>_:[{_NAME_START}_0-9](?:[{_NAME}.]*[{_NAME}])?)
-    | (?P<PREFIXED_NAME>(?:[{_NAME_START}](?:[{_NAME}.]*[{_NAME}])?)?:
-        (?:(?!-){_LOCAL_PIECE}(?:(?:{_LOCAL_PIECE}|\.)*{_LOCAL_PIECE})?)?)
-    | (?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<WORD>[{_NAME_START}_][{_NAME_START}_0-9]*+(?![\-.\u00B7\u0300-\u036F\u203F\u2040]))
-    | (?P<RUN>[{_NAME_START}_](?:[{_NAME}.]*[{_NAME}])?)
+    | (?P<BLANK_NODE>_:[{letters}_0-9](?:[{name}.]*[{name}])?)
+    | (?P<PREFIXED_NAME>(?:[{letters}](?:[{name}.]*[{name}])?)?:
+        (?:(?!-){local}(?:(?:{local}|\.)*{local})?)?)
+    | {number}
+    | (?P<WORD>[{letters}_][{letters}_0-9]*+(?![\-.{extenders}]))
+    | (?P<RUN>[{letters}_](?:[{name}.]*[{name}])?)
     | (?P<PUNCTUATION><<\(|\)>>|<<|>>|\{{\||\|\}}|\^\^|&&|\|\||!=|<=|>=|[^ \t\r\n])
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
-# What a RUN is made of: it was read to its end in search of a prefix's colon, so it is cut up at once. To
-# look for a colon again after each of its dots would take time in the square of its length.
-_PIECE = re.compile(
-    rf"""(?P<NUMBER>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<WORD>[{_NAME_START}_][{_NAME_START}_0-9]*)
-    | (?P<PUNCTUATION>.)""",
-    re.VERBOSE | re.DOTALL,
-)
+    )"""
+    # What a RUN is made of: it was read to its end in search of a prefix's colon, so it is cut up at once. To
+    # look for a colon again after each of its dots would take time in the square of its length.
+    piece = rf"""{number}
+    | (?P<WORD>[{letters}_][{letters}_0-9]*)
+    | (?P<PUNCTUATION>.)"""
+    flags = re.VERBOSE | re.DOTALL
+    return _Patterns(re.compile(token, flags), re.compile(piece, flags))
+
+
+@cache
+def _patterns_for(is_ascii: bool) -> _Patterns:
+    """Both find the same in ASCII, and the one with all letters takes long to compile."""
+    return _patterns(_ASCII_LETTERS, "") if is_ascii else _patterns(_LETTERS, _EXTENDERS)
+
+
 _KINDS = {kind.name: kind for kind in TokenKind}
 _OPERANDS = frozenset(
     {
@@ -99,14 +120,15 @@ _BEFORE_LISTS = frozenset({"A", "VALUES", "TRUE", "FALSE", "UNDEF", "TRIPLE"})
 def read_tokens(text: str, start: int = 0) -> Iterator[Token]:
     """The tokens of a request from ``start`` on; spaces and comments between them are left out."""
     context = _Context()
+    patterns = _patterns_for(text.isascii())
     position, end = start, len(text)
     while position < end:
-        found = _TOKEN.match(text, position)
+        found = patterns.token.match(text, position)
         if found is None:
             return
         name = found.lastgroup or ""
         if name == "RUN":
-            for piece in _PIECE.finditer(text, found.start(name), found.end(name)):
+            for piece in patterns.piece.finditer(text, found.start(name), found.end(name)):
                 token = Token(_KINDS[piece.lastgroup or ""], piece[0], *piece.span())
                 context.pass_over(token)
                 yield token

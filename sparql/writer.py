@@ -127,7 +127,12 @@ class Writer:
         deriver: Deriver | None = None,
         inferences: Inferences | None = None,
     ) -> None:
-        """After `hold`: take what judges and derives, and let changes through."""
+        """After `hold`: take what judges and derives, and let changes through.
+
+        Raises `StoreClosing` when it was abandoned meanwhile.
+        """
+        if not self._held:
+            raise StoreClosing
         self.gate, self._deriver, self._inferences = gate, deriver, inferences
         self._build_indexes()
         self._held = False

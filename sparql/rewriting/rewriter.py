@@ -14,24 +14,23 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Variable
 
 from sparql.errors import MalformedRequest
 from sparql.formats import Format
 from sparql.relation_basis import are_exact
-from sparql.rewriting import nodes as n
-from sparql.rewriting.derived import hide_derived
 from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
-from sparql.rewriting.inference import infer
 from sparql.rewriting.options import Inference, Options
-from sparql.rewriting.parser import NotUnderstood, ParsedQuery, parse_query
-from sparql.rewriting.patterns import with_template
 from sparql.rewriting.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
-from sparql.rewriting.text_match import Labels, match_labels
-from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
+
+# What reads and writes queries is imported with the first query that has something for it.
+if TYPE_CHECKING:
+    from sparql.rewriting import nodes as n
+    from sparql.rewriting.parser import ParsedQuery
+    from sparql.rewriting.text_match import Labels
 
 Ask = Callable[[Probe], Awaitable[list[Row]]]
 
@@ -98,6 +97,7 @@ class Rewriter:
             return None
         if _FUNCTIONS not in text or _MATCH in text:
             return None
+        from sparql.rewriting.parser import NotUnderstood, parse_query
         from sparql.rewriting.whole import question_in
 
         try:
@@ -118,6 +118,8 @@ class Rewriter:
 
     def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
         """The work on one query, at the revision that it reads."""
+        from sparql.rewriting.parser import NotUnderstood, parse_query
+
         text, options, report = preparation.text, preparation.options, preparation.report
         try:
             parsed = parse_query(text, preparation.base)
@@ -145,6 +147,13 @@ class Rewriter:
 
     def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
         """The query with what its options and properties of our own mean written out."""
+        from sparql.rewriting.derived import hide_derived
+        from sparql.rewriting.inference import infer
+        from sparql.rewriting.parser import parse_query
+        from sparql.rewriting.patterns import with_template
+        from sparql.rewriting.text_match import match_labels
+        from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
+
         options, report, base = preparation.options, preparation.report, preparation.base
         own_dataset = preparation.own_dataset or parsed.query.dataset_clause
         if parsed.query.short_construct and (options.changes_answers or _MATCH in parsed.text):

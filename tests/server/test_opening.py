@@ -118,3 +118,39 @@ def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
     assert done.returncode == 2
     assert "broken.ttl" in done.stderr
     assert not (tmp_path / "data" / "server.json").exists()
+
+
+def test_a_server_imports_what_answers_and_writes_first():
+    later = {
+        "rich",
+        "fastapi",
+        "numpy",
+        "shapely",
+        "rdflib",
+        "pyshacl",
+        "server.cli",
+        "sparql.rewriting.parser",
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", "import server.serve_command, server.serving, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not later & set(told.stdout.split())
+
+
+async def test_what_the_framework_answers_waits_until_it_is_there(
+    held: tuple[Services, threading.Event],
+):
+    services, let_go = held
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        answers = await asyncio.gather(
+            *(client.get("/readyz", headers={"origin": "http://127.0.0.1"}) for _ in range(3)),
+            client.get("/readyz"),
+        )
+        assert {answer.status_code for answer in answers} == {200}
+        assert (await client.head("/readyz")).status_code == 200
+        assert (await client.get("/nothing-here")).status_code == 404
+        let_go.set()

@@ -1,8 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sparql.errors import RemoteAccessRefused
 from sparql.syntax import Kind, QueryForm, facts_of, read_prologue, syntax_problem
-from sparql.tokens import Token, TokenKind
+from sparql.tokens import Token, TokenKind, read_tokens
 
 
 @pytest.mark.parametrize(
@@ -126,3 +128,10 @@ def test_the_engines_complaint_keeps_its_place_and_loses_its_character_classes()
     problem = syntax_problem("query", told)
     assert (problem.line, problem.column) == (2, 15)
     assert str(problem) == "The query does not parse at line 2, column 15: prefix not found."
+
+
+@given(st.text(alphabet="?$ab:_.-<>\"'\\{}()@^1e+|&!=# \nSELECTFILTER", max_size=40))
+def test_a_text_is_read_alike_whether_it_holds_other_letters_or_not(text: str):
+    plain = [(token.kind, token.text) for token in read_tokens(text)]
+    other = [(token.kind, token.text) for token in read_tokens(f"{text}\n#é")]
+    assert plain == other

@@ -1,0 +1,47 @@
+"""Changes that say nothing of geometry do not wait for the index of geometries; all others find it whole."""
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from sparql.change import Change, Statement
+from sparql.pending_relations import PendingRelations
+from sparql.relations import SpatialRelations
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import GEO
+from sparql.writer import Writer
+
+
+def placed(name: str, wkt: str) -> tuple[Statement, ...]:
+    feature, geometry = NamedNode(f"http://e/{name}"), NamedNode(f"http://e/{name}/geometry")
+    return (
+        Statement(Triple(feature, GEO.hasGeometry, geometry)),
+        Statement(Triple(geometry, GEO.asWKT, Literal(wkt, datatype=GEO.wktLiteral))),
+    )
+
+
+def test_the_index_is_built_by_the_first_change_that_needs_it():
+    store, built = EmbeddedStore(), []
+    before = Writer(store, deriver=SpatialRelations())
+    before.commit(Change(additions=placed("park", "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))")))
+
+    def build() -> SpatialRelations:
+        built.append(store.revision())
+        relations = SpatialRelations()
+        relations.rebuild(store)
+        return relations
+
+    writer = Writer(store)
+    writer.hold()
+    pending = PendingRelations(build)
+    writer.release(deriver=pending)
+    plain = Statement(Triple(NamedNode("http://e/park"), NamedNode("http://e/p"), Literal(1)))
+    assert writer.commit(Change(additions=(plain,))).revision is not None
+    assert built == []
+    verdict = writer.commit(Change(additions=placed("bench", "POINT (1 1)")))
+    assert len(built) == 1
+    assert {str(triple.predicate) for triple in verdict.derived.additions} == {
+        str(GEO.rcc8ntpp),
+        str(GEO.rcc8ntppi),
+    }
+    assert pending.wait().geometry_of(NamedNode("http://e/bench"))
+    removed = Change(removals=frozenset(one.triple for one in placed("bench", "POINT (1 1)")))
+    assert len(writer.commit(removed).derived.removals) == 2
