@@ -1,24 +1,29 @@
 """Statements on their way to the gate, and what looks at them before it does."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
-from shapely.geometry.base import BaseGeometry
 
 from extractors.linking import LabelEntry
 from ontology import Schema
 from server.settings import Settings
 from shapes.proposal import Use
 from shapes.review import ReviewQueue
-from shapes.stated_geometry import StatedGeometry
 from sparql.change import Rejection, Statement, Violation
-from sparql.labels import LabelIndex
 from sparql.provenance import Support
-from sparql.relations import SpatialRelations
 from sparql.source import TripleIndex
 from sparql.vocabulary import RDFS, SH
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+    from shapes.stated_geometry import StatedGeometry
+    from sparql.labels import LabelIndex
+    from sparql.relations import SpatialRelations
 
 Conflicts = Callable[[], Mapping[str, Mapping[NamedNode, NamedNode]]]
 """What the shapes in force say of contradictions by geometry, by way and property."""
@@ -123,6 +128,9 @@ class GeometryAssessor:
 
     def _check_by(self, schema: Schema) -> StatedGeometry:
         """What the ontology's properties say of place; read anew when the ontology was edited."""
+        # Imported here, with the geometry libraries: the server starts without.
+        from shapes.stated_geometry import StatedGeometry
+
         if self._checks is None or self._checks[0] is not schema:
             check = StatedGeometry(
                 schema,

@@ -24,6 +24,7 @@ from server.update_lane import UpdateLane
 from sparql.readers import ReaderPool
 
 _log = logging.getLogger("urbankg")
+_BACKLOG = 2048
 _THREAD_STACK_BYTES = 64 * 2**20
 
 
@@ -116,6 +117,8 @@ def _listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        # Who comes early waits for the answer, and is not turned away.
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         raise SettingsError(
