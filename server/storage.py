@@ -16,7 +16,7 @@ from server.sample.city import sample_city
 from server.services import Services
 from server.stores import is_remote
 from sparql.bulk import BulkLoad
-from sparql.change import Violation
+from sparql.change import Rejection, Violation
 from sparql.dump import holds_graph_names
 from sparql.errors import GraphUnknown, QueryFailed
 from sparql.formats import Format
@@ -71,21 +71,39 @@ class Loader:
         from server.features.loading import load_through_gate
 
         self._say("features: read, judged, committed")
-        return load_through_gate(self._services.writer, files, partial=partial, on_features=self._on_features)
+        services = self._services
+        return load_through_gate(
+            services.writer, services.store, files, partial=partial, on_features=self._on_features
+        )
 
     def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> Told:
         """All features past the gate, all or none of them, then the same as for RDF files."""
         from server.features.loading import quads_of
+        from server.features.replacing import OutdatedGeometry
 
-        quads = quads_of(files, self._on_features)
-        return self._past_gate(quads, lambda: files.name, partial=partial, report=report)
+        outdated = OutdatedGeometry(self._services.store)
+        quads = quads_of(files, self._on_features, outdated.note)
+        return self._past_gate(
+            quads,
+            lambda: files.name,
+            partial=partial,
+            report=report,
+            afterwards=lambda: outdated.remove(self._services.writer),
+        )
 
     def _past_gate(
-        self, quads: Iterable[Quad], name: Callable[[], str], *, partial: bool, report: bool
+        self,
+        quads: Iterable[Quad],
+        name: Callable[[], str],
+        *,
+        partial: bool,
+        report: bool,
+        afterwards: Callable[[], list[Rejection]] = list,
     ) -> Told:
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
         outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
+        kept = afterwards()
         results: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
@@ -94,6 +112,7 @@ class Loader:
         examples = [
             describe(outcome.left_out),
             describe(outcome.repaired),
+            describe(kept),
             *(_words(one) for one in blocking[:_EXAMPLES]),
         ]
         return Told(

@@ -10,10 +10,12 @@ from pyoxigraph import Quad, Triple
 from server.features.files import layers_of
 from server.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
 from server.features.records import Record, RecordFile, refused
+from server.features.replacing import outdated_geometry
 from server.loading import Told, describe
 from server.rdf_files import LoadError
 from server.sample.mapping import MappingError
 from sparql.change import Change, Rejection, Statement
+from sparql.source import TripleSource
 from sparql.writer import Writer
 
 BATCH = 500
@@ -125,6 +127,7 @@ def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> Fea
 
 def load_through_gate(
     writer: Writer,
+    known: TripleSource,
     files: FeatureFiles,
     *,
     partial: bool = False,
@@ -132,7 +135,8 @@ def load_through_gate(
 ) -> Told:
     """Commit features in batches. Without `partial` the first batch with a refusal ends the load.
 
-    What was committed before stays, and the error says how much that is. Raises LoadError.
+    What was committed before stays, and the error says how much that is. `known` is the graph: a feature that
+    it has with another geometry gets the new one instead, in the same commit. Raises LoadError.
     """
     accepted = refused_count = derived = 0
     revision: int | None = None
@@ -141,7 +145,15 @@ def load_through_gate(
     done = 0
     while batch := list(islice(features, BATCH)):
         statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
-        verdict = writer.commit(Change(additions=statements, partial=partial))
+        outdated = outdated_geometry(known, (one.triple for one in statements))
+        verdict = writer.commit(
+            Change(additions=statements, removals=frozenset() if partial else outdated, partial=partial)
+        )
+        if outdated and partial:
+            # Only where the new one was let in.
+            let_in = [one.triple for one in statements if any(known.match(*one.triple))]
+            outdated &= outdated_geometry(known, let_in)
+            writer.commit(Change(removals=outdated))
         if verdict.rejected and not partial:
             raise LoadError(
                 f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected)}. "
@@ -160,9 +172,14 @@ def load_through_gate(
     return Told(files.name, accepted, refused_count, derived, revision, "\n".join(examples))
 
 
-def quads_of(files: FeatureFiles, on_features: OnFeatures = lambda count: None) -> Iterator[Quad]:
-    """The statements of all features, for a bulk load."""
+def quads_of(
+    files: FeatureFiles,
+    on_features: OnFeatures = lambda count: None,
+    note: Callable[[Sequence[Triple]], None] = lambda triples: None,
+) -> Iterator[Quad]:
+    """The statements of all features, for a bulk load; `note` hears of each feature's."""
     for feature in files.features(on_features):
+        note(feature.triples)
         for triple in feature.triples:
             yield Quad(triple.subject, triple.predicate, triple.object)
 

@@ -13,7 +13,7 @@ from server.features import loading
 from server.problem_map import USER_ERRORS
 from server.services import Services
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import GEO, RDFS, XSD, Namespace
+from sparql.vocabulary import GEO, RDF, RDFS, XSD, Namespace
 from tests.server.features.drawn import MAPPING, ROWS, write_osm, write_parquet, write_vector
 
 EX = Namespace("http://example.org/schema#")
@@ -78,6 +78,38 @@ def test_features_are_loaded_and_related(tmp_path: Path, mapping: Path, bulk: tu
     assert Triple(park, RDFS.label, Literal("Central Park", language="en")) in found
     assert Triple(park, EX.opened, Literal("1858", datatype=XSD.gYear)) in found
     assert Triple(fountain, GEO.rcc8ntpp, park) in found
+
+
+@pytest.mark.parametrize("how", [(), ("--bulk",), ("--partial",)])
+def test_a_file_that_is_loaded_again_changes_nothing(
+    tmp_path: Path, mapping: Path, how: tuple[str, ...]
+) -> None:
+    file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
+    load(tmp_path, file, "--mapping", mapping, *how)
+    once = graph(tmp_path)
+    load(tmp_path, file, "--mapping", mapping, *how)
+    assert graph(tmp_path) == once
+
+
+@pytest.mark.parametrize("how", [(), ("--bulk",), ("--partial",)])
+def test_a_geometry_that_has_changed_takes_the_place_of_the_old_one(
+    tmp_path: Path, mapping: Path, how: tuple[str, ...]
+) -> None:
+    moved = shapely.Point(-73.0, 40.0)
+    rows = [ROWS[0], (shapely.LineString([(0, 0), (1, 1)]), ROWS[1][1])]
+    load(tmp_path, write_vector(tmp_path / "old.gpkg", rows, driver="GPKG"), "--mapping", mapping)
+    rows = [ROWS[0], (moved, ROWS[1][1])]
+    new = write_vector(tmp_path / "new.gpkg", rows, driver="GPKG")
+    load(tmp_path, new, "--mapping", mapping, *how)
+    node = NamedNode(BASE + "fountain-2/geometry")
+    found = graph(tmp_path)
+    assert {t.object for t in found if t.subject == node and t.predicate == GEO.asWKT} == {
+        Literal("POINT (-73 40)", datatype=GEO.wktLiteral)
+    }
+    assert {t.object for t in found if t.subject == node and t.predicate == RDF.type} == {
+        GEO.Geometry,
+        NamedNode("http://www.opengis.net/ont/sf#Point"),
+    }
 
 
 def test_files_of_several_formats_and_rdf_are_loaded_together(tmp_path: Path, mapping: Path) -> None:
