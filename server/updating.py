@@ -22,7 +22,8 @@ from sparql.operations import Operation
 from sparql.readers.capturer import Capturer
 from sparql.requests import ProtocolRequest
 from sparql.triple_store import Readable
-from sparql.updates import QuadDelta, capture, change_of, needs_reader, read_update, stated
+from sparql.update_account import QuadDelta
+from sparql.updates import capture, change_of, needs_reader, read_update, stated
 
 _MOST = 64
 """How many updates are committed together."""

@@ -10,7 +10,7 @@ import re
 
 import pyoxigraph
 
-from sparql.updates import QuadDelta
+from sparql.update_account import QuadDelta
 
 # With one pair of braces there is no other operation beside it, no GRAPH and no pattern.
 _FORM = re.compile(

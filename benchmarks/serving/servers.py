@@ -67,7 +67,7 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
     url = json.loads(told.read_text())["url"]
     server = Server("urbankg", process, f"{url}/sparql", f"{url}/update")
     # Also what it opens beside the first answers: indexes, gate.
-    wait_until(lambda: httpx.get(f"{url}/healthz", timeout=60).json()["shapes"] and server.answers())
+    wait_until(lambda: server.answers() and httpx.get(f"{url}/healthz", timeout=60).json()["shapes"])
     return server
 
 

@@ -18,7 +18,7 @@ from sparql.formats import BY_NAME
 from sparql.readers import QueryRequest
 from sparql.requests import ProtocolRequest
 from sparql.syntax import Kind, facts_of
-from sparql.updates import is_system_graph
+from sparql.update_account import is_system_graph
 from sparql.vocabulary import ASSERTED, DEFAULT
 from w3c.elsewhere import Elsewhere
 

@@ -27,7 +27,7 @@ from sparql.errors import QueryMemoryExceeded, QueryTimeout, ReaderLost
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack_json, unpack_header
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 from sparql.readers.result import error_of
-from sparql.updates import QuadDelta
+from sparql.update_account import QuadDelta
 
 _START_TIMEOUT_S = 60.0
 _FOLLOWED_QUADS = 5000

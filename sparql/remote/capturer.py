@@ -9,7 +9,8 @@ from pyoxigraph import NamedNode
 from sparql.errors import RemoteUnsupported
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
 from sparql.syntax import facts_of
-from sparql.updates import QuadDelta, capture
+from sparql.update_account import QuadDelta
+from sparql.updates import capture
 
 _LOCAL = frozenset(graph.value for graph in LOCAL_GRAPHS)
 

@@ -16,7 +16,8 @@ from sparql.errors import (
     RemoteAccessRefused,
     SyntaxProblem,
 )
-from sparql.updates import QuadDelta, capture
+from sparql.update_account import QuadDelta
+from sparql.updates import capture
 
 SYSTEM = "https://w3id.org/urbankg/graph/"
 DATA = """
