@@ -6,11 +6,13 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad
 
 from server.loading import Told, describe, load_features, load_file, told_of
+from server.metrics import folder_bytes
 from server.rdf_files import OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 _PIECE = 64 * 1024
 _EXAMPLES = 20
 _DUMP_TIMEOUT_S = 3600.0
+_SMALL_BYTES = 64 * 2**20
+_GROWN = 1.25
+"""A bulk load that lets the store grow by more than this factor ends with compacting its files."""
 Say = Callable[[str], None]
 """Told what is being done now, where that takes long."""
 
@@ -102,8 +107,13 @@ class Loader:
     ) -> Told:
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
+        size = _bytes_of(services.store)
         outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
         kept = afterwards()
+        if _bytes_of(services.store) > max(_SMALL_BYTES, _GROWN * size):
+            # Lookups in files as the bulk loader leaves them cost up to twice as much.
+            self._say("compacting the store's files")
+            services.store.optimize()
         results: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
@@ -131,6 +141,12 @@ class Loader:
         triples = list(sample_city(self._services.settings.base_iri))
         count = load_features(self._services.writer, triples, progress)
         return Told("sample city", count, 0, 0, self._services.store.revision())
+
+
+def _bytes_of(store: TripleStore) -> int:
+    """The size of the graph on the disk; 0 where it is elsewhere."""
+    embedded = isinstance(store, EmbeddedStore) and store.folder is not None
+    return folder_bytes((store.folder or Path()) / "graph") if embedded else 0
 
 
 def check_graph(store: TripleStore, name: NamedNode | None) -> None:

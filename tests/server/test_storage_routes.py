@@ -6,6 +6,8 @@ import httpx
 import pyoxigraph
 import pytest
 
+from server import storage
+from server.services import Services
 from sparql.backup import restore
 from sparql.vocabulary import ONTOLOGY
 from tests.server.conftest import select
@@ -71,6 +73,19 @@ async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
     assert told["violations"] > 0
     assert told["examples"]
     assert await select(client, COUNT) == [{"n": "1"}]
+
+
+@pytest.mark.parametrize("small", [0, 2**40])
+async def test_a_bulk_load_by_which_the_store_grows_much_ends_with_compacted_files(
+    client: httpx.AsyncClient, services: Services, file: Path, monkeypatch: pytest.MonkeyPatch, small: int
+):
+    compacted: list[bool] = []
+    monkeypatch.setattr(storage, "_SMALL_BYTES", small)
+    monkeypatch.setattr(storage, "_GROWN", 0)
+    monkeypatch.setattr(services.store, "optimize", lambda: compacted.append(True))
+    answer = await client.post("/loads", json={"files": [str(file)], "bulk": True})
+    assert answer.status_code == 200, answer.text
+    assert len(compacted) == (small == 0)
 
 
 @pytest.mark.parametrize(
