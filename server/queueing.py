@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
@@ -74,7 +74,7 @@ class QueueingWriter:
             return change
         change = self.look(change, self.source)
         record = _Record(change.partial, self.review, self.versions, self.source)
-        return replace(change, record=record, retract=record.retract, source=self.source)
+        return change.recorded(record, record.retract, self.source)
 
 
 class _Record:

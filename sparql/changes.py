@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from json import dumps
+from json import JSONEncoder
 from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad
@@ -29,6 +29,7 @@ _PREFIX = b'{"revision":'
 _PARTS = 8
 """How many files the log is spread over; the oldest goes when all together pass the limit."""
 _SYSTEM = GRAPH.iri
+_json = JSONEncoder().encode
 
 
 @dataclass(frozen=True)
@@ -263,16 +264,16 @@ def _line(commit: Commit, time: str, limit: int) -> bytes:
     removals = None if additions is None else _n_quads(removed, limit - len(additions))
     complete = commit.complete and additions is not None and removals is not None
     created, dropped = (
-        dumps(sorted(graph.value for graph in graphs)) if graphs else "[]"
+        _json(sorted(graph.value for graph in graphs)) if graphs else "[]"
         for graphs in (commit.graphs_created, commit.graphs_dropped)
     )
     # Written out, since one of these is made for every update.
     return (
-        f'{{"revision":{commit.revision},"time":"{time}","origin":{dumps(commit.origin)},'
+        f'{{"revision":{commit.revision},"time":"{time}","origin":{_json(commit.origin)},'
         f'"added":{len(added)},"removed":{len(removed)},"system":{system},'
-        f'"graphs_created":{created},"graphs_dropped":{dropped},"complete":{dumps(complete)},'
-        f'"additions":{dumps(additions if complete else None)},'
-        f'"removals":{dumps(removals if complete else None)}}}\n'
+        f'"graphs_created":{created},"graphs_dropped":{dropped},"complete":{"true" if complete else "false"},'
+        f'"additions":{_json(additions) if complete else "null"},'
+        f'"removals":{_json(removals) if complete else "null"}}}\n'
     ).encode()
 
 

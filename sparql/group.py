@@ -36,11 +36,17 @@ class Group:
         self._waiting: list[Commit] = []
         # Of every quad that a waiting commit speaks of, whether it stands after all of them.
         self._standing: dict[Quad, bool] = {}
+        # What the store has said of others: nobody else writes to it meanwhile.
+        self._stored: dict[Quad, bool] = {}
         self._shown: dict[NamedNode | DefaultGraph, TripleIndex] = {}
 
     def contains(self, quad: Quad) -> bool:
         stands = self._standing.get(quad)
-        return self._store.contains(quad) if stands is None else stands
+        if stands is None:
+            stands = self._stored.get(quad)
+        if stands is None:
+            stands = self._stored[quad] = self._store.contains(quad)
+        return stands
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
@@ -103,7 +109,8 @@ class Group:
 
         Raises `StoreUnwritable` when that fails, which then is what came of all changes since the last time.
         """
-        waiting, self._waiting, self._standing, self._shown = self._waiting, [], {}, {}
+        waiting, self._waiting = self._waiting, []
+        self._standing, self._stored, self._shown = {}, {}, {}
         try:
             if waiting:
                 self._store.commit_all(waiting)

@@ -14,7 +14,18 @@ from typing import TypeVar
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.change import Change, Delta, Deriver, Gate, Origin, Rejection, Selection, Statement, Verdict
+from sparql.change import (
+    NOTHING,
+    Change,
+    Delta,
+    Deriver,
+    Gate,
+    Origin,
+    Rejection,
+    Selection,
+    Statement,
+    Verdict,
+)
 from sparql.errors import (
     InferenceTooLarge,
     ProtectedGraph,
@@ -466,7 +477,10 @@ class Writer:
         if self._inferences is not None:
             self._leaving = _withdrawn(change)
         additions, known = self._split_known(change.additions)
-        removals = self._effective_removals(change) | self._unsupported(change)
+        only_states = change.only_states
+        removals = frozenset[Triple]()
+        if not only_states:
+            removals = self._effective_removals(change) | self._unsupported(change)
         sound, malformed, repaired = self._split_malformed(additions)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
@@ -477,6 +491,12 @@ class Writer:
                 raise
             self._forget_plan()
             return Verdict(held=found, revision=self._view.commit([*change.hold(found)]))
+        if (
+            only_states
+            and not (malformed or repaired or rejected or warnings or hubs)
+            and not self._may_follow(change)
+        ):
+            return self._state(change, accepted, known)
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
@@ -678,6 +698,34 @@ class Writer:
         if not isinstance(self._view, Group):
             self._notify(additions, gone)
         return replace(verdict, revision=revision)
+
+    def _may_follow(self, change: Change) -> bool:
+        """Whether anything may follow from what a change states."""
+        if self._inferences is not None:
+            return True
+        derives_from = None if self._deriver is None else self._deriver.derives_from
+        return derives_from is not None and any(derives_from(one.triple) for one in change.additions)
+
+    def _state(
+        self, change: Change, accepted: tuple[Statement, ...], known: tuple[Statement, ...]
+    ) -> Verdict:
+        """What `_finish` does for a change that only states, when nothing is to be told of it but that."""
+        additions = [_quad(statement.triple, DEFAULT) for statement in accepted]
+        additions += [_quad(one.triple, ASSERTED) for one in known if not self._only_asserted(one.triple)]
+        gone: list[Quad] = []
+        told = (*accepted, *known)
+        if change.record is not None or change.retract is not None:
+            verdict = Verdict(told, (), (), NOTHING, NOTHING)
+            if change.record is not None:
+                additions += change.record(verdict)
+            if change.retract is not None:
+                gone += (quad for quad in change.retract(verdict) if self._view.contains(quad))
+        revision = None
+        if additions or gone:
+            revision = self._view.commit(additions, gone, origin=change.origin)
+            if not isinstance(self._view, Group):
+                self._notify(additions, gone)
+        return Verdict(told, (), (), NOTHING, NOTHING, revision)
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
         """Those that are there, where asking costs nothing: what follows from a text may not be."""

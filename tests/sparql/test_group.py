@@ -7,7 +7,7 @@ import pyoxigraph
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from sparql.change import Change, Rejection, Statement, Verdict, Violation
+from sparql.change import Change, Rejection, Selection, Statement, Verdict, Violation
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
 from sparql.errors import ProtectedGraph, StoreUnwritable
@@ -49,11 +49,11 @@ def revisions(outcomes: list[Outcome]) -> list[int | None]:
 class AtMostThree:
     """A gate that refuses what makes the subject have more than three values."""
 
-    def select(self, before, additions, removals, derive, *, partial, source=""):
+    def select(self, before, additions, removals, derive, **how) -> Selection:
         if len({*before.match(EX.s, EX.p, None), *(one.triple for one in additions)} - removals) <= 3:
-            return additions, (), ()
+            return Selection(additions)
         violation = Violation(EX.s, "too many", UKG.TooMany)
-        return (), tuple(Rejection(one, (violation,)) for one in additions), ()
+        return Selection((), tuple(Rejection(one, (violation,)) for one in additions))
 
 
 @pytest.mark.parametrize("durability", Durability)
