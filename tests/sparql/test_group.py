@@ -1,6 +1,7 @@
 """Changes that are committed together: each is judged after those before it, and they stand or fall alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyoxigraph
@@ -14,7 +15,7 @@ from sparql.errors import ProtectedGraph, StoreUnwritable
 from sparql.group import Group, Outcome
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import DEFAULT, DERIVED, GEO, STATE, UKG, Namespace
+from sparql.vocabulary import DEFAULT, DERIVED, EXTRACTED, GEO, STATE, UKG, Namespace
 from sparql.writer import Writer
 
 EX = Namespace("http://example.org/")
@@ -188,3 +189,21 @@ def test_a_clone_that_follows_holds_what_was_committed_together():
     together(writer, takes(2), adds(1), takes(1))
     assert set(clone) == set(store.graph)
     assert NamedNode(UKG.store.value) in {one.subject for one in clone}
+
+
+@pytest.mark.parametrize("refusing", [False, True])
+def test_the_short_way_of_what_only_states_leads_where_the_long_one_does(
+    monkeypatch: pytest.MonkeyPatch, refusing: bool
+) -> None:
+    found = []
+    for short in (True, False):
+        store = EmbeddedStore()
+        extracted = Triple(EX.s, EX.p, Literal(9))
+        store.commit([Quad(*extracted, DEFAULT), Quad(*extracted, EXTRACTED)])
+        writer = Writer(store, gate=AtMostThree() if refusing else None)
+        if not short:
+            monkeypatch.setattr(Change, "only_states", False)
+        changes = [adds(1), adds(1), adds(9), adds(2, 9), replace(adds(3, 4), partial=True), adds(5)]
+        outcomes = together(writer, *changes)
+        found.append((outcomes, set(store.graph)))
+    assert found[0] == found[1]
