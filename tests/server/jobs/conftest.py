@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from ontology import Schema
 from server.app import create_app
@@ -24,12 +26,11 @@ def frames() -> AnsweringModel:
     return AnsweringModel()
 
 
-@pytest.fixture
-async def office(
-    tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
+@asynccontextmanager
+async def at_work(
+    folder: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
-    """Services with the worker at work."""
-    settings = Settings(data=tmp_path / "data", readers=1, job_concurrency=4, max_text_chars=1000)
+    settings = Settings(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
     async with (
         build(settings, model=frames, schema=schema, gate=gate) as services,
         services.job_worker.working(services.opened),
@@ -37,10 +38,41 @@ async def office(
         yield services
 
 
+def client_of(services: Services) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+
+@pytest.fixture
+async def office(
+    tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
+) -> AsyncIterator[Services]:
+    """Services with the worker at work."""
+    async with at_work(tmp_path / "data", frames, schema, gate) as services:
+        yield services
+
+
 @pytest.fixture
 async def desk(office: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(office), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(office) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shared_frames() -> AnsweringModel:
+    return AnsweringModel()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_desk(
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_frames: AnsweringModel,
+    schema: Schema,
+    gate: ShapesGate,
+) -> AsyncIterator[httpx.AsyncClient]:
+    """One server for all tests of a module whose texts are their own and that count nothing of all."""
+    folder = tmp_path_factory.mktemp("shared")
+    async with at_work(folder, shared_frames, schema, gate) as services, client_of(services) as client:
         yield client
 
 

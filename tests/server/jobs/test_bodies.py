@@ -107,34 +107,35 @@ def test_a_text_over_the_limit_is_told_with_its_line(reader, content: str, line:
     assert raised.value.line == line
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("kind", "content"),
     [
         ("application/jsonl", b'{"text": "Larnford is a city."}\n{"text": "Brinwick is a city."}'),
         (
             "application/json; charset=utf-8",
-            b'[{"text": "Larnford is a city."},{"text": "Brinwick is a city."}]',
+            b'[{"text": "Corley is a city."},{"text": "Dunmere is a city."}]',
         ),
-        ("text/csv", b"text\nLarnford is a city.\nBrinwick is a city.\n"),
+        ("text/csv", b"text\nElstow is a city.\nFenwick is a city.\n"),
         (
             "multipart/form-data; boundary=x",
             b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n'
-            b'Content-Type: application/octet-stream\r\n\r\n{"text": "Larnford is a city."}\r\n'
+            b'Content-Type: application/octet-stream\r\n\r\n{"text": "Garth is a city."}\r\n'
             b'--x\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n'
-            b"Content-Type: text/plain\r\n\r\nBrinwick is a city.\r\n--x--\r\n",
+            b"Content-Type: text/plain\r\n\r\nHolme is a city.\r\n--x--\r\n",
         ),
     ],
 )
 async def test_every_form_is_taken_over_http_packed_or_not(
-    desk: httpx.AsyncClient, kind: str, content: bytes
+    shared_desk: httpx.AsyncClient, kind: str, content: bytes
 ):
     found = []
     for coding, body in (("identity", content), ("gzip", gzip.compress(content))):
         headers = {"content-type": kind, "content-encoding": coding}
-        answer = await desk.post("/jobs", content=body, headers=headers)
+        answer = await shared_desk.post("/jobs", content=body, headers=headers)
         assert answer.status_code == 202, answer.text
         assert answer.json()["total"] == 2
-        found.append((await until(desk, answer.json()["id"], "done"))["documents"])
+        found.append((await until(shared_desk, answer.json()["id"], "done"))["documents"])
     assert [one["committed"] for one in found] == [2, 0]
     assert found[1]["duplicate"] == 2
 
@@ -166,10 +167,13 @@ async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(desk: httpx.As
     assert (await asyncio.to_thread(office.jobs.jobs))[0] == 0
 
 
-async def test_names_and_sources_of_records_are_told(desk: httpx.AsyncClient):
+@pytest.mark.asyncio(loop_scope="module")
+async def test_names_and_sources_of_records_are_told(shared_desk: httpx.AsyncClient):
     headers = {"content-type": "application/json"}
-    answer = await desk.post("/jobs", content=json.dumps(ROWS), headers=headers, params={"source": "all"})
-    told = await documents(desk, answer.json()["id"])
+    answer = await shared_desk.post(
+        "/jobs", content=json.dumps(ROWS), headers=headers, params={"source": "all"}
+    )
+    told = await documents(shared_desk, answer.json()["id"])
     assert [(one["name"], one["source"]) for one in told] == [("7", "all"), ("b", "box")]
 
 

@@ -14,6 +14,8 @@ from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 PARK = "Brinwick Park is a park in Larnford."
 TOWN = "Larnford is a city."
+shared = pytest.mark.asyncio(loop_scope="module")
+"""On the server that tests share; its worker runs on the module's loop."""
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 
@@ -39,29 +41,33 @@ async def test_the_documents_of_a_job_come_into_the_graph_as_texts_do(desk: http
     assert [run["iri"] for run in document["runs"]] == [told[0]["run"]]
 
 
+@shared
 async def test_a_job_reads_its_texts_by_the_method_that_it_names(
-    desk: httpx.AsyncClient, frames: AnsweringModel
+    shared_desk: httpx.AsyncClient, shared_frames: AnsweringModel
 ):
-    job = await post(desk, MUSEUM, method="zero_shot")
-    assert (await until(desk, job, "done"))["method"] == "zero_shot"
-    (document,) = await documents(desk, job)
+    before = shared_frames.asked.total()
+    job = await post(shared_desk, "Corley Mill is a building.", method="zero_shot")
+    assert (await until(shared_desk, job, "done"))["method"] == "zero_shot"
+    (document,) = await documents(shared_desk, job)
     run = document["run"].rpartition("/")[2]
-    trace = (await desk.get(f"/extractions/{run}/trace")).json()
+    trace = (await shared_desk.get(f"/extractions/{run}/trace")).json()
     assert trace["trace"]["method"] == "zero_shot"
     # What was asked ahead is what is used: the commit asks for nothing more.
-    assert frames.asked.total() == len(trace["trace"]["windows"])
+    assert shared_frames.asked.total() - before == len(trace["trace"]["windows"])
 
 
+@shared
 async def test_a_method_that_there_is_not_or_that_the_model_cannot_is_refused_at_once(
-    desk: httpx.AsyncClient, frames: AnsweringModel
+    shared_desk: httpx.AsyncClient, shared_frames: AnsweringModel, monkeypatch: pytest.MonkeyPatch
 ):
-    answer = await desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "guess"})
+    answer = await shared_desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "guess"})
     assert answer.status_code == 422
-    frames.prompt_profile = "compact"
-    answer = await desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "open"})
+    before = (await shared_desk.get("/jobs")).json()["total"]
+    monkeypatch.setattr(shared_frames, "prompt_profile", "compact")
+    answer = await shared_desk.post("/jobs", content=lines(MUSEUM), headers=LINES, params={"method": "open"})
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert "model_url" in answer.json()["detail"]
-    assert (await desk.get("/jobs")).json()["total"] == 0
+    assert (await shared_desk.get("/jobs")).json()["total"] == before
 
 
 async def test_documents_are_committed_in_their_order_however_long_each_takes(
@@ -176,19 +182,23 @@ async def test_what_failed_is_tried_as_often_as_set_and_then_on_request(
     assert (await desk.post(f"/jobs/{job}/retry")).status_code == 409
 
 
-async def test_a_refused_request_fails_at_once(desk: httpx.AsyncClient, frames: AnsweringModel):
-    frames.failures["Brinwick"] = [ModelRequestRefused("Too long for the model.", 422)]
-    job = await post(desk, PARK)
-    assert (await until(desk, job, "done"))["documents"]["failed"] == 1
-    assert frames.asked[PARK] == 1
+@shared
+async def test_a_refused_request_fails_at_once(shared_desk: httpx.AsyncClient, shared_frames: AnsweringModel):
+    shared_frames.failures["Dunmere"] = [ModelRequestRefused("Too long for the model.", 422)]
+    job = await post(shared_desk, "Dunmere Park is a park.")
+    assert (await until(shared_desk, job, "done"))["documents"]["failed"] == 1
+    assert shared_frames.asked["Dunmere Park is a park."] == 1
 
 
-async def test_a_text_that_cannot_be_worked_on_is_rejected_and_the_others_go_on(desk: httpx.AsyncClient):
+@shared
+async def test_a_text_that_cannot_be_worked_on_is_rejected_and_the_others_go_on(
+    shared_desk: httpx.AsyncClient,
+):
     german = "Das Museum wurde im Jahre 1902 gegründet und ist seitdem das größte der ganzen Gegend."
-    job = await post(desk, " \n", german, MUSEUM)
-    done = await until(desk, job, "done")
+    job = await post(shared_desk, " \n", german, "Elstow is a city.")
+    done = await until(shared_desk, job, "done")
     assert (done["documents"]["rejected"], done["documents"]["committed"]) == (2, 1)
-    told = await documents(desk, job, state="rejected")
+    told = await documents(shared_desk, job, state="rejected")
     assert ["empty" in told[0]["error"], "'de'" in told[1]["error"]] == [True, True]
 
 
@@ -250,17 +260,19 @@ async def test_metrics_count_what_became_of_documents(desk: httpx.AsyncClient):
     assert "urbankg_jobs_running 0.0" in told
 
 
-async def test_a_web_page_of_another_origin_cannot_post_a_job(desk: httpx.AsyncClient):
+@shared
+async def test_a_web_page_of_another_origin_cannot_post_a_job(shared_desk: httpx.AsyncClient):
     headers = {**LINES, "origin": "https://evil.example"}
-    assert (await desk.post("/jobs", content=lines(TOWN), headers=headers)).status_code == 403
+    assert (await shared_desk.post("/jobs", content=lines(TOWN), headers=headers)).status_code == 403
 
 
-async def test_a_job_that_does_not_exist_is_told(desk: httpx.AsyncClient):
+@shared
+async def test_a_job_that_does_not_exist_is_told(shared_desk: httpx.AsyncClient):
     for method, path in (
         ("GET", ""), ("GET", "/documents"), ("GET", "/events"), ("HEAD", "/events"), ("POST", "/pause"),
         ("POST", "/resume"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", ""),
     ):  # fmt: skip
-        answer = await desk.request(method, f"/jobs/none{path}")
+        answer = await shared_desk.request(method, f"/jobs/none{path}")
         assert answer.status_code == 404, (method, path)
 
 
