@@ -133,7 +133,10 @@ def methods(
     gold: Annotated[
         Path | None, typer.Option(help="Gold texts as JSON lines; our 72 urban sentences when not given.")
     ] = None,
-    texts: Annotated[bool, typer.Option(help="Whether there is a table of extraction.")] = True,
+    texts: Annotated[bool, typer.Option(help="Whether there are tables of extraction.")] = True,
+    table: Annotated[
+        list[str] | None, typer.Option(help="Of those only this one: k4, u11 or form; may be given again.")
+    ] = None,
     limit: Limit = None,
     seed: Seed = 0,
     price_in: PriceIn = None,
@@ -141,7 +144,7 @@ def methods(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Compare modes and ablations on one model: shots, the pipeline, and the pipeline without its parts."""
+    """Compare groups of prompts, modes and ablations on one model, and parts of a form if it knows forms."""
     from server.language_model import prices_of
     from server.measures.methods import measure_methods
 
@@ -149,7 +152,7 @@ def methods(
     asyncio.run(
         measure_methods(
             settings, out, pairs=pairs or [], gold=gold, texts=texts,
-            limit=limit, seed=seed, prices=prices_of(settings),
+            limit=limit, seed=seed, prices=prices_of(settings), only=table or (),
         )
     )  # fmt: skip
 

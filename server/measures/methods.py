@@ -7,11 +7,12 @@ tasks (U11). The forms of the embedded model have parts of their own to leave ou
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from extractors.errors import EvaluationError
 from extractors.evaluation.completion.modes import ABLATIONS, MODES
 from extractors.evaluation.expenses import expenses_json
 from extractors.evaluation.rte import GoldText, measure, read_gold, result_json
@@ -53,12 +54,11 @@ FORMS: Final[Mapping[str, str]] = {
     "no copying": "form_free",
     "no kinds": "form_untyped",
 }
-TABLES: Final[Mapping[str, Mapping[str, str]]] = {
-    "groups of prompts (K4)": GROUPS_OF_PROMPTS,
-    "modes and ablations (U11)": EXTRACTION,
-    "the form and its parts": FORMS,
+TABLES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "k4": ("groups of prompts (K4)", GROUPS_OF_PROMPTS),
+    "u11": ("modes and ablations (U11)", EXTRACTION),
+    "form": ("the form and its parts", FORMS),
 }
-_TRAINED_ON_FORMS: Final = "the form and its parts"
 
 
 async def measure_methods(
@@ -71,12 +71,17 @@ async def measure_methods(
     limit: int | None,
     seed: int,
     prices: Prices,
+    only: Collection[str] = (),
     model: ChatModel | None = None,
 ) -> None:
     """Run every row on the same texts and pairs, print the tables one by one, and write all down.
 
     Tools are for completion: extraction without them is the same as with them, and no method is run twice.
+    `only` names the tables of extraction that are wanted; else there are all that the model can be asked for.
+    Raises EvaluationError for a name that there is not.
     """
+    if unknown := set(only) - set(TABLES):
+        raise EvaluationError(f"There is no table {min(unknown)!r}. Take one of {', '.join(TABLES)}.")
     out.mkdir(parents=True, exist_ok=True)
     if texts:
         measured: dict[str, Scores] = {}
@@ -84,9 +89,9 @@ async def measure_methods(
         async with empty_graph(settings, model) as services:
             chosen = drawn(read_gold(gold or GOLD), limit, seed)
             run = _Run(services, chosen, out, seed, measured)
-            for title, methods in TABLES.items():
-                if title == _TRAINED_ON_FORMS and services.model.prompt_profile != "compact":
-                    continue
+            can = TABLES if services.model.prompt_profile == "compact" else [*TABLES][:-1]
+            for table in (name for name in TABLES if name in (only or can)):
+                title, methods = TABLES[table]
                 rows = {name: await run.scores(method) for name, method in methods.items()}
                 print_urban(list(rows.items()), prices, title=title)
                 told[title] = {

@@ -232,6 +232,11 @@ async def test_a_model_that_was_trained_on_forms_is_compared_by_their_parts_too(
     assert asked["whole ontology"] > asked["form"] > asked["no kinds"]
     assert tables["modes and ablations (U11)"]["without pipeline"] == forms["form"]
     assert "the form and its parts" in capsys.readouterr().out
+    with pytest.raises(EvaluationError, match="k4, u11, form"):
+        await measure_methods(
+            Settings(), tmp_path / "run", pairs=[], gold=gold, texts=True,
+            limit=None, seed=0, prices=Prices(), only=["u12"], model=FormModel(),
+        )  # fmt: skip
 
 
 async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
