@@ -17,7 +17,9 @@ class Namespace:
     def __getattr__(self, name: str) -> NamedNode:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.term(name.rstrip("_"))
+        # Kept as a member, so that this is not asked again.
+        found = self.__dict__[name] = self.term(name.rstrip("_"))
+        return found
 
     def term(self, name: str) -> NamedNode:
         return NamedNode(self.iri + name)

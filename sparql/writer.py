@@ -602,6 +602,10 @@ class Writer:
     def _plan(self, added: Collection[Triple], removed: Collection[Triple]) -> _Plan:
         if self._deriver is None and self._inferences is None:
             return _Plan()
+        if self._deriver is not None and self._inferences is None:
+            # What is derived depends on these alone, so a plan outlives what the gate takes out of a change.
+            derives_from = self._deriver.derives_from
+            added, removed = [*filter(derives_from, added)], [*filter(derives_from, removed)]
         wanted = (frozenset(added), frozenset(removed))
         if self._planned is None or self._planned[0] != wanted:
             self._forget_plan()
