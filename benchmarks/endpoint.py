@@ -10,6 +10,7 @@ speed of queries over a store with all our system graphs against a plain one. Ex
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
@@ -102,7 +103,8 @@ def _throughput(
         for clients in options.clients:
             found = _in_turns([ours, *peers], one.request, clients, options)
             rates = [m.mb_per_second if one.in_bytes else m.per_second for m in found]
-            ratios = [rates[0] / max(rate, 1e-9) for rate in rates[1:]]
+            # A round may be too short for a single answer.
+            ratios = [rates[0] / rate if rate else math.inf for rate in rates[1:]]
             bar = one.bar if one.bar is not None and clients in one.bar_clients else None
             unit = " MB/s" if one.in_bytes else " /s"
             line = f"{one.name:32}{clients:>7} {rates[0]:>10,.1f}"
