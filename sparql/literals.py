@@ -4,6 +4,7 @@ A geometry that is read but breaks the simple-feature rules is mended where it i
 here, or it is refused too, as the setting says. The literal itself is kept as it was written.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal as OneOf
 
@@ -11,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from geo.errors import GeometryError
 from geo.vocabulary import GEOMETRY_LITERALS
-from sparql.change import Violation
+from sparql.change import Rejection, Statement, Violation
 from sparql.lexical import in_lexical_space
 from sparql.vocabulary import RDF, SH, UKG, XSD
 
@@ -44,6 +45,24 @@ def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> t
             severity=severity,
         ),
     )
+
+
+def sort_out(
+    additions: Iterable[Statement], invalid: InvalidGeometry = "repair"
+) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
+    """Statements whose literals can be read, those whose cannot, and warnings about the former."""
+    sound: list[Statement] = []
+    malformed: list[Rejection] = []
+    repaired: list[Rejection] = []
+    for statement in additions:
+        violations = literal_violations(statement.triple, invalid)
+        if any(violation.blocking for violation in violations):
+            malformed.append(Rejection(statement, violations))
+            continue
+        sound.append(statement)
+        if violations:
+            repaired.append(Rejection(statement, violations))
+    return tuple(sound), malformed, repaired
 
 
 @lru_cache(maxsize=8192)

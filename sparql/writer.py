@@ -12,7 +12,7 @@ from itertools import chain
 from time import perf_counter
 from typing import TypeVar
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+from pyoxigraph import NamedNode, Quad, Triple
 
 from sparql.change import (
     NOTHING,
@@ -28,7 +28,6 @@ from sparql.change import (
 )
 from sparql.errors import (
     InferenceTooLarge,
-    ProtectedGraph,
     ProtectedTriple,
     SparqlError,
     StoreClosing,
@@ -46,11 +45,20 @@ from sparql.inference.materialised import (
     mark,
     remove_all,
 )
-from sparql.literals import InvalidGeometry, literal_violations
+from sparql.literals import InvalidGeometry, sort_out
 from sparql.relation_basis import marks
 from sparql.store import Observer
+from sparql.support import (
+    is_supported,
+    only_asserted,
+    quad_of,
+    refuse_system_graphs,
+    unsupported,
+    withdrawn,
+    withdrawn_quads,
+)
 from sparql.triple_store import TripleStore
-from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
+from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 
 Result = TypeVar("Result")
 _ORIGINS = (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
@@ -201,7 +209,7 @@ class Writer:
             self._take_in_late()
             with self._store.steady():
                 change = build()
-                _check_graphs(change)
+                refuse_system_graphs(change)
                 try:
                     verdict = self._commit(change)
                 finally:
@@ -256,7 +264,7 @@ class Writer:
                     self._view = group
                 else:
                     self._write(group)
-                _check_graphs(change)
+                refuse_system_graphs(change)
                 return self._commit(change)
         except SparqlError as error:
             return error
@@ -336,12 +344,14 @@ class Writer:
         return revision
 
     def _derived_quads(self, triple: Triple) -> list[Quad]:
-        stated = [_quad(triple, ASSERTED)] if self._only_asserted(triple) else []
-        return [*stated, _quad(triple, DERIVED), _quad(triple, DEFAULT)]
+        stated = [quad_of(triple, ASSERTED)] if only_asserted(self._view, triple, self._origins) else []
+        return [*stated, quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
 
     def _underived_quads(self, triples: Collection[Triple]) -> list[Quad]:
-        gone = [_quad(triple, DERIVED) for triple in triples]
-        return gone + [_quad(t, DEFAULT) for t in triples if not self._supported(t, besides=DERIVED)]
+        gone = [quad_of(triple, DERIVED) for triple in triples]
+        return gone + [
+            quad_of(t, DEFAULT) for t in triples if not is_supported(self._view, t, besides=DERIVED)
+        ]
 
     def _finish_bulk(self, *, grown: bool = False) -> int:
         """Derive from the graph as a whole, rebuild the indexes, commit that the bulk load is over.
@@ -475,13 +485,13 @@ class Writer:
     def _commit(self, change: Change) -> Verdict:
         self._view.expect([*(one.triple for one in change.additions), *change.removals])
         if self._inferences is not None:
-            self._leaving = _withdrawn(change)
+            self._leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)
         only_states = change.only_states
         removals = frozenset[Triple]()
         if not only_states:
-            removals = self._effective_removals(change) | self._unsupported(change)
-        sound, malformed, repaired = self._split_malformed(additions)
+            removals = self._effective_removals(change) | unsupported(self._view, change)
+        sound, malformed, repaired = sort_out(additions, self.invalid_geometry)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
         try:
@@ -542,11 +552,11 @@ class Writer:
         if not added and not gone and not record:
             return None
         self._store.expect([*added, *gone])
-        orphans = [t for t in gone if not self._supported(t, besides=ONTOLOGY)]
-        additions = [_quad(t, ONTOLOGY) for t in added]
-        additions += [_quad(t, ASSERTED) for t in added if self._only_asserted(t)]
-        additions += [_quad(t, DEFAULT) for t in added]
-        removals = [_quad(t, ONTOLOGY) for t in gone] + [_quad(t, DEFAULT) for t in orphans]
+        orphans = [t for t in gone if not is_supported(self._view, t, besides=ONTOLOGY)]
+        additions = [quad_of(t, ONTOLOGY) for t in added]
+        additions += [quad_of(t, ASSERTED) for t in added if only_asserted(self._view, t, self._origins)]
+        additions += [quad_of(t, DEFAULT) for t in added]
+        removals = [quad_of(t, ONTOLOGY) for t in gone] + [quad_of(t, DEFAULT) for t in orphans]
         if self._inferences is not None or mark(self._store) is not None:
             come, go = self._follow_ontology(frozenset(added), frozenset(orphans))
             additions += come
@@ -636,11 +646,11 @@ class Writer:
     def _stays(self, triple: Triple) -> bool:
         """Whether a triple is stated by other origins than derivation, after the change under way."""
         origins = (ASSERTED, ONTOLOGY) if triple in self._leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
-        return any(self._view.contains(_quad(triple, graph)) for graph in origins)
+        return any(self._view.contains(quad_of(triple, graph)) for graph in origins)
 
     def _is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds it, and not only because it follows."""
-        return self._view.contains(_quad(triple, DEFAULT)) and not (
+        return self._view.contains(quad_of(triple, DEFAULT)) and not (
             self._inferences is not None and self._inferences.is_inferred(triple)
         )
 
@@ -676,7 +686,7 @@ class Writer:
         if not refused_whole:
             additions += change.graph_additions
             gone += self._there(change.graph_removals)
-            gone += self._withdrawn_quads(change, plan.derived)
+            gone += withdrawn_quads(self._view, change, plan.derived)
         if change.record is not None:
             if isinstance(self._view, Group) and (verdict.warnings or (verdict.rejected and change.partial)):
                 # What it records may rest on what is recorded already, which it reads from the store.
@@ -714,8 +724,12 @@ class Writer:
         self, change: Change, accepted: tuple[Statement, ...], known: tuple[Statement, ...]
     ) -> Verdict:
         """What `_finish` does for a change that only states, when nothing is to be told of it but that."""
-        additions = [_quad(statement.triple, DEFAULT) for statement in accepted]
-        additions += [_quad(one.triple, ASSERTED) for one in known if not self._only_asserted(one.triple)]
+        additions = [quad_of(statement.triple, DEFAULT) for statement in accepted]
+        additions += [
+            quad_of(one.triple, ASSERTED)
+            for one in known
+            if not only_asserted(self._view, one.triple, self._origins)
+        ]
         gone: list[Quad] = []
         told = (*accepted, *known)
         if change.record is not None or change.retract is not None:
@@ -746,19 +760,21 @@ class Writer:
         plan: _Plan,
     ) -> tuple[list[Quad], list[Quad]]:
         self._view.expect([*plan.derived.additions, *plan.derived.removals])
-        additions = [_quad(triple, DEFAULT) for triple in added]
+        additions = [quad_of(triple, DEFAULT) for triple in added]
         if origin is Origin.EXTRACTED:
-            additions += [_quad(triple, EXTRACTED) for triple in added]
+            additions += [quad_of(triple, EXTRACTED) for triple in added]
             for triple in (statement.triple for statement in known):
-                additions += [_quad(triple, ASSERTED)] if self._only_asserted(triple) else []
-                additions.append(_quad(triple, EXTRACTED))
+                additions += (
+                    [quad_of(triple, ASSERTED)] if only_asserted(self._view, triple, self._origins) else []
+                )
+                additions.append(quad_of(triple, EXTRACTED))
         else:
             for triple in (statement.triple for statement in known):
-                if not self._only_asserted(triple):
-                    additions.append(_quad(triple, ASSERTED))
+                if not only_asserted(self._view, triple, self._origins):
+                    additions.append(quad_of(triple, ASSERTED))
         # What is stated in the very change that derives it was stated all the same.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
-        gone = [_quad(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+        gone = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
         come, go = self._followed(plan, stated)
         return additions + come, [quad for quad in (*gone, *go) if self._view.contains(quad)]
 
@@ -767,21 +783,21 @@ class Writer:
         additions: list[Quad] = []
         gone: list[Quad] = []
         for triple in plan.derived.additions:
-            if triple in stated or self._only_asserted(triple):
-                additions.append(_quad(triple, ASSERTED))
-            additions += [_quad(triple, DERIVED), _quad(triple, DEFAULT)]
+            if triple in stated or only_asserted(self._view, triple, self._origins):
+                additions.append(quad_of(triple, ASSERTED))
+            additions += [quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
         for triple in plan.derived.removals:
-            gone.append(_quad(triple, DERIVED))
-            if not self._supported(triple, besides=DERIVED):
-                gone.append(_quad(triple, DEFAULT))
+            gone.append(quad_of(triple, DERIVED))
+            if not is_supported(self._view, triple, besides=DERIVED):
+                gone.append(quad_of(triple, DEFAULT))
         if self._deriver is not None:
             come, go = self._deriver.marked(self._store)
             additions += come
             gone += go
         for triple in plan.inferred.additions:
-            additions += [_quad(triple, INFERRED), _quad(triple, DEFAULT)]
+            additions += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
         for triple in plan.inferred.removals:
-            gone += [_quad(triple, INFERRED), _quad(triple, DEFAULT)]
+            gone += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
         return additions, gone
 
     def _refuse_what_follows(self, inferred: Delta) -> None:
@@ -789,21 +805,6 @@ class Writer:
         for triple in self._told_inferred:
             if triple not in inferred.removals:
                 raise ProtectedTriple(triple, INFERRED)
-
-    def _split_malformed(
-        self, additions: tuple[Statement, ...]
-    ) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
-        """Statements whose literals can be read, those whose cannot, and warnings about the former."""
-        sound, malformed, repaired = [], [], []
-        for statement in additions:
-            violations = literal_violations(statement.triple, self.invalid_geometry)
-            if any(violation.blocking for violation in violations):
-                malformed.append(Rejection(statement, violations))
-                continue
-            sound.append(statement)
-            if violations:
-                repaired.append(Rejection(statement, violations))
-        return tuple(sound), malformed, repaired
 
     def _split_known(
         self, additions: tuple[Statement, ...]
@@ -817,7 +818,7 @@ class Writer:
         new: list[Statement] = []
         known: list[Statement] = []
         for triple, statement in best.items():
-            held = self._view.contains(_quad(triple, DEFAULT))
+            held = self._view.contains(quad_of(triple, DEFAULT))
             if held and self._inferences is not None:
                 # What only followed is new as a statement.
                 held = not self._inferences.is_inferred(triple)
@@ -829,51 +830,17 @@ class Writer:
         removals = frozenset(
             triple
             for triple in change.removals
-            if triple not in added and self._view.contains(_quad(triple, DEFAULT))
+            if triple not in added and self._view.contains(quad_of(triple, DEFAULT))
         )
         for triple in removals:
             for graph in (DERIVED, ONTOLOGY):
-                if self._view.contains(_quad(triple, graph)):
+                if self._view.contains(quad_of(triple, graph)):
                     raise ProtectedTriple(triple, graph)
         if self._inferences is None:
             return removals
         # What only follows goes with that which it follows from, or the change is refused later.
         self._told_inferred = frozenset(t for t in removals if self._inferences.is_inferred(t))
         return removals - self._told_inferred
-
-    def _unsupported(self, change: Change) -> frozenset[Triple]:
-        """The withdrawn triples that only texts supported: they leave the graph."""
-        return frozenset(
-            triple
-            for triple in _withdrawn(change)
-            if self._view.contains(_quad(triple, EXTRACTED))
-            and not self._supported(triple, besides=EXTRACTED)
-        )
-
-    def _withdrawn_quads(self, change: Change, derived: Delta) -> Iterator[Quad]:
-        """What goes of the withdrawn triples that another origin supports too."""
-        for triple in _withdrawn(change):
-            if not self._view.contains(_quad(triple, EXTRACTED)):
-                continue
-            yield _quad(triple, EXTRACTED)
-            asserted = self._view.contains(_quad(triple, ASSERTED))
-            explained = self._view.contains(_quad(triple, ONTOLOGY)) or (
-                self._view.contains(_quad(triple, DERIVED)) and triple not in derived.removals
-            )
-            if asserted and not explained:
-                yield _quad(triple, ASSERTED)
-            elif not asserted and not explained:
-                yield _quad(triple, DEFAULT)
-
-    def _only_asserted(self, triple: Triple) -> bool:
-        """Whether the graph holds it and no origin graph says from where: then it was asserted."""
-        return self._view.contains(_quad(triple, DEFAULT)) and not any(
-            self._view.contains(_quad(triple, graph)) for graph in self._origins
-        )
-
-    def _supported(self, triple: Triple, *, besides: NamedNode) -> bool:
-        origins = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
-        return any(self._view.contains(_quad(triple, graph)) for graph in origins if graph != besides)
 
     def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
         added = [quad for quad in additions if quad.graph_name == DEFAULT]
@@ -883,20 +850,3 @@ class Writer:
                 observer.apply(added, gone)
             for watch in self._watches:
                 watch.note(added, gone)
-
-
-def _withdrawn(change: Change) -> frozenset[Triple]:
-    return change.withdrawals - {statement.triple for statement in change.additions}
-
-
-def _quad(triple: Triple, graph: NamedNode | DefaultGraph) -> Quad:
-    return Quad(triple.subject, triple.predicate, triple.object, graph)
-
-
-def _check_graphs(change: Change) -> None:
-    for quad in (*change.graph_additions, *change.graph_removals):
-        if quad.graph_name in SYSTEM_GRAPHS:
-            raise ProtectedGraph(quad.graph_name)
-    for graph in (*change.graphs_created, *change.graphs_dropped):
-        if graph in SYSTEM_GRAPHS:
-            raise ProtectedGraph(graph)
