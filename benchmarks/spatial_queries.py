@@ -1,10 +1,14 @@
-"""Spatial queries through SPARQL against the same in PostGIS: wall time of the whole answer, in milliseconds.
+"""Spatial queries through SPARQL against the same in PostGIS, and without the index: milliseconds an answer.
 
     python benchmarks/spatial_queries.py [--runs N]
 
 100,000 points and 5,000 areas: filters by a constant area that .1, 1 and 10 percent of the points lie in, the
 ten points nearest to a place, and a join of two variables. The server runs as a process and answers over
-HTTP; PostGIS (left out where it is not installed) over its own protocol. Both must give the same rows.
+HTTP; PostGIS (left out where it is not installed) over its own protocol. Both must give the same rows. Wall
+time of the whole answer, and CPU time of the server with its readers and of the one backend: a query of more
+than a tenth of a second runs at a low priority here, so that its wall time follows what else the machine has
+to do.
+Filters are also asked with optimize=false, once. Two to three minutes on a quiet machine.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +30,7 @@ import shapely
 from peers.answer import Missing
 from peers.postgis import PostGIS, running_postgis
 from pyoxigraph import Literal, Quad, Triple
+from serving.processes import cpu_seconds
 from w3c.server_process import Server, running_server
 
 from sparql.bulk import BulkLoad
@@ -49,21 +55,51 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="runs of each query; the median counts")
     runs = parser.parse_args().runs
     random = numpy.random.default_rng(7)
-    points = shapely.points(random.uniform(0, SIDE, (POINTS, 2)).round(7) + CORNER)
+    points = as_written(shapely.points(random.uniform(0, SIDE, (POINTS, 2)).round(7) + CORNER))
     corners = random.uniform(0, SIDE, (AREAS, 2)).round(7) + CORNER
-    # Read back from what the server is given, so that both have the same corners to the last digit.
-    areas = shapely.from_wkt(
-        shapely.to_wkt(shapely.box(*corners.T, *(corners + 0.004).T), rounding_precision=7)
-    )
+    areas = as_written(shapely.box(*corners.T, *(corners + 0.004).T))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="queries-")))
         fill(folder / "served", points, areas)
         server = stack.enter_context(running_server(folder))
         peer = open_peer(stack, points, areas)
-        print(f"{POINTS:,} points, {AREAS:,} areas; wall ms, median of {runs}; {peer.title if peer else ''}")
+        title = peer.title if peer else ""
+        print(f"{POINTS:,} points, {AREAS:,} areas; wall ms (CPU ms), median of {runs}; {title}")
+        process = json.loads((folder / "served" / "server.json").read_text())["pid"]
+        ours = Timed("ours", partial(cpu_seconds, process))
+        sides = [ours] if peer is None else [ours, Timed("PostGIS", peer.cpu_seconds)]
         for name, sparql, sql in queries():
-            theirs = None if peer is None else partial(count, peer, sql)
-            compare(name, runs, partial(ask, server, sparql), theirs)
+            runners = [partial(ask, server, sparql), *([] if peer is None else [partial(count, peer, sql)])]
+            compare(name, runs, list(zip(sides, runners, strict=True)))
+            if "FILTER" in sparql and "?z" not in sparql:
+                compare("  without the index", 1, [(ours, partial(ask, server, sparql, optimize=False))])
+
+
+def as_written(shapes: numpy.ndarray) -> numpy.ndarray:
+    """Shapes read back from what the server is given: both have the same corners to the last digit."""
+    read: numpy.ndarray = shapely.from_wkt(shapely.to_wkt(shapes, rounding_precision=7))
+    return read
+
+
+@dataclass
+class Timed:
+    """One side of the comparison; `cpu` tells the CPU seconds that it has taken so far."""
+
+    title: str
+    cpu: Callable[[], float]
+    wall_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+    rows: int = 0
+
+    def run(self, answer: Callable[[], int]) -> None:
+        """Ask once."""
+        start, spent = time.perf_counter(), self.cpu()
+        self.rows = answer()
+        self.wall_ms.append((time.perf_counter() - start) * 1e3)
+        self.cpu_ms.append((self.cpu() - spent) * 1e3)
+
+    def __str__(self) -> str:
+        return f"{self.title} {statistics.median(self.wall_ms):9.1f} ({statistics.mean(self.cpu_ms):.1f})"
 
 
 def queries() -> Iterator[tuple[str, str, str]]:
@@ -93,27 +129,27 @@ def queries() -> Iterator[tuple[str, str, str]]:
     )
 
 
-def compare(name: str, runs: int, ours: Callable[[], int], theirs: Callable[[], int] | None) -> None:
-    """Time both in turns and print a line."""
-    times: dict[str, list[float]] = {"ours": [], "peer": []}
-    rows: dict[str, int] = {}
+def compare(name: str, runs: int, sides: Sequence[tuple[Timed, Callable[[], int]]]) -> None:
+    """Time all in turns and print a line; the last number is theirs by ours."""
+    for side, _ in sides:
+        side.wall_ms, side.cpu_ms = [], []
     for _ in range(runs):
-        for who, run in (("ours", ours), ("peer", theirs)):
-            if run is not None:
-                start = time.perf_counter()
-                rows[who] = run()
-                times[who].append((time.perf_counter() - start) * 1e3)
-    line = f"  {name:38} {rows['ours']:7,} rows  ours {statistics.median(times['ours']):9.1f}"
-    if theirs is not None:
-        line += f"  PostGIS {statistics.median(times['peer']):9.1f}"
-        line += "" if rows["ours"] == rows["peer"] else f"  DIFFERS: {rows['peer']:,} rows"
+        for side, answer in sides:
+            side.run(answer)
+    ours, *others = (side for side, _ in sides)
+    line = f"  {name:38} {ours.rows:7,} rows  {ours}"
+    for other in others:
+        ratio = statistics.median(other.wall_ms) / statistics.median(ours.wall_ms)
+        line += f"  {other}  {ratio:.2f} times as fast"
+        line += "" if ours.rows == other.rows else f"  DIFFERS: {other.rows:,} rows"
     print(line, flush=True)
 
 
-def ask(server: Server, text: str) -> int:
+def ask(server: Server, text: str, *, optimize: bool = True) -> int:
     """The number of rows of a query's answer; it is read whole."""
     headers = {"Accept": "application/sparql-results+json", "Cache-Control": "no-cache"}
-    target = "/sparql?" + urlencode({"query": PREFIXES + text, "timeout": "100"})
+    parameters = {"query": PREFIXES + text, "timeout": "100", "optimize": str(optimize).lower()}
+    target = "/sparql?" + urlencode(parameters)
     try:
         answer = server.send("GET", target, headers)
     except TimeoutError:
