@@ -54,7 +54,7 @@ def nearest_text(
     if measured is None:
         return None
     part = parsed.text[query.order[0].expression.start : query.order[0].expression.end]
-    sought = _place(query, query.where, measured)
+    sought = place_of(query, query.where, measured)
     if isinstance(sought, str):
         report.leave(NEAREST, part, sought)
         return None
@@ -111,7 +111,7 @@ def _measured(query: n.Query, where: n.Group) -> n.Expression | None:
     return expression if local_name(expression) in ("distance", "metricDistance") else None
 
 
-def _place(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Binding, BaseGeometry] | str:
+def place_of(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Binding, BaseGeometry] | str:
     """The pattern whose geometry is measured, and the constant that it is measured to; or why not."""
     if query.order[0].descending:
         return "it asks for the furthest"

@@ -1,73 +1,41 @@
 """Queries that the index of geometries answers whole, without a reader: what is where, of which class.
 
-One spatial filter with a constant that the index decides for sure, the patterns from a feature to its
-literal, and classes: all of it is known of the revision, so that nothing is left for the engine to look up. A
-row costs a microsecond so, and some thirty as a candidate that the engine joins and writes.
+One spatial filter with a constant that the index decides for sure, or the nearest to a place; the patterns
+from a feature to its literal; classes: all of it is known of the revision, so that nothing is left for the
+engine to look up. A row costs some microseconds so, and thirty as a candidate that it joins and writes.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import pyoxigraph
-from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions
+from pyoxigraph import Literal
+from shapely.geometry.base import BaseGeometry
 
+from geo import GeoError
 from geo.functions import FUNCTIONS
-from sparql.formats import Format
 from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, times_of
 from sparql.rewriting.candidates import find
-from sparql.rewriting.constants import UnreadableConstant
+from sparql.rewriting.constants import NotConstant, UnreadableConstant, term_of
 from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
+from sparql.rewriting.nearest import place_of
 from sparql.rewriting.parser import ParsedQuery
 from sparql.rewriting.runs import binding_in, runs_of
-from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, recognise
+from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
+from sparql.rewriting.table import Table, Term
 from sparql.syntax import QueryForm
-from sparql.vocabulary import XSD
-
-Term = NamedNode | BlankNode | Literal
 
 # An answer is made in one piece, and nobody else has the interpreter meanwhile.
 _MOST_ROWS: Final = 50_000
 _REMEMBERED: Final = 512
-_encoded: Final[Callable[[str], str]] = json.encoder.encode_basestring
-
-
-@dataclass(frozen=True)
-class Table:
-    """The solutions of a SELECT, each of its variables bound in all of them, by columns of like length."""
-
-    variables: tuple[str, ...]
-    columns: tuple[Sequence[Term], ...]
-
-    def written(self, format_: Format) -> bytes:
-        """The answer in a format of results."""
-        body = self._json()
-        if format_.engine == QueryResultsFormat.JSON:
-            return body
-        results = pyoxigraph.parse_query_results(body, format=QueryResultsFormat.JSON)
-        assert isinstance(results, QuerySolutions)
-        assert isinstance(format_.engine, QueryResultsFormat)
-        written = results.serialize(format=format_.engine)
-        assert written is not None
-        return written
-
-    def _json(self) -> bytes:
-        cells = [
-            [f'"{name}":{_cell(term)}' for term in column]
-            for name, column in zip(self.variables, self.columns, strict=True)
-        ]
-        rows = cells[0] if len(cells) == 1 else map(",".join, zip(*cells, strict=True))
-        bindings = "},{".join(rows)
-        head = json.dumps({"vars": self.variables}, separators=(",", ":"))
-        body = f'{{"head":{head},"results":{{"bindings":[{"{" + bindings + "}" if bindings else ""}]}}}}'
-        return body.encode()
+_MOST_NEAREST: Final = 5000
+_GROWTH: Final = 8
 
 
 @dataclass(frozen=True)
@@ -90,7 +58,7 @@ class Question:
         rows = state.features.solutions(found.keys, revision, times_of(self.anchor, self.classed))
         if rows is None:
             return None
-        columns = [self._column(name, *rows) for name in self.shown]
+        columns = [column_of(self.anchor, name, *rows) for name in self.shown]
         if self.distinct:
             columns = [
                 list(column) for column in zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)
@@ -99,34 +67,118 @@ class Question:
         end = None if self.limit is None else self.offset + self.limit
         return Table(self.shown, tuple(column[self.offset : end] for column in columns))
 
-    def _column(self, name: str, keys: list[Key], features: list[Node]) -> Sequence[Term]:
-        if name == self.anchor.feature:
-            return features
-        return [key[1] if name == self.anchor.binding.variable else key[0] for key in keys]
+
+@dataclass(frozen=True)
+class NearestQuestion:
+    """The features nearest to a constant place, by the distance that `measured` calls."""
+
+    measured: n.Call
+    variable: str
+    place: BaseGeometry
+    anchor: Anchor
+    classed: tuple[n.TriplePattern, ...]
+    shown: tuple[str, ...]
+    offset: int
+    limit: int
+
+    def answer(self, state: GeometryState, revision: int) -> Table | None:
+        """Its solutions at a revision; None where they are not all known.
+
+        The index says which geometries can be among the nearest, the function itself how far each is.
+        """
+        if state.unlisted or state.unreadable or state.empty:
+            # They have no distance, which comes first.
+            return None
+        wanted, times = self.offset + self.limit, times_of(self.anchor, self.classed)
+        count = 4 * wanted + 32
+        while count <= _MOST_NEAREST:
+            near = state.shapes.nearest(self.place, count)
+            if len(near) < count:
+                return None
+            inner = state.features.solutions([key for key, _ in near], revision, times)
+            if inner is None:
+                return None
+            if len(inner[0]) >= wanted:
+                # Distances are the same from both ends to a part in a hundred only.
+                reach = near[-1][1] * 1.05 + 1
+                keys = [key for key, _ in state.shapes.within_distance(self.place, reach)]
+                outer = state.features.solutions(keys, revision, times)
+                return None if outer is None else self._ordered(*outer)
+            count *= _GROWTH
+        return None
+
+    def _ordered(self, keys: list[Key], features: list[Node]) -> Table | None:
+        try:
+            distances = [self._distance(key[1]) for key in keys]
+        except (GeoError, NotConstant, UnreadableConstant):
+            return None
+        order = sorted(range(len(keys)), key=distances.__getitem__)[self.offset : self.offset + self.limit]
+        keys, features = [keys[one] for one in order], [features[one] for one in order]
+        return Table(self.shown, tuple(column_of(self.anchor, name, keys, features) for name in self.shown))
+
+    def _distance(self, literal: Literal) -> float:
+        measured = FUNCTIONS[self.measured.iri](
+            *(
+                literal if one == n.VariableUse(self.variable, one.start, one.end) else term_of(one, {})
+                for one in self.measured.arguments
+            )
+        )
+        if not isinstance(measured, Literal):
+            raise NotConstant
+        return float(measured.value)
 
 
-def question_in(parsed: ParsedQuery, base: str | None) -> Question | None:
+def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) -> list[Term]:
+    """What a variable of an anchor is in solutions given by geometry and feature."""
+    if name == anchor.feature:
+        return list(features)
+    return [key[1] if name == anchor.binding.variable else key[0] for key in keys]
+
+
+def question_in(parsed: ParsedQuery, base: str | None) -> Question | NearestQuestion | None:
     """The question that a query is, if it is one; None for the long way."""
     query = parsed.query
     if query.form is not QueryForm.SELECT or query.where is None or not query.projection:
         return None
-    if query.dataset_clause or query.grouped or query.order or query.values is not None:
+    if query.dataset_clause or query.grouped or query.values is not None:
         return None
     if any(one.expression is not None for one in query.projection):
         return None
     shown = tuple(one.variable for one in query.projection)
-    spatial = _only_filter(query.where)
-    if spatial is None or len(set(shown)) < len(shown):
+    if len(set(shown)) < len(shown):
         return None
-    anchor = _only_anchor(query.where, spatial.operands[0].name)
-    if anchor is None or not set(shown) <= {anchor.feature, anchor.node, anchor.binding.variable}:
+    found = _nearest(query, query.where, shown) if query.order else _filtered(query, query.where, shown)
+    return found if found is not None and _is_valid(parsed.text, base) else None
+
+
+def _filtered(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> Question | None:
+    spatial = _only_filter(where)
+    anchor = None if spatial is None else _only_anchor(where, spatial.operands[0].name, shown)
+    if spatial is None or anchor is None:
         return None
     classed = class_patterns(anchor)
-    if any(one not in anchor.triples and one not in classed for one in anchor.binding.run.triples):
-        return None
-    if not _is_valid(parsed.text, base):
-        return None
     return Question(spatial, anchor, classed, shown, query.distinct, query.offset, query.limit)
+
+
+def _nearest(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> NearestQuestion | None:
+    measured = query.order[0].expression
+    if len(query.order) > 1 or query.distinct or not isinstance(measured, n.Call):
+        return None
+    if local_name(measured) not in ("distance", "metricDistance"):
+        return None
+    if not all(isinstance(one, n.Statement) for one in where.elements):
+        return None
+    sought = place_of(query, where, measured)
+    if isinstance(sought, str) or query.limit is None:
+        return None
+    binding, place = sought
+    anchor = _only_anchor(where, binding.variable, shown)
+    if anchor is None:
+        return None
+    classed = class_patterns(anchor)
+    return NearestQuestion(
+        measured, binding.variable, place, anchor, classed, shown, query.offset, query.limit
+    )
 
 
 def _only_filter(where: n.Group) -> SpatialFilter | None:
@@ -145,10 +197,17 @@ def _only_filter(where: n.Group) -> SpatialFilter | None:
     return spatial
 
 
-def _only_anchor(where: n.Group, variable: str) -> Anchor | None:
+def _only_anchor(where: n.Group, variable: str, shown: tuple[str, ...]) -> Anchor | None:
+    """The anchor of a group that has nothing else but classes, and of whose variables these are."""
     runs = runs_of(where)
     binding = binding_in(runs[0], variable) if len(runs) == 1 else None
-    return None if binding is None else anchor_of(binding)
+    anchor = None if binding is None else anchor_of(binding)
+    if anchor is None or not set(shown) <= {anchor.feature, anchor.node, anchor.binding.variable}:
+        return None
+    classed = class_patterns(anchor)
+    if any(one not in anchor.triples and one not in classed for one in anchor.binding.run.triples):
+        return None
+    return anchor
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -159,16 +218,3 @@ def _is_valid(text: str, base: str | None) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
-
-
-def _cell(term: Term) -> str:
-    if isinstance(term, NamedNode):
-        return f'{{"type":"uri","value":{_encoded(term.value)}}}'
-    if isinstance(term, BlankNode):
-        return f'{{"type":"bnode","value":"{term.value}"}}'
-    value = f'"type":"literal","value":{_encoded(term.value)}'
-    if term.language is not None:
-        return f'{{{value},"xml:lang":"{term.language}"}}'
-    if term.datatype == XSD.string:
-        return f"{{{value}}}"
-    return f'{{{value},"datatype":{_encoded(term.datatype.value)}}}'

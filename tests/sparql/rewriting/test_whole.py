@@ -13,7 +13,7 @@ from geo.functions import FUNCTIONS
 from sparql.formats import RESULT_FORMATS, Format
 from sparql.rewriting.options import Options
 from sparql.rewriting.rewriter import Rewriter
-from sparql.rewriting.whole import Table
+from sparql.rewriting.table import Table
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import DEFAULT, GEO, RDF
 from tests.sparql.rewriting.city import EX, PREFIXES, City, plain_city, wkt
@@ -163,6 +163,36 @@ def test_it_follows_the_store_from_commit_to_commit() -> None:
             rows = Counter(str([str(solution[v]) for v in expected.variables]) for solution in expected)
             assert rows_of(found.body) == rows
     assert answered > 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_nearest_are_those_of_the_engine(seed: int) -> None:
+    chance = random.Random(seed)
+    spread = [
+        quad for n in range(150) for quad in placed(f"p{n}", f"POINT({chance.random()} {chance.random()})")
+    ]
+    parks = [Quad(EX.term(f"p{n}"), RDF.type, EX.Park, DEFAULT) for n in range(0, 150, 3)]
+    city = City([*spread, *parks, *placed("line", "LINESTRING(0.2 0.2, 0.3 0.8)")])
+    answered = 0
+    for _ in range(20):
+        unit = chance.choice(["uom:metre", "<http://qudt.org/vocab/unit/KiloM>"])
+        place = f'"POINT({chance.random()} {chance.random()})"^^geo:wktLiteral'
+        sides = chance.choice([f"?w, {place}", f"{place}, ?w"])
+        kind = chance.choice(["a ex:Park ;", "a ex:Place, ex:Park ;", "", "a ex:Nowhere ;"])
+        query = f"SELECT ?f ?w {{ ?f {kind} geo:hasGeometry/geo:asWKT ?w }} "
+        query += f"ORDER BY geof:distance({sides}, {unit})"
+        query += f" LIMIT {chance.choice([1, 4])} OFFSET {chance.choice([0, 2])}"
+        body = whole(city, query)
+        if body is not None:
+            answered += 1
+            assert rows_of(body) == city.answers(PREFIXES + query), query
+    assert answered > 5
+
+
+def test_the_nearest_of_geometries_without_a_distance_take_the_long_way() -> None:
+    city = City([*placed("a", "POINT(0.1 0.1)"), *placed("b", "POINT EMPTY")])
+    query = 'ORDER BY geof:distance(?w, "POINT(0 0)"^^geo:wktLiteral, uom:metre) LIMIT 1'
+    assert whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} {query}") is None
 
 
 def test_literals_are_written_with_language_and_datatype() -> None:
