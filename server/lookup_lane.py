@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
 
 from server.logs import new_identifier
+from server.percent import field_value
 from server.routes.sparql import EntityTag
 from sparql.errors import RequestError
 from sparql.formats import RESULT_FORMATS, Format
@@ -94,7 +94,7 @@ class LookupLane:
 def _text_of(given: bytes) -> str | None:
     """The value of a form field; None when it is no UTF-8, which the application explains."""
     try:
-        return unquote_to_bytes(given.replace(b"+", b" ")).decode("utf-8")
+        return field_value(given).decode("utf-8")
     except UnicodeDecodeError:
         return None
 

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote_to_bytes
 
 from starlette.responses import JSONResponse
 
 from server.errors import ServerError
 from server.logs import new_identifier
+from server.percent import field_value
 from server.updating import Update, told_of
 from sparql.change import Verdict
 from sparql.group import Outcome
@@ -127,7 +127,7 @@ def _text_of(types: list[bytes], body: bytes) -> str | None:
     if types == [DIRECT_UPDATE.encode()]:
         given = body
     elif types == [FORM.encode()] and body.startswith(_FIELD) and b"&" not in body:
-        given = unquote_to_bytes(body[len(_FIELD) :].replace(b"+", b" "))
+        given = field_value(body[len(_FIELD) :])
     else:
         return None
     try:

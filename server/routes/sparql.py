@@ -323,8 +323,11 @@ class EntityTag:
         named_graphs: Sequence[NamedNode] = (),
         options: str = "",
     ) -> None:
-        default, named = ([graph.value for graph in graphs] for graphs in (default_graphs, named_graphs))
-        content = "\0".join((text, format_.name, *default, "urn:x-and", *named, options))
+        graphs: tuple[str, ...] = ("urn:x-and",)
+        if default_graphs or named_graphs:
+            default, named = ([one.value for one in some] for some in (default_graphs, named_graphs))
+            graphs = (*default, *graphs, *named)
+        content = "\0".join((text, format_.name, *graphs, options))
         self._digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
 
     def at(self, revision: int) -> str:
