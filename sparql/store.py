@@ -22,10 +22,11 @@ from sparql.changes import ChangeLog, Commit
 from sparql.durability import Durability, GroupSync, LogFiles
 from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.exact_update import FUNCTIONS, update_text
+from sparql.graph_reading import GraphReading
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.triple_store import LateCommit
-from sparql.vocabulary import DEFAULT, STATE, UKG, XSD
+from sparql.vocabulary import STATE, UKG, XSD
 
 _STORE = UKG.store
 _REVISION = UKG.revision
@@ -70,7 +71,7 @@ class Follower(Protocol):
         """The store changed in a way that is not told quad by quad."""
 
 
-class EmbeddedStore:
+class EmbeddedStore(GraphReading):
     """An Oxigraph database in `folder`, or in memory when `folder` is None (then without checkpoints).
 
     `durability` says when a commit is acknowledged; with GROUP, call `settle` after it. Raises
@@ -106,13 +107,6 @@ class EmbeddedStore:
         """The number of the last committed change; it only grows."""
         return self._revision
 
-    def match(
-        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
-    ) -> Iterator[Triple]:
-        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
-        for quad in self.match_quads(subject, predicate, object_, DEFAULT):
-            yield quad.triple
-
     def match_quads(
         self,
         subject: Term | None,
@@ -124,10 +118,6 @@ class EmbeddedStore:
         if isinstance(subject, Literal | Triple):
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
-
-    def named(self, graph: NamedNode) -> NamedGraphSource:
-        """One named graph as a source of triples."""
-        return NamedGraphSource(self, graph)
 
     def contains(self, quad: Quad) -> bool:
         return quad in self.graph
@@ -357,33 +347,6 @@ class EmbeddedStore:
         if not newest and self._users.get(path, 0) <= 0:
             self._users.pop(path, None)
             shutil.rmtree(path, ignore_errors=True)
-
-
-class QuadSource(Protocol):
-    """Pattern lookups over named graphs."""
-
-    def match_quads(
-        self,
-        subject: Term | None,
-        predicate: NamedNode | None,
-        object_: Term | None,
-        graph: NamedNode | BlankNode | DefaultGraph | None = None,
-    ) -> Iterator[Quad]: ...
-
-
-@dataclass(frozen=True)
-class NamedGraphSource:
-    """A named graph of the store, read like the default graph."""
-
-    store: QuadSource
-    graph: NamedNode
-
-    def match(
-        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
-    ) -> Iterator[Triple]:
-        """Triples of the graph that fit the pattern; `None` is a wildcard."""
-        for quad in self.store.match_quads(subject, predicate, object_, self.graph):
-            yield quad.triple
 
 
 def stored_revision(graph: pyoxigraph.Store) -> int:

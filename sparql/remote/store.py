@@ -28,6 +28,7 @@ from sparql.errors import (
     RemoteUnreachable,
     StoreUnwritable,
 )
+from sparql.graph_reading import GraphReading
 from sparql.remote.address import RemoteAddress
 from sparql.remote.answers import mending_of_results
 from sparql.remote.commits import Delta, marker, read_marker
@@ -36,15 +37,15 @@ from sparql.remote.graph import RemoteGraph
 from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
 from sparql.source import Term
-from sparql.store import EmbeddedStore, NamedGraphSource
-from sparql.vocabulary import DEFAULT, GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE, UKG
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE, UKG
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)
 _log = logging.getLogger("urbankg.store")
 _SETTLING_PAUSES_S = (0.2, 0.5, 1.0, 2.0)
 
 
-class RemoteStore:
+class RemoteStore(GraphReading):
     """One writer's view of the store at `address`; `local` is the store beside it, in a folder.
 
     After an update whose answer was lost the store is asked what became of it, after each of
@@ -94,13 +95,6 @@ class RemoteStore:
         """The number of this server's last commit; what others write there does not count."""
         return self.local.revision()
 
-    def match(
-        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
-    ) -> Iterator[Triple]:
-        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
-        for quad in self.match_quads(subject, predicate, object_, DEFAULT):
-            yield quad.triple
-
     def match_quads(
         self,
         subject: Term | None,
@@ -112,10 +106,6 @@ class RemoteStore:
         if graph in LOCAL_GRAPHS:
             return self.local.match_quads(subject, predicate, object_, graph)
         return self.graph.quads_for_pattern(subject, predicate, object_, graph)
-
-    def named(self, graph: NamedNode) -> NamedGraphSource:
-        """One named graph as a source of triples."""
-        return NamedGraphSource(self, graph)
 
     def contains(self, quad: Quad) -> bool:
         if quad.graph_name in LOCAL_GRAPHS:

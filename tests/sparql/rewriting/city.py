@@ -11,12 +11,12 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from geo.functions import FUNCTIONS
+from sparql.graph_reading import NamedGraphSource
 from sparql.relations import SpatialRelations
 from sparql.rewriting.options import Options
 from sparql.rewriting.probes import Probe, Row
 from sparql.rewriting.report import Report
 from sparql.rewriting.rewriter import Preparation, Rewriter, drive
-from sparql.store import NamedGraphSource
 from sparql.vocabulary import DEFAULT, DERIVED, GEO, RDF, RDFS, Namespace
 
 EX = Namespace("http://example.org/")
