@@ -228,6 +228,17 @@ async def test_a_setting_judges_batches_at_once_too(tmp_path: Path):
         assert len(answer.json()["rejected"]) == 1
 
 
+def end_of(address: str) -> dict[str, object]:
+    """What is told of a held batch once it waits no longer."""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        found = httpx.get(address, timeout=120).json()
+        if found["status"] != "waiting":
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the batch still waits")
+
+
 def test_killing_the_server_loses_no_held_batch_and_commits_none_twice(tmp_path: Path):
     ontology, shapes = written(tmp_path)
     flags = ("--ontology", str(ontology), "--shapes", str(shapes))
@@ -247,9 +258,7 @@ def test_killing_the_server_loses_no_held_batch_and_commits_none_twice(tmp_path:
         server.kill()
     with RunningServer(tmp_path / "data", *flags, "--config", str(config)) as server:
         for place in places:
-            while (found := httpx.get(server.url + place, timeout=120).json())["status"] == "waiting":
-                time.sleep(0.05)
-            assert found["status"] == "committed", found
+            assert end_of(server.url + place)["status"] == "committed"
         query = f"SELECT (COUNT(*) AS ?n) {{ <{EX}list> <{EX}barred> ?o }}"
         rows = httpx.get(server.url + "/sparql", params={"query": query}, timeout=120).json()
         assert rows["results"]["bindings"][0]["n"]["value"] == "12"
