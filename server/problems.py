@@ -133,6 +133,7 @@ def add_sparql(problems: ProblemMap) -> None:
     add(sparql.RequestError, 400, "Bad request")
     add(sparql.MalformedRequest, 400, "Malformed SPARQL protocol request")
     add(sparql.SyntaxProblem, 400, "SPARQL syntax error", members=_place)
+    add(sparql.UnknownFunction, 400, "No such function")
     add(sparql.NotAcceptable, 406, "Not acceptable", members=lambda error: {"offered": error.offered})
     add(
         sparql.UnsupportedMediaType,

@@ -6,6 +6,7 @@
     ├── RequestError                 the request itself
     │   ├── MalformedRequest         parameters missing, doubled, unreadable
     │   ├── SyntaxProblem            the SPARQL text does not parse (line, column)
+    │   ├── UnknownFunction          the query calls a function that there is not
     │   ├── NotAcceptable            no format the client accepts
     │   ├── UnsupportedMediaType     a body of a type we do not read
     │   ├── RemoteAccessRefused      SERVICE or LOAD
@@ -89,6 +90,18 @@ class SyntaxProblem(RequestError):
         super().__init__(message)
         self.line = line
         self.column = column
+
+
+class UnknownFunction(RequestError):
+    """The query calls a function that is not offered; `like` are the IRIs of some with such a name."""
+
+    def __init__(self, iri: str, like: Sequence[str]) -> None:
+        meant = f" Perhaps <{'> or <'.join(like)}> is meant." if like else ""
+        super().__init__(
+            f"There is no function <{iri}> here.{meant} The service description (GET of the endpoint without "
+            "a query) lists all."
+        )
+        self.like = tuple(like)
 
 
 class NotAcceptable(RequestError):

@@ -34,6 +34,12 @@ _DEFINITIONS: Final[tuple[Definition, ...]] = (
     *properties.DEFINITIONS,
     *tools.DEFINITIONS,
 )
+DEFINITIONS: Final[Mapping[NamedNode, Definition]] = {
+    NamedNode(definition.namespace + name): definition
+    for definition in _DEFINITIONS
+    for name in definition.names
+}
+"""What each function is made of, by its IRI."""
 
 
 class FunctionTable:
@@ -49,9 +55,7 @@ class FunctionTable:
         self._on_unreadable = on_unreadable
         self._invalid: Invalid = invalid
         self.functions: Mapping[NamedNode, Function] = {
-            NamedNode(definition.namespace + name): self._callable(definition)
-            for definition in _DEFINITIONS
-            for name in definition.names
+            iri: self._callable(definition) for iri, definition in DEFINITIONS.items()
         }
         self.aggregates: Mapping[NamedNode, Callable[[], Accumulator]] = {
             NamedNode(GEOF + name): self._aggregate(combine) for name, combine in AGGREGATIONS.items()

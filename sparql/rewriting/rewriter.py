@@ -133,9 +133,10 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
-            from sparql.rewriting.unreadable import warn_of_unreadable
+            from sparql.rewriting.unreadable import warn_of_misuse, warn_of_unreadable
 
             warn_of_unreadable(text, parsed.prologue, report)
+            warn_of_misuse(parsed.query, report)
         text = yield from self._meant(parsed, preparation)
         if text != parsed.text:
             parsed = parse_query(text, preparation.base)

@@ -1,15 +1,24 @@
-"""Geometry literals of a query that cannot be read: told, since what they lead to is silence.
+"""Geometry literals of a query that cannot be read, and calls that no geometry fits: told in a warning.
 
-A function that meets one is an error, and an error in a filter is only a solution that is missing.
+A function that meets one is an error, and an error in a filter is only a solution that is missing. So is one
+of an unknown unit, or with an argument too few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
 
 from pyoxigraph import Literal, NamedNode
+from shapely import GEOSException
 
-from geo import GeometryError, is_geometry_literal, parse_geometry
+from geo import FUNCTIONS, GeoError, GeometryError, is_geometry_literal, parse_geometry
+from geo.errors import ArgumentError, UnitError
+from geo.functions.definitions import Parameter
+from geo.functions.table import DEFINITIONS
+from geo.vocabulary import WKT_LITERAL
+from sparql.rewriting import nodes as n
 from sparql.rewriting.literals import read_string
 from sparql.rewriting.report import Report
 from sparql.syntax import Prologue
@@ -36,3 +45,57 @@ def _geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
                 literal = Literal(value, datatype=NamedNode(iri))
                 if is_geometry_literal(literal):
                     yield literal
+
+
+def warn_of_misuse(query: n.Query, report: Report) -> None:
+    """Add a warning for each call of a geometry function that is an error whatever its variables are."""
+    for call in _calls(query):
+        if call.iri in FUNCTIONS:
+            terms = tuple(one.term if isinstance(one, n.Constant) else None for one in call.arguments)
+            reason = _misuse(call.iri, terms)
+            if reason is not None:
+                name = call.iri.value.rpartition("/")[2]
+                report.warn(f"A call of {name} in the query is unbound whatever it is asked of: {reason}")
+
+
+@lru_cache(maxsize=512)
+def _misuse(function: NamedNode, terms: tuple[NamedNode | Literal | None, ...]) -> str | None:
+    """Why the function is an error for these constants; None stands for what depends on the solution."""
+    definition = DEFINITIONS[function]
+    arguments: list[NamedNode | Literal] = []
+    for position, term in enumerate(terms):
+        kind = definition.parameters[position] if position < len(definition.parameters) else None
+        if term is None and kind not in (None, *_ANY_OF):
+            return None
+        if kind is Parameter.GEOMETRY and isinstance(term, Literal) and not is_geometry_literal(term):
+            return f'{term} is no geometry literal. Write for example "POINT(-73.96 40.8)"^^geo:wktLiteral.'
+        arguments.append(term or _ANY_OF.get(kind, _A_NUMBER))
+    try:
+        FUNCTIONS[function](*arguments)
+    except (ArgumentError, UnitError) as error:
+        return str(error)
+    except (GeoError, GEOSException):
+        return None
+    return None
+
+
+_A_NUMBER: Final = Literal(1)
+_ANY_OF: Final[dict[Parameter | None, Literal]] = {
+    Parameter.GEOMETRY: Literal("POLYGON((0 0, 0 0.001, 0.001 0.001, 0 0))", datatype=WKT_LITERAL),
+    Parameter.NUMBER: _A_NUMBER,
+    Parameter.INTEGER: _A_NUMBER,
+}
+"""Something of each kind that a variable may stand for; units and patterns are no matter of chance."""
+
+
+def _calls(query: n.Query) -> Iterator[n.Call]:
+    expressions: list[n.Expression] = [one.expression for one in query.order]
+    expressions += [one.expression for one in query.projection or () if one.expression is not None]
+    for group in n.groups_of(query.where) if query.where is not None else ():
+        for element in group.elements:
+            if isinstance(element, n.Filter | n.Bind):
+                expressions.append(element.expression)
+            elif isinstance(element, n.SubSelect):
+                expressions += [one.expression for one in element.query.projection or () if one.expression]
+    for expression in expressions:
+        yield from (part for part in n.walk_expressions(expression) if isinstance(part, n.Call))

@@ -7,7 +7,11 @@ import pytest
 from pyoxigraph import Quad
 
 from server import operations
+from server.problem_map import all_problems
 from server.services import Services
+from sparql.errors import UnknownFunction
+from sparql.readers.frames import FrameKind
+from sparql.readers.result import error_of
 from sparql.vocabulary import DEFAULT, GEO
 from tests.server.conftest import select
 from tests.sparql.rewriting.city import EX, PREFIXES, small_city, wkt
@@ -64,6 +68,42 @@ async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client
     assert response.status_code == 200
     assert response.json()["results"]["bindings"] == []
     assert "cannot be read" in response.headers["warning"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("distance(?w, ?w, uom:furlong)", "is no unit known here"),
+        ("area(?w, uom:metre)", "but area is asked for"),
+        ("distance(?w, ?w)", "do not fit"),
+        ('sfWithin(?w, "POINT(1 1)")', "geometry literal"),
+    ],
+)
+async def test_a_call_that_fits_no_geometry_is_told_in_a_header(
+    city: Services, client: httpx.AsyncClient, call: str, said: str
+) -> None:
+    query = PREFIXES + f"SELECT * {{ ?g geo:asWKT ?w BIND(geof:{call} AS ?x) }} LIMIT 1"
+    response = await client.get("/sparql", params={"query": query})
+    assert response.status_code == 200
+    assert said in response.headers["warning"]
+
+
+@pytest.mark.parametrize("call", ["distance(?w, ?w, ?u)", "buffer(?w, ?d, uom:degree)", "relate(?w, ?w, ?p)"])
+async def test_a_call_that_may_fit_is_not_told_of(
+    city: Services, client: httpx.AsyncClient, call: str
+) -> None:
+    query = PREFIXES + f"SELECT * {{ ?g geo:asWKT ?w BIND(geof:{call} AS ?x) }} LIMIT 1"
+    assert "warning" not in (await client.get("/sparql", params={"query": query})).headers
+
+
+def test_an_unknown_function_is_the_fault_of_the_query() -> None:
+    told = (
+        "The custom function <http://www.opengis.net/def/function/geosparql/symdifference> is not supported"
+    )
+    error = error_of(FrameKind.ERROR, {"type": "failed", "message": told})
+    assert isinstance(error, UnknownFunction)
+    assert error.like[0] == "http://www.opengis.net/def/function/geosparql/symDifference"
+    assert all_problems().response(error).status_code == 400
 
 
 async def test_a_syntax_error_is_told_at_its_place_in_the_text_that_was_sent(
