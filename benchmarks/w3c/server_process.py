@@ -36,6 +36,12 @@ class Server:
     """Where a server listens."""
 
     url: str
+    pid: int = 0
+
+    def cpu_s(self) -> float:
+        """Seconds of processor time that its own process has had (Linux)."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def authority(self) -> str:
@@ -79,7 +85,7 @@ def running_server(folder: Path, *, gated: bool = False) -> Iterator[Server]:
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
     try:
-        yield Server(_wait(process, data / "server.json", log))
+        yield Server(_wait(process, data / "server.json", log), process.pid)
     finally:
         process.terminate()
         process.wait(timeout=60)
