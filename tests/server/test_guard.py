@@ -18,6 +18,7 @@ from server.app import create_app
 from server.errors import OpenWritesRefused
 from server.guard import Guard, ScopeDependency, refuse_open_writes
 from server.keys import KeyStore, Scope
+from server.readiness import Readiness
 from server.services import Services, build
 from server.settings import Settings
 from tests.server.conftest import RecordedModel
@@ -182,7 +183,8 @@ async def test_every_route_names_its_scope(services: Services):
 
 def all_routes(services: Services) -> Iterator[APIRoute]:
     for path in sorted(Path(routes.__file__).parent.glob("[a-z]*.py")):
-        for route in import_module(f"server.routes.{path.stem}").router(services).routes:
+        more = (Readiness(services),) if path.stem == "health" else ()
+        for route in import_module(f"server.routes.{path.stem}").router(services, *more).routes:
             assert isinstance(route, APIRoute)
             yield route
 
