@@ -46,7 +46,7 @@ class FormSettings:
     window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
     least_presence: float = 0.4
     least_score: float = 0.1
-    maximum_properties: int = 20
+    maximum_properties: int = 16
     maximum_tokens: int = 96
     kinds: bool = True
     parts: FormParts = field(default_factory=FormParts)
