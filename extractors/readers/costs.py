@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from extractors.readers.reading import Turn
@@ -29,13 +29,8 @@ class Cost:
         )
 
     def json(self) -> dict[str, Any]:
-        """The cost as the trace shows it."""
-        return {
-            "turns": self.turns,
-            "seconds": round(self.seconds, 3),
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-        }
+        """The cost to be shown, with seconds to the millisecond. What is read again is kept by `asdict`."""
+        return {**asdict(self), "seconds": round(self.seconds, 3)}
 
 
 def costs(turns: Iterable[Turn]) -> Mapping[str, Cost]:

@@ -80,9 +80,9 @@ def test_a_benchmark_is_read_in_one_mode_and_the_second_time_asks_nothing(tmp_pa
     ontology, sentences, gold = write(tmp_path)
     files = ["--ontology", str(ontology), "--sentences", str(sentences), "--gold", str(gold)]
     with running(StandIn(answer=OWNED)) as stand_in:
-        evaluate(stand_in, tmp_path, *files, "--concurrency", "1")
+        first = evaluate(stand_in, tmp_path, *files, "--concurrency", "1")
         asked = len(stand_in.requests)
-        evaluate(stand_in, tmp_path, *files, "--concurrency", "1")
+        assert evaluate(stand_in, tmp_path, *files, "--concurrency", "1") == first
         assert len(stand_in.requests) == asked
     predictions = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
     assert json.loads(predictions[0]) == {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,8 @@ class RunFolder:
         trace = {
             "id": answer.identifier,
             "error": answer.error,
-            "stages": {stage: cost.json() for stage, cost in answer.stages.items()},
+            # Exact: a run that goes on reports what one that was never broken off does.
+            "stages": {stage: asdict(cost) for stage, cost in answer.stages.items()},
             "turns": [turn_json(turn) for turn in turns],
         }
         triples = [{"sub": f.subject, "rel": f.relation, "obj": f.object} for f in answer.facts]

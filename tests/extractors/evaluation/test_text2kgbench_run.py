@@ -35,6 +35,7 @@ class ByHeart:
     down_at: str | None = None
     broken_at: str | None = None
     slow_at: tuple[str, ...] = ()
+    seconds: float = 0.5
     asked: list[str] = field(default_factory=list)
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
@@ -43,7 +44,7 @@ class ByHeart:
         if window_text in self.slow_at:
             raise ModelTimeout("slow: allow more time")
         self.asked.append(window_text)
-        reply = Reply("\ud83d", "stop", 10, 5, 0.5, "by heart", None)
+        reply = Reply("\ud83d", "stop", 10, 5, self.seconds, "by heart", None)
         turn = Turn("triples", "by-heart@1", (Message("user", window_text),), reply, None)
         failure = ModelReplyError("nothing usable", "") if window_text == self.broken_at else None
         said = [] if failure else KNOWN.get(window_text, [])
@@ -78,6 +79,17 @@ async def test_a_run_writes_the_benchmarks_format_and_its_scores(
         "cost": 0.04,
         "currency": "EUR",
     }
+
+
+async def test_a_run_read_again_reports_what_it_did_to_the_last_digit(
+    tests: list[TestSet], tmp_path: Path
+) -> None:
+    first = await read_all(tests, ByHeart(seconds=0.00049), RunFolder(tmp_path / "run", SETTINGS))
+    again = await read_all(tests, ByHeart(), RunFolder(tmp_path / "run", SETTINGS))
+    assert again == first
+    told = result_json(score(tests, [again], seed=1), Prices(None, None, "EUR"))
+    assert told["thousand_texts"]["seconds"] == 0.5
+    assert told["stages"]["triples"]["seconds"] == 0.001
 
 
 async def test_a_run_that_ended_goes_on_and_asks_no_sentence_again(
