@@ -14,13 +14,14 @@ from extractors.calibration import Calibration
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
 from extractors.cleaning import check_text, readable
 from extractors.grounding import GroundedText
+from extractors.interpretation import Said, Synonyms, no_synonym
 from extractors.linking import Labels, Linker
 from extractors.methods import FAST, OPEN, Method
 from extractors.minting import Minter
 from extractors.models.chat import ChatModel
 from extractors.readers import Reader, Reading, Turn, open_reader
 from extractors.settings import ExtractionSettings, ProfileSettings
-from extractors.statements import Said, StatementBuilder, Synonyms, no_synonym
+from extractors.statements import StatementBuilder
 from extractors.windows import Span, Window, windows
 from ontology.schema import Schema
 

@@ -7,19 +7,14 @@ looked up, read or found in the text stays in the statement as words, with the p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Literal as OneOf
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode
 
 from extractors.calibration import Calibration
 from extractors.candidates import (
-    HEDGED,
-    HELD,
     IMPLIED_KIND,
-    LOW_CONFIDENCE,
     NOT_IN_TEXT,
     NOTHING_STANDS,
     RDF_TYPE,
@@ -28,93 +23,39 @@ from extractors.candidates import (
     UNKNOWN_TERM,
     UNREADABLE_VALUE,
     VALUE_FOR_ENTITY,
-    WRONG_CLASS,
     Candidate,
     Entity,
     Problem,
     Proposal,
 )
-from extractors.coreference import Antecedents, is_anaphor
+from extractors.doubts import Doubts
 from extractors.entities import (
     Mentioned,
     Name,
     Names,
     alias_properties,
-    is_name,
     name_key,
     short_forms,
-    without_whereabouts,
 )
-from extractors.grounding import Grounded, GroundedText
+from extractors.grounding import GroundedText
 from extractors.implied_kinds import Implied, Link, implied_kinds
-from extractors.linking import Fit, Linker
+from extractors.interpretation import Interpretation, Interpreter, Said, Synonyms, no_synonym
+from extractors.linking import Linker
 from extractors.minting import Minter
-from extractors.prompting import IS_A
-from extractors.relation_words import Ends, RelationWords
-from extractors.reply import ReplyTriple
 from extractors.rivals import Claim, overruled
 from extractors.unreadable import Unreadable
 from extractors.values import datatype_of, looks_like_value, read_value
 from extractors.windows import Span
 from ontology.schema import Schema
-from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+from ontology.terms import PropertyKind
 
-__all__ = ["Said", "StatementBuilder", "Synonyms", "no_synonym"]
+__all__ = ["StatementBuilder"]
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
-_AFTER_HEAD = re.compile(
-    r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
-)
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
 
 
-Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
-"""The term of the ontology that people said a word means; None for a word that nobody spoke of."""
-
-_NOTHING = NamedNode("urn:nothing")
-
-
-def no_synonym(kind: str, words: str) -> NamedNode | None:
-    """Nobody has said anything of any word."""
-    return None
-
-
-@lru_cache(maxsize=4)
-def _relation_words(schema: Schema) -> RelationWords:
-    return RelationWords(schema)
-
-
 _Key = tuple[NamedNode, NamedNode, NamedNode | Literal]
-
-
-@dataclass(frozen=True)
-class Said:
-    """A triple as the model wrote it, and the window of the text that it was shown.
-
-    `score` is the model's raw score where the triple's confidence was made a probability.
-    """
-
-    triple: ReplyTriple
-    window: Span
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation.
-
-    `grounded` is where the model's own words stand. Where they are "it" or "the hall" and the text makes
-    plain what is meant, `said` has the name instead, which stands at `subject_name` or `object_name`.
-    """
-
-    said: Said
-    is_type: bool
-    type: OntologyClass | None
-    property: OntologyProperty | None
-    names_object: bool
-    grounded: Grounded
-    subject_name: Span | None
-    object_name: Span | None
 
 
 class StatementBuilder:
@@ -140,20 +81,16 @@ class StatementBuilder:
         self._linker = linker
         self._minter = minter
         self._language = language
-        self._minimum_confidence = minimum_confidence
-        self._calibration = calibration
-        self._held = held
-        self._synonyms = synonyms
+        self._interpreter = Interpreter(text, schema, linker, calibration=calibration, synonyms=synonyms)
+        self._doubts = Doubts(schema, linker, minimum_confidence, held)
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        calibrated = [self._bare(self._calibrated(one)) for one in said]
-        kinds = self._kinds(calibrated)
-        readings = self._resolved([self._read(one, kinds) for one in calibrated])
+        readings = self._interpreter.interpret(said)
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}
-        sources: dict[_Key, _Reading] = {}
+        sources: dict[_Key, Interpretation] = {}
         mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
         for reading in readings:
             candidate = self._candidate(reading, names)
@@ -173,19 +110,19 @@ class StatementBuilder:
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
 
-    def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, _Reading]) -> None:
+    def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, Interpretation]) -> None:
         """Keep back what the same words say less likely than something else."""
         claims = [
             Claim(
                 key,
                 (key[0], key[2] if reading.names_object else name_key(reading.said.triple.object)),
-                reading.property,
+                reading.relation,
                 _quote(candidates[key]),
                 len(self._text.occurrences(reading.said.triple.object)),
                 reading.said.score or candidates[key].confidence or 0.0,
             )
             for key, reading in sources.items()
-            if reading.property is not None and not candidates[key].problems
+            if reading.relation is not None and not candidates[key].problems
         ]
         for key, rather in overruled(claims, self._schema).items():
             message = (
@@ -197,7 +134,7 @@ class StatementBuilder:
     def _imply_kinds(
         self,
         candidates: dict[_Key, Candidate],
-        sources: Mapping[_Key, _Reading],
+        sources: Mapping[_Key, Interpretation],
         names: Collection[tuple[Name, Collection[Span]]],
     ) -> None:
         """Give new names of no kind the one that follows from what is said of them."""
@@ -206,7 +143,7 @@ class StatementBuilder:
         for key, candidate in candidates.items():
             if candidate.problems or key[1] == RDFS_LABEL:
                 continue
-            term, value = sources[key].property, key[2]
+            term, value = sources[key].relation, key[2]
             if key[1] == RDF_TYPE and isinstance(value, NamedNode):
                 known[key[0]] = known.get(key[0], frozenset()) | {value}
             elif term is not None:
@@ -219,7 +156,7 @@ class StatementBuilder:
                 candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
 
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
-        kind, relation = self._class_labels([implied.kind]), implied.link.property.label
+        kind, relation = self._doubts.class_labels([implied.kind]), implied.link.property.label
         message = (
             f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
         )
@@ -233,119 +170,12 @@ class StatementBuilder:
             doubts=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
         )
 
-    def _calibrated(self, said: Said) -> Said:
-        """The same with a probability in the place of the raw score, where a calibration is there."""
-        raw = said.triple.confidence
-        if self._calibration is None or raw is None:
-            return said
-        sure = replace(said.triple, confidence=self._calibration.probability(raw))
-        return replace(said, triple=sure, score=raw)
-
-    def _bare(self, said: Said) -> Said:
-        """The same with the subject's name alone, where the model copied with it where it stands."""
-        return replace(said, triple=replace(said.triple, subject=self._name_alone(said.triple.subject)))
-
-    def _name_alone(self, name: str) -> str:
-        return name if self._linker.labels.exact(name) else without_whereabouts(name)
-
-    def _resolved(self, readings: Sequence[_Reading]) -> Sequence[_Reading]:
-        """The readings with names for the pronouns and descriptions that plainly stand for one."""
-        if not any(is_anaphor(w) for r in readings for w in (r.said.triple.subject, r.said.triple.object)):
-            return readings
-        named: dict[str, list[NamedNode]] = {}
-        for reading in readings:
-            triple = reading.said.triple
-            if is_name(triple.subject) and not looks_like_value(triple.subject):
-                named.setdefault(triple.subject, []).extend([reading.type.iri] if reading.type else [])
-            if reading.names_object and is_name(triple.object) and not looks_like_value(triple.object):
-                named.setdefault(triple.object, [])
-        antecedents = Antecedents(self._text, self._linker, named)
-        return [self._with_antecedents(reading, antecedents) for reading in readings]
-
-    def _with_antecedents(self, reading: _Reading, antecedents: Antecedents) -> _Reading:
-        triple, term, grounded = reading.said.triple, reading.property, reading.grounded
-        if grounded.subject is not None and is_anaphor(triple.subject):
-            domains = frozenset({reading.type.iri}) if reading.type else term.domains if term else frozenset()
-            meant = antecedents.of(triple.subject, grounded.subject, domains)
-            if meant is not None:
-                triple = replace(triple, subject=self._text.evidence(meant).quote)
-                reading = replace(reading, subject_name=meant)
-        if reading.names_object and grounded.object is not None and is_anaphor(triple.object):
-            meant = antecedents.of(triple.object, grounded.object, term.ranges if term else frozenset())
-            if meant is not None:
-                triple = replace(triple, object=self._text.evidence(meant).quote)
-                reading = replace(reading, object_name=meant)
-        return replace(reading, said=replace(reading.said, triple=triple))
-
-    def _kinds(self, said: Iterable[Said]) -> Mapping[str, frozenset[NamedNode]]:
-        """The classes that "is a" gives each name in this text."""
-        found: dict[str, frozenset[NamedNode]] = {}
-        for one in said:
-            kind = self._class(one.triple.object) if one.triple.relation.casefold() == IS_A else None
-            if kind is not None:
-                key = name_key(one.triple.subject)
-                found[key] = found.get(key, frozenset()) | {kind.iri}
-        return found
-
-    def _classes_of(self, name: str, kinds: Mapping[str, frozenset[NamedNode]]) -> frozenset[NamedNode]:
-        """What is known of a name: what this text says it is, else what the graph knows of its bearers."""
-        said = kinds.get(name_key(name))
-        if said:
-            return said
-        return frozenset(c for entry in self._linker.labels.exact(name) for c in entry.classes)
-
-    def _read(self, said: Said, kinds: Mapping[str, frozenset[NamedNode]]) -> _Reading:
-        triple = said.triple
-        grounded = self._text.ground(triple.subject, triple.object, said.window)
-        if triple.relation.casefold() == IS_A:
-            kind = self._class(triple.object)
-            return _Reading(said, True, kind, None, False, grounded, grounded.subject, grounded.object)
-        classes = self._classes_of(triple.object, kinds)
-        ends = Ends(
-            self._classes_of(triple.subject, kinds), classes, not classes and looks_like_value(triple.object)
-        )
-        relations = _relation_words(self._schema)
-        found = relations.read(triple.relation, ends, self._linker.fit)
-        if found is None:
-            accepted = self._schema.properties.get(self._synonyms("property", triple.relation) or _NOTHING)
-            found = relations.accepted(accepted, ends, self._linker.fit) if accepted is not None else None
-        if found is not None and found.swapped:
-            triple = replace(triple, subject=triple.object, object=triple.subject)
-            grounded = replace(grounded, subject=grounded.object, object=grounded.subject)
-        if found is not None and triple.confidence is not None:
-            triple = replace(triple, confidence=triple.confidence * found.score)
-        term = found.property if found is not None else None
-        wants_entity = term is not None and term.kind is PropertyKind.OBJECT
-        is_value = wants_entity and looks_like_value(triple.object)
-        names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
-        if names_object and (name := self._name_alone(triple.object)) != triple.object:
-            triple = replace(triple, object=name)
-            grounded = self._text.ground(triple.subject, name, said.window)
-        said = replace(said, triple=triple)
-        return _Reading(said, False, None, term, names_object, grounded, grounded.subject, grounded.object)
-
-    def _class(self, words: str) -> OntologyClass | None:
-        """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
-        accepted = self._synonyms("class", words)
-        if accepted is not None and accepted in self._schema.classes:
-            return self._schema.classes[accepted]
-        whole = self._schema.find_class(words)
-        after = _AFTER_HEAD.search(words)
-        if after is None or after.start() == 0:
-            return whole
-        if whole is not None:
-            folded = words.casefold()
-            for label in (whole.label, *whole.alternative_labels):
-                if _AFTER_HEAD.search(label) and label.casefold() in folded:
-                    return whole  # "house of worship": the class's own name goes on behind the head
-        return self._schema.find_class(words[: after.start()])
-
-    def _mentioned(self, readings: Iterable[_Reading]) -> Mapping[str, Mentioned]:
+    def _mentioned(self, readings: Iterable[Interpretation]) -> Mapping[str, Mentioned]:
         found: dict[str, Mentioned] = {}
         aliases = alias_properties(self._schema)
         called: dict[str, str] = {}
         for reading in readings:
-            triple, term = reading.said.triple, reading.property
+            triple, term = reading.said.triple, reading.relation
             subject = found.setdefault(name_key(triple.subject), Mentioned(triple.subject))
             said = (reading.type.iri,) if reading.type and reading.type.iri not in subject.said else ()
             expected = subject.expected or (term.domains if term else frozenset())
@@ -358,8 +188,8 @@ class StatementBuilder:
         called = {**short_forms(found, self._text), **called}
         return {key: replace(mention, alias_of=called.get(key)) for key, mention in found.items()}
 
-    def _candidate(self, reading: _Reading, names: Names) -> Candidate:
-        triple, term, grounded = reading.said.triple, reading.property, reading.grounded
+    def _candidate(self, reading: Interpretation, names: Names) -> Candidate:
+        triple, term, grounded = reading.said.triple, reading.relation, reading.grounded
         subject = names[triple.subject]
         problems = list(subject.problems)
         if subject.new and looks_like_value(triple.subject):
@@ -369,15 +199,15 @@ class StatementBuilder:
         problems += found
         if reading.is_type:
             predicate = RDF_TYPE
-            problems += self._other_kind(subject, triple.subject, reading.type)
+            problems += self._doubts.other_kind(subject, triple.subject, reading.type)
         elif term is not None:
             predicate = term.iri
-            problems += self._misfit(subject, triple.subject, term.domains, term)
+            problems += self._doubts.misfit(subject, triple.subject, term.domains, term)
         else:
             predicate = self._minter.term(triple.relation)
             message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
             problems.append(Problem(UNKNOWN_TERM, message, predicate))
-        problems += self._doubts(reading, grounded, subject)
+        problems += self._doubts.of_triple(reading, subject)
         return Candidate(
             subject.iri,
             predicate,
@@ -391,10 +221,10 @@ class StatementBuilder:
                 for end, span in (("subject", grounded.subject), ("object", grounded.object))
                 if span is None
             ),
-            self._proposal(reading, subject) if _is_unknown(reading) else None,
+            self._proposal(reading, subject) if reading.is_unknown else None,
         )
 
-    def _proposal(self, reading: _Reading, subject: Name) -> Proposal:
+    def _proposal(self, reading: Interpretation, subject: Name) -> Proposal:
         """What this use tells of a word that the ontology does not know."""
         triple = reading.said.triple
         known = tuple(c for c in subject.classes if c in self._schema.classes)
@@ -413,8 +243,8 @@ class StatementBuilder:
             triple.object,
         )
 
-    def _object(self, reading: _Reading, names: Names) -> tuple[NamedNode | Literal, Sequence[Problem]]:
-        words, term = reading.said.triple.object, reading.property
+    def _object(self, reading: Interpretation, names: Names) -> tuple[NamedNode | Literal, Sequence[Problem]]:
+        words, term = reading.said.triple.object, reading.relation
         if reading.object_name is not None:
             words = " ".join(self._text.evidence(reading.object_name).quote.split())
         plain = Literal(words)
@@ -427,7 +257,7 @@ class StatementBuilder:
             return plain, ()
         if reading.names_object:
             name = names[reading.said.triple.object]
-            return name.iri, [*name.problems, *self._misfit(name, words, term.ranges, term)]
+            return name.iri, [*name.problems, *self._doubts.misfit(name, words, term.ranges, term)]
         if term.kind is PropertyKind.OBJECT:
             message = f'"{words}" is a value, and "{term.label}" leads to something with a name.'
             return plain, [Problem(VALUE_FOR_ENTITY, message, term.iri, plain)]
@@ -436,58 +266,7 @@ class StatementBuilder:
             return plain, [Problem(UNREADABLE_VALUE, read.reason, term.iri, plain)]
         return read, ()
 
-    def _misfit(
-        self, name: Name, words: str, expected: frozenset[NamedNode], term: OntologyProperty
-    ) -> Iterable[Problem]:
-        """Doubt a known entity of an impossible class; what a new one is said to be is for the gate."""
-        if not name.new and name.classes and self._linker.fit(name.classes, expected) is Fit.DISJOINT:
-            have, want = (self._class_labels(classes) for classes in (name.classes, expected))
-            message = f'"{words}" is a {have}, and "{term.label}" asks for a {want} in its place.'
-            yield Problem(WRONG_CLASS, message, term.iri, name.iri)
-
-    def _class_labels(self, classes: Iterable[NamedNode]) -> str:
-        known = self._schema.classes
-        return " or ".join(sorted(known[iri].label if iri in known else iri.value for iri in classes))
-
-    def _doubts(self, reading: _Reading, grounded: Grounded, subject: Name) -> Iterable[Problem]:
-        triple = reading.said.triple
-        # The text seldom says what kind of thing a name stands for: the model may choose a class for it.
-        classified = (
-            reading.type is not None
-            and _is_label(reading.type, triple.object)
-            and (subject.new or self._is_of(subject, reading.type))
-        )
-        for words, span in ((triple.subject, grounded.subject), (triple.object, grounded.object)):
-            if span is None and not (classified and words is triple.object):
-                yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
-        if grounded.cue is not None:
-            message = f'The text says it with "{grounded.cue}": denied, planned or supposed is not stated.'
-            yield Problem(HEDGED, message, value=Literal(grounded.cue))
-        if self._held:
-            message = "It was extracted in the open mode, where a person decides about every statement."
-            yield Problem(HELD, message)
-        if triple.confidence is not None and triple.confidence < self._minimum_confidence:
-            message = (
-                f"The model's confidence {triple.confidence:.2f} is below {self._minimum_confidence:.2f}."
-            )
-            yield Problem(LOW_CONFIDENCE, message)
-
-    def _other_kind(self, name: Name, words: str, kind: OntologyClass | None) -> Iterable[Problem]:
-        """Doubt that something known is of a kind that has nothing to do with what it is known as."""
-        if kind is None or name.new or not name.classes:
-            return
-        above = self._schema.superclasses(kind.iri)
-        if not any(c in above or kind.iri in self._schema.superclasses(c) for c in name.classes):
-            known = self._class_labels(name.classes)
-            message = (
-                f'"{words}" is known as a {known}; that it is also a {kind.label} is for a person to say.'
-            )
-            yield Problem(WRONG_CLASS, message, RDF_TYPE, kind.iri)
-
-    def _is_of(self, name: Name, kind: OntologyClass) -> bool:
-        return any(kind.iri in self._schema.superclasses(class_) for class_ in name.classes)
-
-    def _named(self, reading: _Reading, names: Names) -> Iterable[tuple[Name, str, Span | None]]:
+    def _named(self, reading: Interpretation, names: Names) -> Iterable[tuple[Name, str, Span | None]]:
         triple = reading.said.triple
         yield names[triple.subject], triple.subject, reading.subject_name
         if reading.names_object:
@@ -524,14 +303,6 @@ class StatementBuilder:
 
 def _quote(candidate: Candidate) -> str:
     return candidate.evidence.quote if candidate.evidence else ""
-
-
-def _is_unknown(reading: _Reading) -> bool:
-    return reading.type is None if reading.is_type else reading.property is None
-
-
-def _is_label(term: OntologyClass, words: str) -> bool:
-    return name_key(words) in {name_key(label) for label in (term.label, *term.alternative_labels)}
 
 
 def _merged(old: Candidate | None, new: Candidate) -> Candidate:
