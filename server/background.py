@@ -1,13 +1,29 @@
-"""Long work that no request waits for: one piece after the other, on a thread of its own, told of openly."""
+"""Work that no request waits for: long pieces one after the other on a thread, and tasks beside a block."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 _log = logging.getLogger("urbankg.background")
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None] | None) -> AsyncIterator[None]:
+    """Let this run while the block does, and end it with the block; None: nothing."""
+    task = asyncio.create_task(work) if work is not None else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 class Background:

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+from server.background import beside
 from server.services import Services
 
 _log = logging.getLogger("urbankg.rules")
@@ -13,14 +14,8 @@ _log = logging.getLogger("urbankg.rules")
 @asynccontextmanager
 async def following(services: Services) -> AsyncIterator[None]:
     """Look at the files every `watch_files_s` seconds while the block runs; 0: never."""
-    task = asyncio.create_task(_follow(services)) if services.settings.watch_files_s > 0 else None
-    try:
+    async with beside(_follow(services) if services.settings.watch_files_s > 0 else None):
         yield
-    finally:
-        if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 async def _follow(services: Services) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from extractors.errors import ModelError
 from extractors.models import ChatModel, Message, MeteredModel, open_model
 from extractors.models.accounting import Call, Prices, account
+from server.background import beside
 from server.deferred_model import DeferredModel
 from server.metrics import Metrics
 from server.settings import Settings
@@ -132,14 +132,8 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
 @asynccontextmanager
 async def meeting(services: Services) -> AsyncIterator[None]:
     """Meet a model server in the background while the block runs, so that its state is known early."""
-    task = asyncio.create_task(_meet(services.model)) if services.settings.model_url else None
-    try:
+    async with beside(_meet(services.model) if services.settings.model_url else None):
         yield
-    finally:
-        if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 async def _meet(model: MeteredModel) -> None:

@@ -6,15 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from server.errors import JobUnknown, TooManyListeners
+from server.event_stream import RETRY, STILL_HERE, event, waiting
 from server.jobs.job import FINISHED, Job, JobDocument
 from server.jobs.store import JobStore
 from server.watching import Draining
 
 _MOST_LISTENERS = 64
-_HEARTBEAT_S = 15.0
 _DOCUMENTS_A_PIECE = 200
 
 
@@ -46,35 +45,31 @@ class Progressions:
 
     async def _events(self, job: Job, known: int, *, fresh: bool) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        stop_listening = self._store.listen(partial(_set_from_thread, loop, ready))
-        leaving = asyncio.create_task(self._draining.wait())
         self._listeners += 1
         try:
-            yield b"retry: 2000\n\n"
-            if fresh:
-                yield _told(job)
-            while not leaving.done():
-                ready.clear()
-                try:
-                    documents, job = await loop.run_in_executor(self._thread, self._next, job, known)
-                except JobUnknown:
-                    # Somebody made the server forget it.
-                    return
-                whole = len(documents) < _DOCUMENTS_A_PIECE
-                if documents or job.sequence > known:
-                    yield b"".join(_document(one) for one in documents)
-                    # The job as it is counts what is yet to be told; its number says how far this goes.
-                    known = job.sequence if whole else documents[-1].changed
-                    yield _told(job, known)
-                elif job.state in FINISHED:
-                    return
-                elif not await _any_of(ready, leaving):
-                    yield b": still here\n\n"
+            async with waiting(self._store.listen, self._draining) as waits:
+                yield RETRY
+                if fresh:
+                    yield _told(job)
+                while not waits.over:
+                    waits.look_now()
+                    try:
+                        documents, job = await loop.run_in_executor(self._thread, self._next, job, known)
+                    except JobUnknown:
+                        # Somebody made the server forget it.
+                        return
+                    whole = len(documents) < _DOCUMENTS_A_PIECE
+                    if documents or job.sequence > known:
+                        yield b"".join(_document(one) for one in documents)
+                        # The job as it is counts what is yet to be told; its number says how far this goes.
+                        known = job.sequence if whole else documents[-1].changed
+                        yield _told(job, known)
+                    elif job.state in FINISHED:
+                        return
+                    elif not await waits.news():
+                        yield STILL_HERE
         finally:
             self._listeners -= 1
-            stop_listening()
-            leaving.cancel()
 
     def _next(self, job: Job, known: int) -> tuple[list[JobDocument], Job]:
         # In this order: what changes in between is told the next time.
@@ -95,21 +90,4 @@ def _document(document: JobDocument) -> bytes:
 
 
 def _event(name: str, number: int, data: object) -> bytes:
-    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"id: {number}\nevent: {name}\ndata: {line}\n\n".encode()
-
-
-def _set_from_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    loop.call_soon_threadsafe(event.set)
-
-
-async def _any_of(ready: asyncio.Event, leaving: asyncio.Task[None]) -> bool:
-    """Wait for either; False when neither came for a while."""
-    waiting = asyncio.create_task(ready.wait())
-    try:
-        done, _ = await asyncio.wait(
-            (waiting, leaving), timeout=_HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
-        )
-    finally:
-        waiting.cancel()
-    return bool(done)
+    return event(name, json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), number)

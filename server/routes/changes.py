@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Depends, Header, Query
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from server.errors import TooManyListeners
+from server.event_stream import RETRY, STILL_HERE, event, waiting
 from server.guard import Guard
 from server.keys import Scope
 from server.watching import Draining
@@ -24,7 +24,6 @@ from sparql.negotiation import MediaType, choose
 _LINES = MediaType("application/x-ndjson", ("application/jsonl", "application/json"))
 _EVENTS = MediaType("text/event-stream")
 _MOST_LISTENERS = 64
-_HEARTBEAT_S = 15.0
 _HEADERS = {"Cache-Control": "no-store", "Vary": "Accept", "X-Accel-Buffering": "no"}
 _FORMS = {one.media_type: {"schema": {"type": "string"}} for one in (_LINES, _EVENTS)}
 
@@ -101,52 +100,26 @@ class Feed:
 
     async def _events(self, reader: ChangeReader) -> AsyncIterator[bytes]:
         """Server-sent events (HTML, 9.2): the revision as the identifier, a comment now and then."""
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        stop_listening = self._log.listen(partial(_set_from_thread, loop, ready))
-        leaving = asyncio.create_task(self._draining.wait())
         self._listeners += 1
         try:
-            yield b"retry: 2000\n\n"
-            while not leaving.done():
-                ready.clear()
-                try:
-                    lines = await self._next(reader)
-                except ChangesForgotten as error:
-                    yield _event("forgotten", json.dumps({"oldest": error.oldest}).encode())
-                    return
-                if lines:
-                    yield b"".join(_event("change", line.rstrip(), _revision(line)) for line in lines)
-                elif not await _any_of(ready, leaving):
-                    yield b": still here\n\n"
+            async with waiting(self._log.listen, self._draining) as waits:
+                yield RETRY
+                while not waits.over:
+                    waits.look_now()
+                    try:
+                        lines = await self._next(reader)
+                    except ChangesForgotten as error:
+                        yield event("forgotten", json.dumps({"oldest": error.oldest}).encode())
+                        return
+                    if lines:
+                        yield b"".join(event("change", line.rstrip(), _revision(line)) for line in lines)
+                    elif not await waits.news():
+                        yield STILL_HERE
         finally:
             self._listeners -= 1
-            stop_listening()
-            leaving.cancel()
 
     async def _next(self, reader: ChangeReader) -> Sequence[bytes]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, reader.next_lines)
-
-
-def _set_from_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    loop.call_soon_threadsafe(event.set)
-
-
-async def _any_of(ready: asyncio.Event, leaving: asyncio.Task[None]) -> bool:
-    """Wait for either; False when neither came for a while."""
-    waiting = asyncio.create_task(ready.wait())
-    try:
-        done, _ = await asyncio.wait(
-            (waiting, leaving), timeout=_HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
-        )
-    finally:
-        waiting.cancel()
-    return bool(done)
-
-
-def _event(name: str, data: bytes, identifier: int | None = None) -> bytes:
-    told = b"" if identifier is None else b"id: %d\n" % identifier
-    return told + b"event: %s\ndata: %s\n\n" % (name.encode(), data)
 
 
 def _revision(line: bytes) -> int:

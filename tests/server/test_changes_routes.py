@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import httpx
 import pytest
 import pytest_asyncio
-import uvicorn
 
 from ontology import Schema
 from server.app import create_app
@@ -17,6 +15,7 @@ from server.services import Services, build
 from server.settings import Settings
 from shapes.gate import ShapesGate
 from tests.server.conftest import RecordedModel
+from tests.server.listening import listening
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EVENTS = {"accept": "text/event-stream"}
@@ -42,18 +41,12 @@ async def running(
 ) -> AsyncIterator[Running]:
     settings = Settings(data=tmp_path_factory.mktemp("feed") / "data", readers=1)
     services = build(settings, model=RecordedModel(), schema=schema, gate=gate)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(create_app(services), log_config=None))
-        serving = asyncio.create_task(server.serve([listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=url, timeout=120) as client:
-            await services.opened()
-            yield Running(services, client)
-        server.should_exit = True
-        await serving
+    async with (
+        listening(create_app(services)) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,
+    ):
+        await services.opened()
+        yield Running(services, client)
 
 
 async def next_event(lines: AsyncIterator[str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
@@ -24,6 +23,7 @@ from sparql.nesting import rdf_depth, size_of
 from sparql.shallow import ShallowFile
 from sparql.syntax import Kind
 from sparql.tokens import read_tokens
+from tests.server.listening import listening
 from tests.server.running_server import RunningServer
 
 LIMITS = TextLimits(Settings(max_query_chars=200_000, max_query_depth=100))
@@ -224,14 +224,8 @@ async def port(tmp_path: Path) -> AsyncIterator[int]:
         await PlainTextResponse(str(size))(scope, receive, send)
 
     protocol = limited_protocol(Settings(max_header_bytes=8192, client_timeout_s=1.2))
-    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    await task
+    async with listening(app, http=protocol, lifespan="off") as port:
+        yield port
 
 
 async def talk(port: int, *pieces: bytes | float) -> bytes:

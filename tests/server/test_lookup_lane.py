@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-import uvicorn
 from pyoxigraph import Literal, NamedNode, Quad
 
 from server.app import create_app
@@ -19,6 +18,7 @@ from server.lookup_lane import LookupLane
 from server.patience import limited_protocol
 from server.services import Services
 from sparql.store import EmbeddedStore
+from tests.server.listening import listening
 
 LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
 
@@ -44,15 +44,8 @@ def lane(services: Services) -> Counted:
 @pytest.fixture
 async def port(services: Services, lane: Counted) -> AsyncIterator[int]:
     protocol = limited_protocol(services.settings, lane)
-    app = create_app(services)
-    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    await task
+    async with listening(create_app(services), http=protocol, lifespan="off") as port:
+        yield port
 
 
 @pytest.fixture

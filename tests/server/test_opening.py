@@ -90,6 +90,17 @@ async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_
         assert services.is_open
 
 
+def imported_with(modules: str) -> set[str]:
+    """All that is imported when these are, in a process of their own."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"import {modules}, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(told.stdout.split())
+
+
 def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_need():
     heavy = {
         "numpy",
@@ -101,13 +112,7 @@ def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_
         "extractors.pipeline",
         "sparql.ask.service",
     }
-    told = subprocess.run(
-        [sys.executable, "-c", "import server.cli, sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not heavy & set(told.stdout.split())
+    assert not heavy & imported_with("server.cli")
 
 
 def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
@@ -131,13 +136,7 @@ def test_a_server_imports_what_answers_and_writes_first():
         "server.cli",
         "sparql.rewriting.parser",
     }
-    told = subprocess.run(
-        [sys.executable, "-c", "import server.serve_command, server.serving, sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not later & set(told.stdout.split())
+    assert not later & imported_with("server.serve_command, server.serving")
 
 
 async def test_what_the_framework_answers_waits_until_it_is_there(

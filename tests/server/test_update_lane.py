@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-import uvicorn
 
 from server.app import create_app
 from server.keys import Scope
@@ -17,6 +16,7 @@ from server.logs import set_up_logs
 from server.patience import limited_protocol
 from server.services import Services
 from server.update_lane import UpdateLane
+from tests.server.listening import listening
 from tests.server.workshop import PREFIX
 
 FORM = "application/x-www-form-urlencoded"
@@ -44,15 +44,8 @@ def lane(shop: Services) -> Counted:
 @pytest.fixture
 async def port(shop: Services, lane: Counted) -> AsyncIterator[int]:
     protocol = limited_protocol(shop.settings, None, lane)
-    app = create_app(shop)
-    config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    await task
+    async with listening(create_app(shop), http=protocol, lifespan="off") as port:
+        yield port
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 
 from ontology import Schema
 from server.app import create_app
@@ -17,6 +15,7 @@ from server.settings import Settings
 from shapes.gate import ShapesGate
 from tests.server.jobs.answering import AnsweringModel
 from tests.server.jobs.conftest import PATIENCE_S, post, until
+from tests.server.listening import listening
 
 TOWNS = [f"Town{letter} is a city." for letter in "abcdefgh"]
 Event = tuple[str, int, dict]
@@ -29,17 +28,11 @@ async def line(
     """A server on a port, and a client of it."""
     settings = Settings(data=tmp_path / "data", readers=1, job_concurrency=1)
     services = build(settings, model=frames, schema=schema, gate=gate)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(create_app(services), log_config=None))
-        serving = asyncio.create_task(server.serve([listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=url, timeout=120) as client:
-            yield services, client
-        server.should_exit = True
-        await serving
+    async with (
+        listening(create_app(services)) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,
+    ):
+        yield services, client
 
 
 async def events(response: httpx.Response) -> AsyncIterator[Event]:
