@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Mapping
 from functools import lru_cache
+from heapq import nsmallest
 from math import ceil
-from operator import itemgetter
+from typing import Final
+
+import numpy
+from numpy.typing import NDArray
 
 __all__ = ["TrigramIndex"]
+
+Numbers = NDArray[numpy.uint64]
+_NUMBER: Final = numpy.dtype("L")
+_EMPTY: Final = array("L")
+_LOOK: Final = 500
+"""So many entries are read through in about the time of a look at what is known, however little that is."""
 
 
 @lru_cache(maxsize=10_000)
@@ -27,11 +35,12 @@ class TrigramIndex:
 
     Keys below `floor` are not found: that lets a query read only its rarest trigrams' lists, since a
     key that shares none of those cannot reach the floor. Removed keys leave holes that are swept when
-    they outnumber the keys.
+    they outnumber the keys. `read` counts the entries of lists that were read through, for tests.
     """
 
     def __init__(self, floor: float = 0.4) -> None:
         self.floor = floor
+        self.read = 0
         self._keys: list[str | None] = []
         self._number: dict[str, int] = {}
         self._sizes = array("L")
@@ -58,6 +67,7 @@ class TrigramIndex:
         if number is None:
             return
         self._keys[number] = None
+        self._sizes[number] = 0
         if len(self._keys) > 2 * len(self._number) + 1000:
             self._sweep()
 
@@ -65,67 +75,58 @@ class TrigramIndex:
         """Return at most `limit` keys with their similarity, best first, ties in alphabetical order.
 
         The lists of rare trigrams are read first. A key in none of them can share at most the trigrams that
-        are left, so the long lists stay unread where enough keys are known to be more like the query.
+        are left, so the long lists are not read where enough keys are known to be more like the query.
         """
         grams = _trigrams(key)
         if not key or limit < 1:
             return []
+        count = len(grams)
         # dice >= f needs shared >= f * |Q| / (2 - f), as the key holds at least the shared ones
-        needed = max(1, ceil(self.floor * len(grams) / (2 - self.floor)))
-        lists = sorted((self._lists.get(gram, array("L")) for gram in grams), key=len)
-        last = len(lists) - needed
-        seen: Counter[int] = Counter()
-        scores: dict[int, tuple[float, str]] = {}
+        needed = max(1, ceil(self.floor * count / (2 - self.floor)))
+        lists = sorted((numpy.frombuffer(self._lists.get(gram, _EMPTY), _NUMBER) for gram in grams), key=len)
+        last = count - needed
+        read = 0
         for position, numbers in enumerate(lists[: last + 1]):
-            seen.update(numbers)
-            unread = len(lists) - position - 1
-            if position < last and len(lists[position + 1]) <= len(seen):
+            read += len(numbers)
+            unread = lists[position + 1 :]
+            if position < last and len(unread[0]) <= max(read, _LOOK):
                 # What follows costs no more than another look at what is known.
                 continue
-            best = self._best(grams, seen, unread, limit, scores)
-            if position == last or (len(best) == limit and best[-1][1] > 2 * unread / (len(grams) + unread)):
+            self.read += read
+            # What is in none of the lists that were read cannot be more like the query than this.
+            beyond = 2 * len(unread) / (count + len(unread)) if position < last else 0.0
+            best = self._best(count, lists[: position + 1], unread, limit, beyond)
+            if position == last or len(best) == limit:
                 return best
         return []
 
     def _best(
-        self,
-        grams: frozenset[str],
-        seen: Mapping[int, int],
-        unread: int,
-        limit: int,
-        scores: dict[int, tuple[float, str]],
+        self, count: int, read: list[Numbers], unread: list[Numbers], limit: int, beyond: float
     ) -> list[tuple[str, float]]:
-        """Score candidates from the most hopeful on, until none left can enter the best `limit`.
+        """The best of the keys that are in a list that was read, if they are more similar than `beyond`."""
+        numbers, shared = numpy.unique(numpy.concatenate(read), return_counts=True)
+        sizes = numpy.frombuffer(self._sizes, _NUMBER)[numbers]
+        hopes = 2 * (shared + len(unread)) / (count + sizes)
+        hopeful = numpy.flatnonzero((sizes > 0) & (hopes >= self.floor) & (hopes > beyond))
+        if beyond and len(hopeful) < limit:
+            return []
+        numbers, shared, sizes = numbers[hopeful], shared[hopeful], sizes[hopeful]
+        for one in unread:
+            # The numbers of a list stand in order.
+            places = one.searchsorted(numbers)
+            places[places == len(one)] = 0
+            shared += one[places] == numbers
+        scores = 2 * shared / (count + sizes)
+        taken = numpy.flatnonzero((scores >= self.floor) & (scores > beyond))
+        if len(taken) > limit:
+            taken = taken[scores[taken] >= numpy.partition(scores[taken], -limit)[-limit]]
+        ranked = zip((-scores[taken]).tolist(), map(self._key, numbers[taken].tolist()), strict=True)
+        return [(key, -score) for score, key in nsmallest(limit, ranked)]
 
-        `seen` counts the trigrams that a key is known to share; `scores` keeps what was worked out.
-        """
-        bar, sizes, count = self.floor, self._sizes, len(grams)
-        if len(scores) >= limit:
-            bar = max(bar, -sorted(scores.values())[limit - 1][0])
-        hopes = [
-            (hope, number)
-            for number, shared in seen.items()
-            if (hope := 2 * (shared + unread) / (count + sizes[number])) >= bar
-        ]
-        hopes.sort(reverse=True)
-        for hope, number in hopes:
-            if hope < bar:
-                break
-            if number in scores:
-                continue
-            key = self._keys[number]
-            if key is None:
-                continue
-            theirs = _trigrams(key)
-            score = 2 * len(grams & theirs) / (count + len(theirs))
-            if score >= bar:
-                scores[number] = (-score, key)
-                if len(scores) >= 4 * limit:
-                    kept = sorted(scores.items(), key=itemgetter(1))[:limit]
-                    scores.clear()
-                    scores.update(kept)
-                    bar = -kept[-1][1][0]
-        return [(key, -score) for score, key in sorted(scores.values())[:limit]]
+    def _key(self, number: int) -> str:
+        key = self._keys[number]
+        assert key is not None
+        return key
 
     def _sweep(self) -> None:
         keys = list(self._number)

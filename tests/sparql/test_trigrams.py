@@ -45,25 +45,5 @@ def test_names_that_differ_in_a_number_alone_do_not_all_have_to_be_read():
     index = TrigramIndex(FLOOR)
     for number in range(3000):
         index.add(f"museum {number}")
-    read: list[int] = []
-
-    class Watched(dict[str, object]):
-        def get(self, key: str, default: object = None) -> object:
-            found = super().get(key, default)
-            return _Counted(found, read)  # type: ignore[arg-type]
-
-    index._lists = Watched(index._lists)  # type: ignore[assignment]
     assert index.similar("museum 1234", 5)[0] == ("museum 1234", 1.0)
-    assert sum(read) < 3000
-
-
-class _Counted(list[int]):
-    """A list that says how long it is when it is read through."""
-
-    def __init__(self, numbers: list[int], read: list[int]) -> None:
-        super().__init__(numbers)
-        self._read = read
-
-    def __iter__(self):
-        self._read.append(len(self))
-        return super().__iter__()
+    assert 0 < index.read < 3000
