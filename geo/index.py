@@ -5,8 +5,9 @@ comparing boxes; a full delta becomes a tree; trees of like size are merged into
 few, and an insert costs the same on average in an index of ten thousand and of a million features.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
 import numpy
@@ -27,6 +28,7 @@ Shapes = NDArray[numpy.object_]
 _DELTA: Final = 1000
 # A tree is merged with the one before it when that one is less than this many times larger.
 _MERGE_RATIO: Final = 4
+_RELATED_TOGETHER: Final = 1000
 _FIRST_RADIUS_M: Final = 200.0
 _DC: Final = code_of(RCC8.DC)
 
@@ -102,17 +104,24 @@ class FeatureIndex(Generic[Key]):
 
     def insert(self, key: Key, geometry: BaseGeometry) -> None:
         """Add a feature. Raises MissingFeatureError where the key is there already (use replace)."""
-        if key in self._places:
-            raise MissingFeatureError(
-                f"{key} is in the index already. Use replace to give it another geometry."
-            )
-        delta, position = self._delta, len(self._delta.keys)
-        delta.keys.append(key)
-        delta.shapes[position] = _copy(geometry)
-        delta.boxes[position] = geometry.bounds
-        self._places[key] = (delta, position)
-        if position + 1 == _DELTA:
-            self._flush()
+        self.insert_all([(key, geometry)])
+
+    def insert_all(self, features: Sequence[tuple[Key, BaseGeometry]]) -> None:
+        """Add several features, which takes less than one by one. Raises as `insert`."""
+        shapes = _copies(_array([geometry for _, geometry in features]))
+        boxes = shapely.bounds(shapes)
+        for (key, _), shape, box in zip(features, shapes, boxes, strict=True):
+            if key in self._places:
+                raise MissingFeatureError(
+                    f"{key} is in the index already. Use replace to give it another geometry."
+                )
+            delta, position = self._delta, len(self._delta.keys)
+            delta.keys.append(key)
+            delta.shapes[position] = shape
+            delta.boxes[position] = box
+            self._places[key] = (delta, position)
+            if position + 1 == _DELTA:
+                self._flush()
 
     def remove(self, key: Key) -> None:
         """Take a feature out. Raises MissingFeatureError where it is not there."""
@@ -154,6 +163,33 @@ class FeatureIndex(Generic[Key]):
         left = _array([_copy(geometry)])
         codes = classify_pairs(left, shapes, first, numpy.arange(len(keys)), self.tolerance_m)
         return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
+
+    def relations_among(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Key, RCC8]]:
+        """As `relations_of` for many features of the index at once: each with what it is related to."""
+        waiting = iter(keys)
+        while part := list(islice(waiting, _RELATED_TOGETHER)):
+            places = [self._places[key] for key in part]
+            yield from self._related(part, _array([held.shapes[position] for held, position in places]))
+
+    def _related(self, keys: list[Key], shapes: Shapes) -> Iterator[tuple[Key, Key, RCC8]]:
+        boxes = grown_boxes(shapes, self.tolerance_m) if self.tolerance_m else shapes
+        left: list[int] = []
+        others: list[Key] = []
+        found: list[Shapes] = []
+        for place, key in enumerate(keys):
+            near, there = self._candidates(boxes[place], key)
+            left += [place] * len(near)
+            others += near
+            found.append(there)
+        if not others:
+            return
+        self.pairs_related += len(others)
+        first = numpy.array(left, dtype=numpy.intp)
+        right = numpy.concatenate(found)
+        codes = classify_pairs(shapes, right, first, numpy.arange(len(others)), self.tolerance_m)
+        for place, other, code in zip(left, others, codes.tolist(), strict=True):
+            if code != _DC:
+                yield keys[place], other, CODES[code]
 
     def relate_all(self) -> Iterator[tuple[Key, Key, RCC8]]:
         """Every pair of features that are not disconnected, once, and how the first relates."""
@@ -242,7 +278,7 @@ class FeatureIndex(Generic[Key]):
             keys.append(key)
             shapes.append(geometry)
         if keys:
-            self._add_tree(keys, shapely.from_wkb(shapely.to_wkb(_array(shapes))))
+            self._add_tree(keys, _copies(_array(shapes)))
 
     def _flush(self) -> None:
         """Turn the delta into a tree, and merge trees that have come to be of like size."""
@@ -282,3 +318,9 @@ def _copy(geometry: BaseGeometry) -> BaseGeometry:
     """A geometry of our own, which may be prepared without another thread noticing."""
     copy: BaseGeometry = shapely.from_wkb(shapely.to_wkb(geometry))
     return copy
+
+
+def _copies(shapes: Shapes) -> Shapes:
+    """The same of several."""
+    copies: Shapes = shapely.from_wkb(shapely.to_wkb(shapes))
+    return copies

@@ -5,7 +5,7 @@ both directions (GeoSPARQL 1.1, 10.4). A change of a geometry retracts every rel
 and relates it anew against the index: the cost follows the feature's neighbours, not the graph.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
@@ -15,7 +15,7 @@ from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.relation_basis import Quads, marked
-from sparql.source import Overlay, Term, TripleSource
+from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
@@ -24,6 +24,7 @@ Key = tuple[Node, Node]
 _BULK_SHARE = 4
 """From one changed feature in so many on, all pairs are related in one sweep instead of one by one."""
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
+_RELATIONS = frozenset(_RELATION.values())
 
 
 class SpatialRelations:
@@ -60,19 +61,20 @@ class SpatialRelations:
     ) -> Delta:
         """The relations that come and go with a change; the index already shows it, until `undo`."""
         self._undo = []
-        after = Overlay(before, additions, removals)
+        before, added = KnownAbsent(before), TripleIndex(additions)
+        after = Overlay(before, added, removals)
         changed = {}
-        for feature in self._affected(before, after, (*additions, *removals)):
+        for feature in self._affected(Overlay(before, added), (*additions, *removals)):
             geometries = _geometries(after, feature)
             if geometries != self._keys.get(feature, {}):
                 changed[feature] = geometries
         if not changed:
             return Delta()
         self._first = not self._keys
-        for feature, geometries in changed.items():
-            self._undo.append((feature, self._keys.get(feature, {})))
-            self._set(feature, geometries)
-        old = {triple for feature in changed for triple in _stored_relations(derived, feature)}
+        self._undo = [(feature, self._keys.get(feature, {})) for feature in changed]
+        self._set_all(changed)
+        # What had no geometry has no relations.
+        old = {t for feature, had in self._undo if had for t in _stored_relations(derived, feature)}
         bulk = len(changed) * _BULK_SHARE >= len(self._keys)
         new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))
@@ -95,8 +97,7 @@ class SpatialRelations:
 
     def undo(self) -> None:
         """Take the last plan back out of the index."""
-        for feature, geometries in reversed(self._undo):
-            self._set(feature, geometries)
+        self._set_all(dict(self._undo))
         self._undo = []
 
     def keep(self) -> None:
@@ -111,33 +112,29 @@ class SpatialRelations:
         """The same as `geometry_of`, or what a source beside the graph says of a feature it lacks."""
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
 
-    def _affected(
-        self, before: TripleSource, after: TripleSource, triples: Iterable[Triple]
-    ) -> dict[Node, None]:
+    def _affected(self, either: TripleSource, triples: Iterable[Triple]) -> dict[Node, None]:
+        """The features whose geometry these triples may change; `either` is before and after together."""
         features: dict[Node, None] = {}
         for triple in triples:
             if triple.predicate in HAS_GEOMETRY:
                 features[_node(triple.subject)] = None
             elif triple.predicate in SERIALIZATIONS:
-                for source in (before, after):
-                    for predicate in HAS_GEOMETRY:
-                        for owner in source.match(None, predicate, triple.subject):
-                            features[_node(owner.subject)] = None
+                for predicate in HAS_GEOMETRY:
+                    for owner in either.match(None, predicate, triple.subject):
+                        features[_node(owner.subject)] = None
         return features
 
-    def _set(self, feature: Node, geometries: dict[Key, BaseGeometry]) -> None:
-        for key in self._keys.pop(feature, {}):
-            self.index.remove(key)
-        for key, geometry in geometries.items():
-            self.index.insert(key, geometry)
-        if geometries:
-            self._keys[feature] = geometries
+    def _set_all(self, changed: Mapping[Node, dict[Key, BaseGeometry]]) -> None:
+        for feature in changed:
+            for key in self._keys.pop(feature, {}):
+                self.index.remove(key)
+        self.index.insert_all([item for geometries in changed.values() for item in geometries.items()])
+        self._keys.update((feature, geometries) for feature, geometries in changed.items() if geometries)
 
     def _relations_of(self, features: Iterable[Node]) -> Iterator[Triple]:
-        for feature in features:
-            for key, geometry in self._keys.get(feature, {}).items():
-                for (other, _), relation in self.index.relations_of(geometry, exclude=key):
-                    yield from both_ways(feature, relation, other)
+        keys = [key for feature in features for key in self._keys.get(feature, {})]
+        for (feature, _), (other, _), relation in self.index.relations_among(keys):
+            yield from both_ways(feature, relation, other)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
         """The same for many features at once: every pair of the index is related, once."""
@@ -190,9 +187,9 @@ def both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:
 
 
 def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
-    for predicate in _RELATION.values():
-        yield from source.match(feature, predicate, None)
-        yield from source.match(None, predicate, feature)
+    for triple in (*source.match(feature, None, None), *source.match(None, None, feature)):
+        if triple.predicate in _RELATIONS:
+            yield triple
 
 
 def _geometries(source: TripleSource, feature: Node) -> dict[Key, BaseGeometry]:
