@@ -3,7 +3,7 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -220,7 +220,8 @@ class Intake:
             self._support_names(submission)
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
-            refused = self._decided(batch, Whence.of(run))
+            known = self._review.with_items(batch.statements)
+            refused = self._decided(batch, known, Whence.of(run))
 
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
@@ -232,7 +233,13 @@ class Intake:
                 if ending is not None:
                     yield from ending.gone()
 
-            record = RunRecord(run, batch.supports, self._review.record, self._review.outdated, more)
+            record = RunRecord(
+                run,
+                batch.supports,
+                partial(self._review.record, among=known),
+                partial(self._review.outdated, among=known),
+                more,
+            )
             bounded = hold is not None
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
@@ -267,11 +274,14 @@ class Intake:
                     batch.statements[triple] = Statement(triple)
                     batch.supports[triple] = support
 
-    def _decided(self, batch: Batch, whence: Whence) -> dict[Triple, tuple[Violation, ...]]:
+    def _decided(
+        self, batch: Batch, known: Collection[Triple], whence: Whence
+    ) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.
 
-        What a person accepted from this text is not held up again by what extraction found wrong with it;
-        what a person rejected stays out, wherever it comes from. Asked under the writer's lock.
+        `known` are those that the review queue has items of. What a person accepted from this text is not
+        held up again by what extraction found wrong with it; what a person rejected stays out, wherever it
+        comes from. Asked under the writer's lock.
         """
         refused = {
             triple: reasons
@@ -279,7 +289,7 @@ class Intake:
             if not self._review.accepted_by_person(triple, whence)
         }
         for triple in batch.statements:
-            rejected = self._review.rejected_item(triple)
+            rejected = self._review.rejected_item(triple) if triple in known else None
             if rejected is not None and triple not in refused and not self._review.is_stated(triple):
                 refused[triple] = (rejected_before(triple, self._review.get(rejected)),)
         return refused

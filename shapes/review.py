@@ -5,7 +5,7 @@ The same statement from the same text is one item, however often it comes, and o
 is not asked about again wherever it comes from: such a repetition is only counted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -52,10 +52,19 @@ class ReviewQueue:
 
     # What a verdict adds and takes away. Both are asked with the writer's lock held, before the commit.
 
-    def record(self, verdict: Verdict, run: Run, supports: Mapping[Triple, Support]) -> Iterator[Quad]:
-        """The quads of new items, and of new facts about items that were there."""
+    def record(
+        self,
+        verdict: Verdict,
+        run: Run,
+        supports: Mapping[Triple, Support],
+        among: Collection[Triple] | None = None,
+    ) -> Iterator[Quad]:
+        """The quads of new items, and of new facts about items that were there.
+
+        `among` are those of its statements that have items (`with_items`), where that is known.
+        """
         whence = Whence.of(run)
-        for item in self._settled(verdict, whence):
+        for item in self._settled(verdict, whence, among):
             yield review_quad(item, UKG.status, State.SUPERSEDED.node)
         rejections = (*verdict.rejected, *verdict.warnings)
         names = _names(verdict)
@@ -63,10 +72,10 @@ class ReviewQueue:
             support = supports.get(rejection.statement.triple, Support())
             yield from self.note(rejection, whence, support, names=names)
 
-    def outdated(self, verdict: Verdict, run: Run) -> Iterator[Quad]:
-        """The quads that these facts replace."""
+    def outdated(self, verdict: Verdict, run: Run, among: Collection[Triple] | None = None) -> Iterator[Quad]:
+        """The quads that these facts replace; `among` as in `record`."""
         whence = Whence.of(run)
-        for item in self._settled(verdict, whence):
+        for item in self._settled(verdict, whence, among):
             yield review_quad(item, UKG.status, State.OPEN.node)
         for rejection in (*verdict.rejected, *verdict.warnings):
             yield from self.forget_reasons(rejection, whence)
@@ -108,6 +117,14 @@ class ReviewQueue:
     def exists(self, item: NamedNode) -> bool:
         """Whether there is such an item."""
         return any(True for _ in self._store.match_quads(item, RDF.reifies, None, REVIEW))
+
+    def with_items(self, triples: Iterable[Triple]) -> frozenset[Triple]:
+        """Those of these statements that have an item, from whichever text."""
+        return frozenset(
+            triple
+            for triple in triples
+            if any(True for _ in self._store.match_quads(None, RDF.reifies, triple, REVIEW))
+        )
 
     def is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds a statement."""
@@ -259,10 +276,14 @@ class ReviewQueue:
     def _is_undecided(self, item: NamedNode) -> bool:
         return self.state(item) in (State.OPEN, State.SUPERSEDED)
 
-    def _settled(self, verdict: Verdict, whence: Whence) -> Iterator[NamedNode]:
+    def _settled(
+        self, verdict: Verdict, whence: Whence, among: Collection[Triple] | None
+    ) -> Iterator[NamedNode]:
         """The open items whose statement conforms this time."""
         warned = {warning.statement.triple for warning in verdict.warnings}
         for statement in verdict.accepted:
+            if among is not None and statement.triple not in among:
+                continue
             item = item_iri(statement.triple, whence)
             known = statement.triple not in warned and self.exists(item)
             if known and self.state(item) is State.OPEN and not self._was_warned(item):

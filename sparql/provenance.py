@@ -96,18 +96,13 @@ def run_quads(run: Run) -> Iterator[Quad]:
             yield _quad(document.iri, DCTERMS.source, Literal(document.source))
 
 
-def support_quads(run: Run, triple: Triple, support: Support) -> Iterator[Quad]:
-    """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and on what words."""
-    yield from evidence_quads(run.iri, triple, support)
-
-
 def evidence_iri(run: NamedNode, triple: Triple) -> NamedNode:
     """The reifier of a statement in a run; the same one however often it is asked for."""
     return RECORD.term("evidence/" + digest(run.value.rpartition("/")[2], str(triple)))
 
 
 def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator[Quad]:
-    """The same for a run that is known by its name only."""
+    """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and on what words."""
     reifier = evidence_iri(run, triple)
     yield _quad(reifier, RDF.reifies, triple)
     yield _quad(reifier, PROV.wasGeneratedBy, run)
@@ -150,9 +145,10 @@ class RunRecord:
 
     def __call__(self, verdict: Verdict) -> Iterator[Quad]:
         yield from run_quads(self.run)
+        run = self.run.iri
         for statement in verdict.accepted:
             support = self.supports.get(statement.triple) or Support(confidence=statement.confidence)
-            yield from support_quads(self.run, statement.triple, support)
+            yield from evidence_quads(run, statement.triple, support)
         yield from self.review(verdict, self.run, self.supports)
         yield from self.more(verdict)
 
