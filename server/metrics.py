@@ -5,7 +5,7 @@ so that two servers in one process do not mix.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,26 +94,30 @@ class Metrics:
         for state in ("committed", "duplicate", "rejected", "failed"):
             self.job_documents.labels(state)
         # Kept, since looking one up takes longer than counting.
-        self._statements = {
-            verdict: self.statements.labels(verdict) for verdict in ("accepted", "refused", "warned")
-        }
+        self._accepted, self._refused, self._warned = (
+            self.statements.labels(verdict) for verdict in ("accepted", "refused", "warned")
+        )
         self._changes = {
             verdict: self.changes.labels(verdict) for verdict in ("accepted", "partly", "refused")
         }
 
-    def judged(self, verdict: Verdict, seconds: float) -> None:
-        """Count what became of a change; called by the writer."""
-        for name, told in (
-            ("accepted", verdict.accepted),
-            ("refused", verdict.rejected),
-            ("warned", verdict.warnings),
-        ):
-            if told:
-                self._statements[name].inc(len(told))
-        kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
-        self._changes[kind].inc()
-        if verdict.revision is not None:
-            self.commits.observe(seconds)
+    def judged(self, verdicts: Sequence[Verdict], seconds: float) -> None:
+        """Count what became of changes that were committed together; called by the writer."""
+        told: dict[Counter, int] = {}
+        for verdict in verdicts:
+            for statements, counter in (
+                (verdict.accepted, self._accepted),
+                (verdict.rejected, self._refused),
+                (verdict.warnings, self._warned),
+            ):
+                if statements:
+                    told[counter] = told.get(counter, 0) + len(statements)
+            kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
+            told[self._changes[kind]] = told.get(self._changes[kind], 0) + 1
+            if verdict.revision is not None:
+                self.commits.observe(seconds)
+        for counter, number in told.items():
+            counter.inc(number)
 
     def asked(self, call: Call, prices: Prices) -> None:
         """Count a call of the model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -343,12 +344,12 @@ def build(
         store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
     )
 
-    def judged(verdict: Verdict, seconds: float) -> None:
-        metrics.judged(verdict, seconds)
-        if verdict.held is not None:
+    def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
+        metrics.judged(verdicts, seconds)
+        if any(verdict.held is not None for verdict in verdicts):
             services.judge_held()
 
-    writer.on_verdict = judged
+    writer.on_verdicts = judged
     return services
 
 
@@ -390,7 +391,7 @@ def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
 
 def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders, jobs: JobStore) -> Metrics:
     metrics = Metrics()
-    writer.on_verdict = metrics.judged
+    writer.on_verdicts = metrics.judged
     done, group = readers.statistics, store.embedded.group
     graph = (store.folder or Path()) / "graph"
     metrics.watch(

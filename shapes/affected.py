@@ -73,10 +73,10 @@ class AffectedPairs:
 
     def concerns(self, additions: Iterable[Triple], removals: Iterable[Triple]) -> bool:
         """Whether any shape speaks of such triples at all; told without reading the graph."""
-        return any(
-            None in spoken or not spoken.isdisjoint(triple.predicate for triple in triples)
-            for triples, spoken in ((additions, self._spoken_added), (removals, self._spoken_removed))
-        )
+        for triples, spoken in ((additions, self._spoken_added), (removals, self._spoken_removed)):
+            if None in spoken or any(triple.predicate in spoken for triple in triples):
+                return True
+        return False
 
     def of(
         self,

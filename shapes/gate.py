@@ -109,10 +109,7 @@ class ShapesGate:
         `survey` of the change tells of what stands of it in the end.
         """
         standing = {statement.triple: statement for statement in additions}
-        if not (
-            self.pairs.concerns(standing, removals) or any(map(self._derives_from, (*standing, *removals)))
-        ):
-            # No shape speaks of it, nor of what follows from it, since nothing does.
+        if not self.concerns(standing, removals):
             return Selection(additions)
         trial = Trial(
             self.pairs,
@@ -153,6 +150,13 @@ class ShapesGate:
             # The survey looked at statements that are out now, and what is out may bear on what it found.
             raise trial.too_much(survey.suspects, self.pairs.fan_in)
         return Selection(accepted, rejected, warnings, frozenset(trial.hubs))
+
+    def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
+        """Whether any shape speaks of such triples, or of what may follow from them."""
+        derives_from = self._derives_from
+        return self.pairs.concerns(additions, removals) or any(
+            derives_from(triple) for triples in (additions, removals) for triple in triples
+        )
 
     def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
         """Take out what violations are charged to, until nothing violates; the charges."""

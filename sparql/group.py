@@ -39,6 +39,8 @@ class Group:
         # What the store has said of others: nobody else writes to it meanwhile.
         self._stored: dict[Quad, bool] = {}
         self._shown: dict[NamedNode | DefaultGraph, TripleIndex] = {}
+        # What came and is not in `_shown` yet: nobody has looked for anything since.
+        self._unseen: list[Quad] = []
 
     def contains(self, quad: Quad) -> bool:
         stands = self._standing.get(quad)
@@ -62,6 +64,7 @@ class Group:
         object_: Term | None,
     ) -> Iterator[Triple]:
         """Triples of one graph that fit the pattern."""
+        self._show()
         shown = self._shown.get(graph)
         if shown is not None:
             yield from shown.match(subject, predicate, object_)
@@ -89,6 +92,7 @@ class Group:
         """Let a commit wait for `flush`; the revision that it will have. Graphs as such do not come or go."""
         assert not graphs_created
         assert not graphs_dropped
+        self._show()
         kept = dict.fromkeys(additions)
         come = [quad for quad in kept if not self.contains(quad)]
         gone = [quad for quad in dict.fromkeys(removals) if quad not in kept and self.contains(quad)]
@@ -99,10 +103,29 @@ class Group:
                 shown.discard(quad.triple)
         for quad in come:
             self._standing[quad] = True
-            self._shown.setdefault(_graph_of(quad), TripleIndex()).add(quad.triple)
-        revision = self._store.revision() + len(self._waiting) + 1
+        self._unseen += come
+        return self._wait(origin, come, gone)
+
+    def add_new(self, quads: Collection[Quad], *, origin: str) -> None:
+        """The same for quads of which `contains` has said that they are not there, each told once."""
+        self._standing.update(dict.fromkeys(quads, True))
+        self._unseen += quads
+        self._wait(origin, quads, ())
+
+    @property
+    def next_revision(self) -> int:
+        """What the next commit will have."""
+        return self._store.revision() + len(self._waiting) + 1
+
+    def _wait(self, origin: str, come: Collection[Quad], gone: Collection[Quad]) -> int:
+        revision = self.next_revision
         self._waiting.append(Commit(revision, origin, come, gone))
         return revision
+
+    def _show(self) -> None:
+        for quad in self._unseen:
+            self._shown.setdefault(_graph_of(quad), TripleIndex()).add(quad.triple)
+        self._unseen = []
 
     def flush(self) -> list[Commit]:
         """Write what waits, and tell what that was.
@@ -110,7 +133,7 @@ class Group:
         Raises `StoreUnwritable` when that fails, which then is what came of all changes since the last time.
         """
         waiting, self._waiting = self._waiting, []
-        self._standing, self._stored, self._shown = {}, {}, {}
+        self._standing, self._stored, self._shown, self._unseen = {}, {}, {}, []
         try:
             if waiting:
                 self._store.commit_all(waiting)

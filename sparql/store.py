@@ -99,7 +99,7 @@ class EmbeddedStore(GraphReading):
         """Where each commit is noted before it is done."""
         self._followers: list[Follower] = []
         self.before_commit: Callable[[int, Iterable[Quad], Iterable[Quad]], None] | None = None
-        """Told the revision, additions and removals of each commit before it is done."""
+        """Told the revision, additions and removals of what is committed, before it is done."""
         self._log = LogFiles((folder or Path()) / "graph")
         self.group = GroupSync(self._log.sync, self.revision)
 
@@ -162,7 +162,7 @@ class EmbeddedStore(GraphReading):
             kept = set(additions)
             gone = [quad for quad in removals if quad not in kept]
             entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
-            self._carry_out(entry, self._noted(entry), (entry,))
+            self._carry_out(entry, self._noted(entry))
             return revision
 
     def commit_all(self, commits: Sequence[Commit]) -> None:
@@ -173,25 +173,16 @@ class EmbeddedStore(GraphReading):
         """
         with self._lock:
             assert commits[0].revision == self._revision + 1
-            standing = {}
-            for one in commits:
-                standing.update(dict.fromkeys(one.removals, False))
-                standing.update(dict.fromkeys(one.additions, True))
-            whole = Commit(
-                commits[-1].revision,
-                commits[-1].origin,
-                [quad for quad, stands in standing.items() if stands],
-                [quad for quad, stands in standing.items() if not stands],
-            )
+            additions, removals = _together(commits)
+            whole = Commit(commits[-1].revision, commits[-1].origin, additions, removals)
             noted = nullcontext() if self.journal is None else self.journal.writing(*commits)
-            self._carry_out(whole, noted, commits)
+            self._carry_out(whole, noted)
 
-    def _carry_out(self, whole: Commit, noted: AbstractContextManager[None], parts: Sequence[Commit]) -> None:
-        """Apply a commit under the store's lock and tell of it; `parts` are what it is made of."""
+    def _carry_out(self, whole: Commit, noted: AbstractContextManager[None]) -> None:
+        """Apply a commit under the store's lock and tell of it."""
         stamp = _stamp(whole.revision)
         if self.before_commit is not None:
-            for one in parts:
-                self.before_commit(one.revision, one.additions, one.removals)
+            self.before_commit(whole.revision, whole.additions, whole.removals)
         with noted:
             self._apply([*whole.additions, stamp], whole.removals, whole.graphs_created, whole.graphs_dropped)
         # The older stamp is only litter: the newest one counts, so this needs no atomicity.
@@ -347,6 +338,19 @@ class EmbeddedStore(GraphReading):
         if not newest and self._users.get(path, 0) <= 0:
             self._users.pop(path, None)
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
+    """What comes and what goes with commits that follow one another."""
+    if not any(one.removals for one in commits):
+        return [quad for one in commits for quad in one.additions], []
+    standing: dict[Quad, bool] = {}
+    for one in commits:
+        standing.update(dict.fromkeys(one.removals, False))
+        standing.update(dict.fromkeys(one.additions, True))
+    return [q for q, stands in standing.items() if stands], [
+        q for q, stands in standing.items() if not stands
+    ]
 
 
 def stored_revision(graph: pyoxigraph.Store) -> int:

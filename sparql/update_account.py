@@ -17,7 +17,7 @@ from pyoxigraph import NamedNode, Quad
 
 from sparql.errors import ProtectedGraph
 from sparql.triple_store import Readable
-from sparql.vocabulary import GRAPH
+from sparql.vocabulary import DEFAULT, GRAPH
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,13 @@ class QuadDelta:
     removals: frozenset[Quad] = frozenset()
     graphs_created: frozenset[NamedNode] = frozenset()
     graphs_dropped: frozenset[NamedNode] = frozenset()
+
+    @property
+    def only_states(self) -> bool:
+        """Whether it does nothing but add to the default graph."""
+        return not (self.removals or self.graphs_created or self.graphs_dropped) and all(
+            quad.graph_name == DEFAULT for quad in self.additions
+        )
 
 
 def is_system_graph(graph: object) -> bool:

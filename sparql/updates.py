@@ -125,10 +125,13 @@ def needs_reader(operations: Sequence[Operation]) -> bool:
 
 def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
     """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    if delta.only_states:
+        stated = tuple(Statement.of(quad) for quad in delta.additions)
+        return Change(additions=stated, partial=partial)
     default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
     gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
     return Change(
-        additions=tuple(Statement(quad.triple) for quad in default),
+        additions=tuple(Statement.of(quad) for quad in default),
         removals=frozenset(quad.triple for quad in gone),
         graph_additions=delta.additions - frozenset(default),
         graph_removals=delta.removals - gone,

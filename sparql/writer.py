@@ -45,7 +45,7 @@ from sparql.inference.materialised import (
     mark,
     remove_all,
 )
-from sparql.literals import InvalidGeometry, sort_out
+from sparql.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.relation_basis import marks
 from sparql.store import Observer
 from sparql.support import (
@@ -124,8 +124,8 @@ class Writer:
         self._closed = False
         self._held = False
         self._watches: list[Watch] = []
-        self.on_verdict: Callable[[Verdict, float], None] = lambda verdict, seconds: None
-        """Told of each verdict and the seconds from the lock to the acknowledgement."""
+        self.on_verdicts: Callable[[Sequence[Verdict], float], None] = lambda verdicts, seconds: None
+        """Told of the verdicts of a commit and the seconds from the lock to the acknowledgement."""
         self.on_inference: Callable[[int, int], None] = log_progress
         """Told, while all is inferred anew, how many triples were followed and how many inferred so far."""
 
@@ -216,7 +216,7 @@ class Writer:
                     self._forget_plan()
         if settle and verdict.revision is not None:
             self._store.settle(verdict.revision)
-        self.on_verdict(verdict, perf_counter() - started)
+        self.on_verdicts((verdict,), perf_counter() - started)
         return verdict
 
     def commit_group(self, builds: Sequence[Callable[[], Change]], outcomes: list[Outcome]) -> None:
@@ -242,10 +242,8 @@ class Writer:
             finally:
                 self._write(group)
                 self._view = self._store
-        took = perf_counter() - started
-        for outcome in outcomes[first:]:
-            if isinstance(outcome, Verdict):
-                self.on_verdict(outcome, took)
+        verdicts = [outcome for outcome in outcomes[first:] if isinstance(outcome, Verdict)]
+        self.on_verdicts(verdicts, perf_counter() - started)
 
     def _gather(self, outcomes: list[Outcome]) -> Group | None:
         """A group before the store, where its commits can be written together."""
@@ -260,6 +258,9 @@ class Writer:
         try:
             with self._store.steady():
                 change = build()
+                plain = None if group is None else self._state_plainly(change, group)
+                if plain is not None:
+                    return plain
                 if group is not None and not self._stands_alone(change):
                     self._view = group
                 else:
@@ -270,6 +271,34 @@ class Writer:
             return error
         finally:
             self._forget_plan()
+
+    def _state_plainly(self, change: Change, group: Group) -> Verdict | None:
+        """Commit a change to the group of which nobody has anything to say; None if it is no such change.
+
+        What it states is new, no shape speaks of it and nothing follows from it. The long way would come to
+        the same; this is what costs most when small updates come in a stream.
+        """
+        if not (change.additions and change.only_states):
+            return None
+        derives_from = None if self._deriver is None else self._deriver.derives_from
+        quads = []
+        for statement in change.additions:
+            triple = statement.triple
+            if (derives_from is not None and derives_from(triple)) or literal_violations(triple):
+                return None
+            quads.append(statement.quad)
+        triples = [statement.triple for statement in change.additions]
+        if self.gate is not None and not change.judged and self.gate.concerns(triples):
+            return None
+        if any(map(group.contains, quads)) or len(set(quads)) < len(quads):
+            return None
+        verdict = Verdict(change.additions, (), (), NOTHING, NOTHING, group.next_revision)
+        if change.record is not None:
+            quads += change.record(verdict)
+        if change.retract is not None and [*change.retract(verdict)]:
+            return None
+        group.add_new(quads, origin=change.origin)
+        return verdict
 
     def _stands_alone(self, change: Change) -> bool:
         """Whether it must not wait: graphs come or go with it, or the index of geometries changes."""
@@ -287,8 +316,12 @@ class Writer:
             self._flush(group)
 
     def _flush(self, group: Group | None) -> None:
-        for commit in [] if group is None else group.flush():
-            self._notify(commit.additions, commit.removals)
+        commits = [] if group is None else group.flush()
+        if any(commit.removals for commit in commits):
+            for commit in commits:
+                self._notify(commit.additions, commit.removals)
+        else:
+            self._notify([quad for commit in commits for quad in commit.additions], ())
 
     def settle(self, revision: int) -> None:
         """Return when what was committed without it may be acknowledged. Raises `StoreUnwritable`."""

@@ -2,9 +2,11 @@
 
 import pyoxigraph
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
-from sparql.insert_data import inserted
+from sparql.insert_data import _as_turtle, inserted
 from sparql.updates import capture
 
 BASE = "http://e/sparql"
@@ -71,3 +73,45 @@ def test_relative_names_are_those_of_the_base() -> None:
     assert found is not None
     one = Literal("1", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer"))
     assert found.additions == {Quad(NamedNode("http://e/x/s"), NamedNode("http://e/x/p"), one)}
+
+
+WRITTEN = r"""
+    <http://e/s> <s> <http://e/a/../b> <#c> <\u0041> :x e:y e:1-2 e:a.b e:a% a true false falsey f:x _:b
+    1 -1 0 -0 007 1. .5 5. 1e3 1.5E-3 1..2 5.e1 +1 . ; , . ; , 'x' "y" "" "z"! '\n' '\u0022' 'b\\' 'c'@en
+    'd'@en-GB 'e'@de--ltr 'f'^^<http://e/t> '1'^^e:t '1'^^<t> [ ] ( ) << >> # @prefix PREFIX ?v $v {| |} ~
+"""
+
+
+@given(
+    st.sampled_from(
+        ["", "PREFIX e: <http://e/> ", "prefix : <f/>\nPREFIX e: <http://e/\\u0041>", "PREFIX e: <e>"]
+    ),
+    st.lists(st.sampled_from(WRITTEN.split()), max_size=7),
+    st.sampled_from(["", " ", "\n"]),
+    st.sampled_from([BASE, None]),
+)
+def test_what_is_read_as_turtle_is_what_the_engine_makes_of_it(
+    prefixes: str, words: list[str], between: str, base: str | None
+) -> None:
+    data = f"<http://e/s> <http://e/p> {between.join(words)}".replace('"!', '"' * 3)
+    text = f"{prefixes}INSERT DATA {{ {data} }}"
+    found = _as_turtle(prefixes, data, base)
+    store = pyoxigraph.Store()
+    if found is not None:
+        store.update(text, base_iri=base)
+        assert found == frozenset(store)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "e:s e:p 1, -25, true, \"a\\tb\", 'c'@en-GB; a <t> .",
+        "<s> <p> <o>",
+        "<s> <p> 5. <s> <p> '.'",
+    ],
+)
+def test_plain_words_are_read_as_turtle(data: str) -> None:
+    prefixes = "PREFIX e: <http://e/>\n"
+    store = pyoxigraph.Store()
+    store.update(f"{prefixes}INSERT DATA {{ {data} }}", base_iri=BASE)
+    assert _as_turtle(prefixes, data, BASE) == frozenset(store)
