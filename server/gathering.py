@@ -30,6 +30,13 @@ class GatheringTransport:
         if self._size > _MOST_BYTES:
             self.flush()
 
+    def send(self, data: bytes) -> None:
+        """Write what is whole: at once, or after what is held."""
+        if self._parts:
+            self.write(data)
+        else:
+            self._transport.write(data)
+
     def flush(self) -> None:
         """Send what is held."""
         if self._parts:

@@ -9,6 +9,7 @@ as long is let go of.
 import asyncio
 from asyncio.events import TimerHandle
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from uvicorn._types import ASGI3Application
@@ -17,10 +18,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from server.gathering import GatheringTransport
 from server.outlets import offer_outlet
 from server.problems import MEDIA_TYPE
+from server.repeats import Head, Headers, KnownHeads
 from server.settings import Settings
 from server.updating import OUTCOME
 
-Headers = list[tuple[bytes, bytes]]
 Lane = Callable[[bytes, Headers], list[bytes] | None]
 """Answers a GET of a target at once (head, without the server's own headers, and body), or not (None)."""
 
@@ -28,9 +29,11 @@ Lane = Callable[[bytes, Headers], list[bytes] | None]
 class Taker(Protocol):
     """Answers a POST with a small body, or leaves it to the application."""
 
-    def may_take(self, target: bytes, headers: Headers) -> bool: ...
+    def head_of(self, target: bytes, headers: Headers) -> Head | None:
+        """What a head says, if the body may be worth waiting for."""
+        ...
 
-    def take(self, target: bytes, headers: Headers, body: bytes, answer: Callable[[Any], None]) -> bool:
+    def take(self, head: Head, body: bytes, answer: Callable[[Any], None]) -> bool:
         """Whether it is taken; `answer` is then called with head and body, or with what came of it."""
         ...
 
@@ -45,6 +48,7 @@ def limited_protocol(
         patience_s = settings.client_timeout_s
 
         posts = taker
+        known = KnownHeads()
 
         def quick_answer(self) -> list[bytes] | None:
             return None if lane is None else lane(self.url, self.headers)
@@ -58,6 +62,7 @@ class LimitedProtocol(HttpToolsProtocol):
     head_limit = 131_072
     patience_s = 30.0
     posts: Taker | None = None
+    known = KnownHeads()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -65,8 +70,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._answered = False
         # A request whose body is looked at before the application gets it, if it ever does.
-        self._offers = False
-        self._offered: tuple[RequestResponseCycle, ASGI3Application] | None = None
+        self._offers: Head | None = None
+        self._offered: tuple[RequestResponseCycle, ASGI3Application, Head] | None = None
+        # The head of the request that was taken last, if its like may be taken without the parser.
+        self._repeatable: Head | None = None
+        # Such a request is under way; what comes meanwhile waits.
+        self._repeats = False
+        self._early: list[bytes] = []
+        self._closes = False
+        # What came of such a request, for the application to tell.
+        self._outcome: Any = None
         self._timer: TimerHandle | None = None
         self._stall: TimerHandle | None = None
 
@@ -75,7 +88,8 @@ class LimitedProtocol(HttpToolsProtocol):
         return None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(GatheringTransport(transport, self.loop))  # type: ignore[arg-type]
+        self._gathering = GatheringTransport(transport, self.loop)
+        super().connection_made(self._gathering)  # type: ignore[arg-type]
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -104,6 +118,58 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        if self._repeats:
+            self._early.append(data)
+            self.flow.pause_reading()
+            return
+        idle = self._in_head and not self._head_bytes and not self._is_answering()
+        if idle and self._take_repeated(data):
+            return
+        self._read(data)
+        if self._repeatable is not None:
+            if idle:
+                self.known.learn(data, self._repeatable)
+            self._repeatable = None
+
+    def shutdown(self) -> None:
+        """Let the client go, after the answer to the request under way."""
+        if self._repeats:
+            self._closes = True
+        else:
+            super().shutdown()
+
+    def _take_repeated(self, data: bytes) -> bool:
+        """Whether the data are one request with a head that came before, and somebody has taken it."""
+        found = None if self.posts is None or self.flow.write_paused else self.known.find(data)
+        if found is None or self.posts is None:
+            return False
+        self._repeats = self.posts.take(*found, partial(self._answer_repeated, data))
+        if self._repeats:
+            self._stop_waiting()
+            self._unset_keepalive_if_required()
+        return self._repeats
+
+    def _answer_repeated(self, data: bytes, told: Any) -> None:
+        self._repeats = False
+        if self.transport.is_closing():
+            return
+        if isinstance(told, list):
+            self._gathering.send(b"%b%b\r\n%b" % (told[0], self._own_headers(), told[1]))
+            self.on_response_complete()
+        else:
+            self._outcome = told
+            self._read(data)
+        if self._closes:
+            super().shutdown()
+        early, self._early = self._early, []
+        for piece in early:
+            self.data_received(piece)
+
+    def _own_headers(self) -> bytes:
+        """The server's headers, which it replaces every second."""
+        return b"".join(b"%b: %b\r\n" % header for header in self.server_state.default_headers)
+
+    def _read(self, data: bytes) -> None:
         if self._in_head:
             # Counted before the parser: it keeps what it cannot yet hand on.
             self._head_bytes += len(data)
@@ -141,7 +207,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if not self._answered:
             self._offers = self._may_offer()
             super().on_headers_complete()
-            self._offers = False
+            self._offers = None
             self._wait()
 
     def on_body(self, body: bytes) -> None:
@@ -156,27 +222,29 @@ class LimitedProtocol(HttpToolsProtocol):
         elif not self.transport.is_closing():
             super().on_message_complete()
             if self._offered is not None:
-                (cycle, app), self._offered = self._offered, None
-                if not self._offer(cycle, app):
+                (cycle, app, head), self._offered = self._offered, None
+                if not self._offer(cycle, app, head):
                     super()._start_asgi_task(cycle, app)
         self._in_head = True
         self._head_bytes = 0
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         offer_outlet(cycle, self.patience_s)
-        if self._offers:
-            self._offered = cycle, app
+        if self._offers is not None:
+            self._offered = cycle, app, self._offers
         else:
+            if self._outcome is not None:
+                cycle.scope["state"][OUTCOME], self._outcome = self._outcome, None
             super()._start_asgi_task(cycle, app)
 
-    def _may_offer(self) -> bool:
-        if self.posts is None or self.parser.get_method() != b"POST":
-            return False
+    def _may_offer(self) -> Head | None:
+        if self.posts is None or self._outcome is not None or self.parser.get_method() != b"POST":
+            return None
         if self._is_answering() or self.flow.write_paused or self.parser.get_http_version() != "1.1":
-            return False
-        return self.posts.may_take(self.url, self.headers)
+            return None
+        return self.posts.head_of(self.url, self.headers)
 
-    def _offer(self, cycle: RequestResponseCycle, app: ASGI3Application) -> bool:
+    def _offer(self, cycle: RequestResponseCycle, app: ASGI3Application, offered: Head) -> bool:
         """Whether somebody has taken the request, and will answer without the application."""
         assert self.posts is not None
         start = super()._start_asgi_task
@@ -197,7 +265,10 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.transport.close()
             self.on_response_complete()
 
-        return self.posts.take(self.url, self.headers, bytes(cycle.body), answer)
+        taken = self.posts.take(offered, bytes(cycle.body), answer)
+        if taken and cycle.keep_alive:
+            self._repeatable = offered
+        return taken
 
     def _answer_quickly(self) -> bool:
         if self.parser.get_method() != b"GET" or self.parser.get_http_version() != "1.1":

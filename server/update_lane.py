@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse
 from server.errors import ServerError
 from server.logs import new_identifier
 from server.percent import field_value
+from server.repeats import Head, Headers
 from server.updating import Update, told_of
 from sparql.change import Verdict
 from sparql.group import Outcome
@@ -27,7 +28,6 @@ from sparql.syntax import Kind
 if TYPE_CHECKING:
     from server.services import Services
 
-Headers = list[tuple[bytes, bytes]]
 Answer = Callable[["list[bytes] | Outcome | BaseException"], None]
 """Given head (without the server's own headers) and body, or what the application is to tell."""
 
@@ -44,6 +44,12 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _FIELD: Final = b"update="
+_DIRECT: Final = DIRECT_UPDATE.encode()
+_KINDS: Final = frozenset((_DIRECT, FORM.encode()))
+_HEAD: Final = (
+    b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\ncontent-type: application/json\r\n"
+    b"vary: Accept-Encoding, Origin\r\nx-request-id: %b\r\n"
+)
 
 
 class UpdateLane:
@@ -61,21 +67,27 @@ class UpdateLane:
         self._host, self._open_until = "", 0.0
         self._log = services.answers
         requests = services.metrics.requests
+        self._routes = {target: target.decode() for target in _TARGETS}
         self._seconds = {target: requests.labels("POST", target.decode(), "200") for target in _TARGETS}
 
-    def may_take(self, target: bytes, headers: Headers) -> bool:
-        """Whether the body is worth waiting for, going by the head."""
+    def head_of(self, target: bytes, headers: Headers) -> Head | None:
+        """What a head says, if the body may be worth waiting for."""
         if target not in _TARGETS or self._limited or self._draining.begun:
-            return False
-        host, length = "", b""
+            return None
+        host, length, kind = "", b"", b""
         for name, value in headers:
             if name in _PASSED_ON:
-                return False
+                return None
             if name == b"host":
                 host = value.decode("latin-1")
             elif name == b"content-length":
                 length = value
-        return length.isdigit() and int(length) <= _LONGEST and self._writes_are_open(host)
+            elif name == b"content-type":
+                # Of two, neither is taken.
+                kind = value if not kind else b"?"
+        if not length.isdigit() or int(length) > _LONGEST or kind not in _KINDS:
+            return None
+        return Head(target, host, int(length), kind) if self._writes_are_open(host) else None
 
     def _writes_are_open(self, host: str) -> bool:
         now = monotonic()
@@ -85,10 +97,12 @@ class UpdateLane:
             return open_now
         return True
 
-    def take(self, target: bytes, headers: Headers, body: bytes, answer: Answer) -> bool:
+    def take(self, head: Head, body: bytes, answer: Answer) -> bool:
         """Take an update, and call `answer` when it is over; False when the application is to take it."""
         began = perf_counter()
-        text = _text_of([value for name, value in headers if name == b"content-type"], body)
+        if self._draining.begun or not self._writes_are_open(head.host):
+            return False
+        text = _text_of(head.kind, body)
         if text is None or _PLAIN.match(text) is None:
             return False
         try:
@@ -98,7 +112,7 @@ class UpdateLane:
 
         def tell(outcome: Outcome | BaseException) -> None:
             if isinstance(outcome, Verdict) and not outcome.rejected:
-                answer(self._done(target, outcome, began))
+                answer(self._done(head.target, outcome, began))
             else:
                 answer(outcome)
 
@@ -110,23 +124,20 @@ class UpdateLane:
             body = bytes(JSONResponse(told_of(verdict, partial=False)).body)
         else:
             revision = "null" if verdict.revision is None else verdict.revision
-            body = f'{{"revision":{revision},"warnings":[]}}'.encode()
+            body = b'{"revision":%b,"warnings":[]}' % str(revision).encode()
         identifier = new_identifier()
-        head = (
-            f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\ncontent-type: application/json\r\n"
-            f"vary: Accept-Encoding, Origin\r\nx-request-id: {identifier}\r\n"
-        )
+        head = _HEAD % (len(body), identifier.encode())
         seconds = perf_counter() - began
         self._seconds[target].observe(seconds)
-        self._log.note(identifier, "POST", target.decode(), 200, seconds)
-        return [head.encode("ascii"), body]
+        self._log.note(identifier, "POST", self._routes[target], 200, seconds)
+        return [head, body]
 
 
-def _text_of(types: list[bytes], body: bytes) -> str | None:
+def _text_of(kind: bytes, body: bytes) -> str | None:
     """The update in a body; None where the application is to look into it."""
-    if types == [DIRECT_UPDATE.encode()]:
+    if kind == _DIRECT:
         given = body
-    elif types == [FORM.encode()] and body.startswith(_FIELD) and b"&" not in body:
+    elif body.startswith(_FIELD) and b"&" not in body:
         given = field_value(body[len(_FIELD) :])
     else:
         return None

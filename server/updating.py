@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -116,6 +117,9 @@ class Updates:
         self._together = together
         # Threads of their own: one holds the writer's lock while the event loop's threads may wait for it.
         self._thread = ThreadPoolExecutor(1, "updates")
+        self._batches: SimpleQueue[tuple[list[Update], asyncio.AbstractEventLoop] | None] = SimpleQueue()
+        self._under_way: list[Update] = []
+        self._working: Future[None] | None = None
         self._reading = ThreadPoolExecutor(2, "long-updates")
         # What is committed waits for the disk while the next is carried out, where several share a sync.
         self._settling = ThreadPoolExecutor(1, "settling") if shares_sync else None
@@ -169,6 +173,7 @@ class Updates:
     def close(self) -> None:
         """Wait for the updates under way, and take no more."""
         self._closed = True
+        self._batches.put(None)
         for executor in (self._reading, self._thread, self._settling):
             if executor is not None:
                 executor.shutdown()
@@ -189,19 +194,34 @@ class Updates:
             self._busy = True
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             loop = asyncio.get_running_loop()
-            done = self._thread.submit(self._carry_out, batch, loop)
-            done.add_done_callback(lambda future: loop.call_soon_threadsafe(self._end, batch, future))
+            self._batches.put((batch, loop))
+            if self._working is None:
+                self._working = self._thread.submit(self._work)
+                self._working.add_done_callback(lambda done: loop.call_soon_threadsafe(self._fail, done))
 
-    def _end(self, batch: list[Update], future: Future[None]) -> None:
-        """The thread is free again. A failure that nobody expected is that of the first it was not past."""
-        failure = future.exception()
-        if failure is not None:
-            left = [update for update in batch if not update.is_over]
-            if left:
-                left[0].tell(failure)
-            self._waiting[:0] = left[1:]
+    def _work(self) -> None:
+        """Carry out one batch after the other, until `close` or an error that nobody expected."""
+        while (given := self._batches.get()) is not None:
+            self._under_way, loop = given
+            self._carry_out(*given)
+            loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        """The thread is free again."""
         self._busy = False
         self._begin()
+
+    def _fail(self, done: Future[None]) -> None:
+        """A failure that nobody expected is that of the first update it was not past."""
+        self._working = None
+        failure = done.exception()
+        if failure is None:
+            return
+        left = [update for update in self._under_way if not update.is_over]
+        if left:
+            left[0].tell(failure)
+        self._waiting[:0] = left[1:]
+        self._end()
 
     def _carry_out(self, batch: list[Update], loop: asyncio.AbstractEventLoop) -> None:
         """Carry updates out, in their order."""

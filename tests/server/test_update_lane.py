@@ -30,8 +30,8 @@ class Counted(UpdateLane):
 
     taken = 0
 
-    def take(self, target, headers, body, answer) -> bool:
-        taken = super().take(target, headers, body, answer)
+    def take(self, head, body, answer) -> bool:
+        taken = super().take(head, body, answer)
         self.taken += taken
         return taken
 
@@ -213,3 +213,108 @@ async def test_updates_are_counted_and_logged(
     assert expected.items() <= told.items()
     counted = shop.metrics.text().decode()
     assert 'urbankg_request_seconds_count{method="POST",route="/update",status="200"} 1.0' in counted
+
+
+def written(text: str, **headers: str) -> bytes:
+    """A request as bytes; `headers` are more of them."""
+    body = urlencode({"update": text}).encode()
+    head = {"Host": "127.0.0.1", "Content-Type": FORM, "Content-Length": str(len(body)), **headers}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    return f"POST /update HTTP/1.1\r\n{lines}\r\n".encode() + body
+
+
+async def read_answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], dict[str, object]]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+    body = await reader.readexactly(int(headers["content-length"]))
+    return int(head[0].split()[1]), headers, json.loads(body)
+
+
+@pytest.fixture
+async def wire(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    yield reader, writer
+    writer.close()
+
+
+async def test_a_head_that_came_before_is_not_parsed_again(
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    lane: Counted,
+    shop: Services,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bytes] = []
+    head_of = lane.head_of
+    monkeypatch.setattr(
+        lane, "head_of", lambda target, headers: asked.append(target) or head_of(target, headers)
+    )
+    reader, writer = wire
+    answers = []
+    for number in range(5):
+        writer.write(written(f"{PREFIX}INSERT DATA {{ :repeated :p {number} }}"))
+        answers.append(await read_answer(reader))
+    assert len(asked) == 1
+    assert lane.taken == 5
+    revisions = [body["revision"] for _, _, body in answers]
+    assert revisions == [*range(shop.store.revision() - 4, shop.store.revision() + 1)]
+    names = [set(headers) for _, headers, _ in answers]
+    assert all(one == names[0] for one in names)
+
+
+async def test_after_a_head_that_came_before_all_else_is_told_by_the_application(
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], lane: Counted
+) -> None:
+    reader, writer = wire
+    told = []
+    # All of the same length, so that their heads are equal.
+    for text in (
+        "INSERT DATA { :s1 :p 1 }",
+        "INSERT DATA { :s1 a :Park }",
+        "INSERT DATA { :s1 :p }",
+        "CLEAR ALL",
+    ):
+        writer.write(written(PREFIX + text.ljust(40)))
+        status, _, body = await read_answer(reader)
+        told.append((status, "revision" in body))
+    assert told == [(200, True), (422, False), (400, False), (200, True)]
+    assert lane.taken == 3
+
+
+async def test_what_is_sent_before_the_answer_waits_its_turn(
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], shop: Services
+) -> None:
+    reader, writer = wire
+    requests = [
+        written(
+            f"{PREFIX}INSERT DATA {{ :early{n} {'a' if n == 5 else ':p'} {':Park' if n == 5 else n} }}".ljust(
+                90
+            )
+        )
+        for n in range(9)
+    ]
+    writer.write(requests[0])
+    await read_answer(reader)
+    for request in requests[1:]:
+        writer.write(request)
+        await writer.drain()
+        await asyncio.sleep(0)
+    last = requests[1][:-30]
+    writer.write(last)
+    statuses = [(await read_answer(reader))[0] for _ in requests[1:]]
+    assert statuses == [200, 200, 200, 200, 422, 200, 200, 200]
+    writer.write(requests[1][-30:])
+    assert (await read_answer(reader))[2] == {"revision": None, "warnings": []}
+
+
+async def test_a_head_that_came_before_opens_nothing_that_was_closed_meanwhile(
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], shop: Services, lane: Counted
+) -> None:
+    reader, writer = wire
+    request = written(f"{PREFIX}INSERT DATA {{ :closed :p 1 }}")
+    writer.write(request)
+    assert (await read_answer(reader))[0] == 200
+    shop.keys.create("first", [Scope.WRITE])
+    lane._open_until = 0.0
+    writer.write(request)
+    assert (await read_answer(reader))[0] == 401
+    assert lane.taken == 1
