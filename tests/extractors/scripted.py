@@ -9,6 +9,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from extractors.candidates import Candidate, Extraction
 from extractors.models.chat import Message, PromptProfile, Reply, Token
 from extractors.pipeline import ExtractionSettings, Pipeline
 from extractors.settings import ProfileSettings
@@ -124,3 +125,17 @@ SMALL_WINDOWS: Mapping[PromptProfile, ProfileSettings] = {
 def pipeline(schema: Schema, model: ScriptedModel, **settings: Any) -> Pipeline:
     settings.setdefault("profiles", SMALL_WINDOWS)
     return Pipeline(schema=schema, labels=city_labels(), model=model, settings=ExtractionSettings(**settings))
+
+
+async def extract(schema: Schema, text: str, *triples: tuple[str, str, str], **options: Any) -> Extraction:
+    """What the pipeline makes of a text of which the model says these triples."""
+    return await pipeline(schema, ScriptedModel(reply(triples)), **options).extract(text)
+
+
+def by_predicate(extraction: Extraction, predicate: NamedNode) -> Candidate:
+    (found,) = (c for c in extraction.candidates if c.predicate == predicate)
+    return found
+
+
+def rules(candidate: Candidate) -> list[NamedNode]:
+    return [problem.rule for problem in candidate.problems]

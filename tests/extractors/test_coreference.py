@@ -4,15 +4,10 @@ import pytest
 
 from extractors.candidates import NOT_A_NAME, NOT_IN_TEXT, RDF_TYPE
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY, ScriptedModel, pipeline, reply, urban, xsd
+from tests.extractors.scripted import ScriptedModel, pipeline, reply, urban, xsd
 
 Row = tuple[str, str, str]
 UNIVERSITY: Row = ("Columbia University", "is a", "university")
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 async def owner(schema: Schema, text: str, *rows: Row) -> str | None:

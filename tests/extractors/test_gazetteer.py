@@ -11,18 +11,13 @@ from extractors.errors import GazetteerError
 from extractors.gazetteer import Gazetteer
 from extractors.geocoder import PlaceContext, choose
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY, urban
+from tests.extractors.scripted import urban
 
 CSV = """name,kind,lat,lon,aliases
 Elm Hall,museum,40.80,-73.95,The Elms|Hall of Elms
 Elm Hall,museum,51.50,-0.12,
 Ada Stone,person,40.80,-73.95,
 """
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 def written(folder: Path, name: str, content: str) -> Path:

@@ -7,14 +7,9 @@ from extractors.candidates import HEDGED, IMPLIED_KIND, RDF_TYPE, RIVAL, Extract
 from extractors.implied_kinds import Link, implied_kinds
 from extractors.linking import Linker
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY, ScriptedModel, city_labels, pipeline, reply, urban
+from tests.extractors.scripted import ScriptedModel, city_labels, pipeline, reply, urban
 
 HALL, TOWN, ADA = (NamedNode(f"https://example.org/{name}") for name in ("hall", "town", "ada"))
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 @pytest.fixture(scope="module")

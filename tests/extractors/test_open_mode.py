@@ -6,7 +6,7 @@ from extractors.candidates import HELD, RDFS_LABEL, UNKNOWN_TERM
 from extractors.errors import OpenModeUnsupported
 from extractors.methods import OPEN
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY, ScriptedModel, pipeline, reply, urban
+from tests.extractors.scripted import ScriptedModel, pipeline, reply, urban
 
 TEXT = "The Elm Hall is a glimmerfax in Manhattan that outshines the Astor House."
 ROWS = [
@@ -14,11 +14,6 @@ ROWS = [
     ("Elm Hall", "located in", "Manhattan"),
     ("Elm Hall", "outshines", "Astor House"),
 ]
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 async def test_the_model_is_offered_no_list_of_relations(schema: Schema) -> None:

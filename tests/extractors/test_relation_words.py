@@ -12,7 +12,7 @@ from extractors.linking import Linker
 from extractors.relation_words import Canonical, Ends, RelationWords
 from ontology.schema import Schema
 from sparql.labels import LabelIndex
-from tests.extractors.scripted import ONTOLOGY, ScriptedModel, known, pipeline, reply, urban
+from tests.extractors.scripted import ScriptedModel, known, pipeline, reply, urban
 
 SMALL = """
 @prefix : <https://example.org/small#> .
@@ -118,11 +118,6 @@ def test_ends_that_fit_only_the_other_way_round_change_places(small: Schema) -> 
 def test_any_words_name_one_property_or_none(small: Schema, words: str) -> None:
     found = read(small, words)
     assert found is None or (found.property.iri in small.properties and 0 < found.score <= 1)
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 async def test_a_relation_said_from_its_other_end_is_stated_in_the_ontologys_direction(

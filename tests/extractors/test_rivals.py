@@ -1,15 +1,7 @@
 """Which of the relations that the same words are taken for stays, and which wait for a person."""
 
-import pytest
-
 from extractors.rivals import Claim, overruled
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema.load(ONTOLOGY)
 
 
 def claim(schema: Schema, label: str, score: float, quote: str, *, mentions: int = 1) -> Claim[str]:
