@@ -1,24 +1,32 @@
 """The graph that the SHACL engine sees: a lazy, read-only view of a source of triples.
 
 Nothing is copied. Each lookup of the engine becomes one pattern lookup in the overlay of store and
-change, so what is read is what the shapes ask of the focus nodes, however large the store is.
+change, so what is read is what the shapes ask of the focus nodes, however large the store is. What was
+asked of a node is not read again: the engine walks up the same classes for every node and every shape.
 """
 
 from collections.abc import Generator, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from itertools import chain, islice, repeat
+from typing import Any, Final
 
 import rdflib
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.sparql import Query
 from rdflib.store import Store as RdflibStore
 
+from shapes.prefixed import PrefixedNames
 from shapes.terms import to_oxigraph, to_rdflib
 from sparql.source import Term, TripleSource
 
+_FEW: Final = 64
+"""Answers of so many triples are kept."""
+_KEPT: Final = 20_000
+"""So many answers are kept; then it begins anew, so that a run over everything takes no memory."""
+
 
 class DataGraph(rdflib.Graph):
-    """An rdflib graph over a `TripleSource`.
+    """An rdflib graph over a `TripleSource` that does not change.
 
     `prefixes` are those of queries that declare none. It is always true: the engine tests `if graph`, which
     would count the whole store.
@@ -28,6 +36,7 @@ class DataGraph(rdflib.Graph):
         self._view = _SourceStore(source)
         self._prefixes = {name: str(namespace) for name, namespace in (prefixes or {}).items()}
         super().__init__(store=self._view, bind_namespaces="none")
+        self.namespace_manager = PrefixedNames(self)
 
     def __bool__(self) -> bool:
         return True
@@ -59,16 +68,33 @@ class _SourceStore(RdflibStore):
         self._source = source
         self.seen: dict[rdflib.term.Node, Term] = {}
         self._prefixes: dict[str, rdflib.URIRef] = {}
+        self._answers: dict[Any, list[Any]] = {}
 
     def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[tuple[Any, Iterator[Any]]]:
-        subject, predicate, object_ = triple_pattern
+        answer = self._answers.get(triple_pattern)
+        return zip(self._read(triple_pattern) if answer is None else answer, repeat(iter(())))
+
+    def _read(self, pattern: Any) -> Iterator[Any]:
+        """Read what fits a pattern, the first triples at once, and keep it if that is all."""
+        found = self._matching(*pattern)
+        if pattern[0] is None:
+            return found
+        first = list(islice(found, _FEW + 1))
+        if len(first) > _FEW:
+            return chain(first, found)
+        if len(self._answers) >= _KEPT:
+            self._answers.clear()
+        self._answers[pattern] = first
+        return iter(first)
+
+    def _matching(self, subject: Any, predicate: Any, object_: Any) -> Iterator[Any]:
         if isinstance(subject, rdflib.Literal):
             return
         lookup = [None if node is None else self._term(node) for node in (subject, predicate, object_)]
         for triple in self._source.match(lookup[0], lookup[1], lookup[2]):  # type: ignore[arg-type]
             nodes = tuple(self._node(term) for term in (triple.subject, triple.predicate, triple.object))
             if None not in nodes:
-                yield nodes, iter(())
+                yield nodes
 
     def _node(self, term: Term) -> rdflib.term.Node | None:
         node = to_rdflib(term)
