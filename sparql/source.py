@@ -27,33 +27,37 @@ class TripleIndex:
 
     def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self.triples: set[Triple] = set()
-        self._by_subject: dict[Term, set[Triple]] = {}
-        self._by_object: dict[Term, set[Triple]] = {}
-        self._by_predicate: dict[NamedNode, set[Triple]] = {}
+        # What was taken out stays in these until it is asked for, so that taking out costs one lookup.
+        self._gone: set[Triple] = set()
+        self._by_subject: dict[Term, list[Triple]] = {}
+        self._by_object: dict[Term, list[Triple]] = {}
+        self._by_predicate: dict[NamedNode, list[Triple]] = {}
         for triple in triples:
             self.add(triple)
 
     def add(self, triple: Triple) -> None:
-        if triple in self.triples:
-            return
+        before = len(self.triples)
         self.triples.add(triple)
-        self._by_subject.setdefault(triple.subject, set()).add(triple)
-        self._by_object.setdefault(triple.object, set()).add(triple)
-        self._by_predicate.setdefault(triple.predicate, set()).add(triple)
+        if len(self.triples) == before:
+            return
+        if triple in self._gone:
+            self._gone.remove(triple)
+            return
+        self._by_subject.setdefault(triple.subject, []).append(triple)
+        self._by_object.setdefault(triple.object, []).append(triple)
+        self._by_predicate.setdefault(triple.predicate, []).append(triple)
 
     def discard(self, triple: Triple) -> None:
         """Take a triple out, if it is there."""
         if triple in self.triples:
             self.triples.remove(triple)
-            self._by_subject[triple.subject].remove(triple)
-            self._by_object[triple.object].remove(triple)
-            self._by_predicate[triple.predicate].remove(triple)
+            self._gone.add(triple)
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
         if subject is not None:
-            found = self._by_subject.get(subject, ())
+            found: Iterable[Triple] = self._by_subject.get(subject, ())
         elif object_ is not None:
             found = self._by_object.get(object_, ())
         elif predicate is not None:
@@ -61,8 +65,10 @@ class TripleIndex:
         else:
             found = self.triples
         for triple in found:
-            if (predicate is None or triple.predicate == predicate) and (
-                object_ is None or triple.object == object_
+            if (
+                (predicate is None or triple.predicate == predicate)
+                and (object_ is None or triple.object == object_)
+                and not (self._gone and triple in self._gone)
             ):
                 yield triple
 
