@@ -46,6 +46,14 @@ class Batch:
     linked: dict[NamedNode, LabelEntry] = field(default_factory=dict)
     similar: dict[str, Sequence[tuple[LabelEntry, float]]] = field(default_factory=dict)
     uses: dict[Triple, Use] = field(default_factory=dict)
+    _index: TripleIndex | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def added(self) -> TripleIndex:
+        """The statements by their parts. None ever goes but by `rename`."""
+        if self._index is None or len(self._index) != len(self.statements):
+            self._index = TripleIndex(self.statements)
+        return self._index
 
     def refuse(self, triple: Triple, violation: Violation) -> None:
         """Keep a statement out, or only doubt it where the violation is but a warning."""
@@ -54,6 +62,7 @@ class Batch:
 
     def rename(self, change: Callable[[Triple], Triple]) -> None:
         """Put other triples in the place of those that `change` changes."""
+        self._index = None
         self.statements = {
             (new := change(triple)): replace(one, triple=new) for triple, one in self.statements.items()
         }
@@ -104,7 +113,7 @@ class GeometryAssessor:
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Note agreement in the supports, contradiction among the refused or the doubts."""
         check = self._check_by(schema)
-        added = TripleIndex(batch.statements)
+        added = batch.added
         known: dict[NamedNode | BlankNode, tuple[BaseGeometry, ...]] = {}
 
         def geometries(node: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:

@@ -46,7 +46,7 @@ class GeocodingAssessor:
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Add geometries to the batch, and doubt names that several places bear."""
         stated = self._read_by(schema)
-        added = TripleIndex(batch.statements)
+        added = batch.added
         for iri in sorted(batch.minted - batch.linked.keys(), key=lambda node: node.value):
             named = [
                 triple

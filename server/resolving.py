@@ -55,7 +55,7 @@ class ResolutionAssessor:
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Rewrite the batch where something is linked, and doubt the names of what may be known."""
         naming, stated = self._read_by(schema)
-        added = TripleIndex(batch.statements)
+        added = batch.added
         for iri in dict.fromkeys(t.subject for t in batch.statements if t.predicate in naming):
             if not isinstance(iri, NamedNode) or self._is_known(iri):
                 continue
@@ -63,7 +63,7 @@ class ResolutionAssessor:
             sure = [one for one in found if one.sure and one.score >= self._settings.link_threshold]
             if iri in batch.minted and len({representative(self._store, one.entry.iri) for one in sure}) == 1:
                 self._link(batch, iri, sure[0].entry)
-                added = TripleIndex(batch.statements)
+                added = batch.added
             elif found and found[0].score >= self._settings.duplicate_threshold:
                 self._queue(batch, iri, found[0], naming)
 

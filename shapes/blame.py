@@ -39,9 +39,16 @@ class Blame:
         shapes: Mapping[str, TargetedShape],
     ) -> None:
         self._statements = statements
-        self._added = TripleIndex(statements)
+        self._index: TripleIndex | None = None
         self._before = before
         self._shapes = shapes
+
+    @property
+    def _added(self) -> TripleIndex:
+        """The statements by their parts; most batches have no violation, and need no index."""
+        if self._index is None:
+            self._index = TripleIndex(self._statements)
+        return self._index
 
     def of(self, violation: Violation) -> frozenset[Triple]:
         """The statements to take out so that this violation can go; empty if none is to blame."""

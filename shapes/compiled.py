@@ -8,6 +8,7 @@ refusal, and the tests compare them on what is accepted. Where pySHACL reads SHA
 from collections.abc import Callable, Iterator, Mapping
 
 import rdflib
+from pyoxigraph import Literal
 from pyshacl.constraints import ALL_CONSTRAINT_PARAMETERS
 from rdflib.collection import Collection
 from rdflib.namespace import SH
@@ -21,6 +22,7 @@ from shapes.model import is_deactivated, siblings
 from shapes.paths import Path, parse_path
 from shapes.query_tests import query_test
 from shapes.reading import Reading
+from shapes.terms import to_oxigraph
 from sparql.source import Term, TripleSource
 
 Test = Callable[[Reading, Term], bool]
@@ -154,6 +156,8 @@ class _Compiler:
             yield _all_conform(self.shape(value, above))
         elif parameter == SH["not"]:
             yield _counted((self.shape(value, above),), lambda conforming: conforming == 0)
+        elif parameter == SH["or"] and (classes := _bare_classes(graph, value)):
+            yield _of_any_class(classes)
         elif parameter in (SH["and"], SH["or"], SH.xone):
             members = tuple(self.shape(member, above) for member in Collection(graph, value))
             yield _counted(members, _counts(parameter, len(members)))
@@ -195,6 +199,24 @@ class _Compiler:
 
 def _all_conform(inner: Test) -> ValuesTest:
     return lambda reading, focus, values: all(inner(reading, value) for value in values)
+
+
+def _bare_classes(graph: rdflib.Graph, members: rdflib.term.Node) -> frozenset[Term]:
+    """The classes of a list of shapes that demand a class each and nothing else; none for any other list."""
+    found: set[Term] = set()
+    for member in Collection(graph, members):
+        said = list(graph.predicate_objects(member))
+        if len(said) != 1 or said[0][0] != SH["class"]:
+            return frozenset()
+        found.add(to_oxigraph(said[0][1]))
+    return frozenset(found)
+
+
+def _of_any_class(classes: frozenset[Term]) -> ValuesTest:
+    """What `sh:or` over shapes that demand a class each comes to, which most shapes of subjects are."""
+    return lambda reading, focus, values: all(
+        not isinstance(value, Literal) and not classes.isdisjoint(reading.classes(value)) for value in values
+    )
 
 
 def _counted(members: tuple[Test, ...], enough: Callable[[int], bool]) -> ValuesTest:

@@ -120,11 +120,15 @@ class ReviewQueue:
 
     def with_items(self, triples: Iterable[Triple]) -> frozenset[Triple]:
         """Those of these statements that have an item, from whichever text."""
-        return frozenset(
-            triple
-            for triple in triples
-            if any(True for _ in self._store.match_quads(None, RDF.reifies, triple, REVIEW))
-        )
+        about: dict[Term, bool] = {}
+
+        def has_one(triple: Triple) -> bool:
+            subject = triple.subject
+            if subject not in about:
+                about[subject] = self._is_there(UKG.subject, subject)
+            return about[subject] and self._is_there(RDF.reifies, triple)
+
+        return frozenset(filter(has_one, triples))
 
     def is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds a statement."""
@@ -312,6 +316,9 @@ class ReviewQueue:
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)
         return {quad.subject for quad in quads if isinstance(quad.subject, NamedNode)}
+
+    def _is_there(self, predicate: NamedNode, value: Term) -> bool:
+        return any(True for _ in self._store.match_quads(None, predicate, value, REVIEW))
 
     def _text(self, iri: NamedNode, predicate: NamedNode) -> str:
         found = next(iter(self._store.match_quads(iri, predicate, None, REVIEW)), None)

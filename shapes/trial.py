@@ -55,7 +55,7 @@ class Trial:
     ) -> None:
         self._pairs = pairs
         self._engine = engine
-        self._before = before = KnownAbsent(before)
+        self._before = before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
         self._removals = removals
         self._derive = derive
         self._derives_from = derives_from
@@ -102,11 +102,10 @@ class Trial:
 
     def take_out(self, triples: Collection[Triple]) -> None:
         """Go on without these statements."""
-        before_that = Overlay(self._before, [*self._added.triples])
         for triple in triples:
             del self.standing[triple]
         came, went = self._change((), triples)
-        affected = self._affected(came, went, before_that)
+        affected = self._affected(came, went, Overlay(self._either, went))
         found, self._found = self._found, {}
         for name, node in found:
             if self._pairs.is_target(self._after, name, node):

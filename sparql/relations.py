@@ -61,7 +61,8 @@ class SpatialRelations:
     ) -> Delta:
         """The relations that come and go with a change; the index already shows it, until `undo`."""
         self._undo = []
-        before, added = KnownAbsent(before), TripleIndex(additions)
+        before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
+        added = TripleIndex(additions)
         after = Overlay(before, added, removals)
         changed = {}
         for feature in self._affected(Overlay(before, added), (*additions, *removals)):

@@ -26,11 +26,13 @@ from sparql.graph_reading import GraphReading
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.triple_store import LateCommit
-from sparql.vocabulary import STATE, UKG, XSD
+from sparql.vocabulary import RDFS, STATE, UKG, XSD
 
 _STORE = UKG.store
 _REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
+_CLASSES = 10_000
+"""Of so many classes it is kept which lie right above them."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 
 
@@ -86,6 +88,7 @@ class EmbeddedStore(GraphReading):
         self._checkpoint: Checkpoint | None = None
         self._users: dict[Path, int] = {}
         self._made = 0
+        self._forget_classes()
         if folder is None:
             self.graph = pyoxigraph.Store()
         else:
@@ -106,6 +109,25 @@ class EmbeddedStore(GraphReading):
     def revision(self) -> int:
         """The number of the last committed change; it only grows."""
         return self._revision
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
+        if predicate != RDFS.subClassOf or subject is None or object_ is not None:
+            return super().match(subject, predicate, object_)
+        # Every change asks for this and hardly any changes it. What others read while it changes goes to the
+        # dictionary that was there when they began, and with it.
+        known = self._superclasses
+        above = known.get(subject)
+        if above is None:
+            above = tuple(super().match(subject, predicate, None))
+            if len(known) < _CLASSES:
+                known[subject] = above
+        return iter(above)
+
+    def _forget_classes(self) -> None:
+        self._superclasses: dict[Term, tuple[Triple, ...]] = {}
 
     def match_quads(
         self,
@@ -159,7 +181,7 @@ class EmbeddedStore(GraphReading):
         """
         with self._lock:
             revision = self._revision + 1
-            kept = set(additions)
+            kept = set(additions) if removals else ()
             gone = [quad for quad in removals if quad not in kept]
             entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
             self._carry_out(entry, self._noted(entry))
@@ -184,7 +206,13 @@ class EmbeddedStore(GraphReading):
         if self.before_commit is not None:
             self.before_commit(whole.revision, whole.additions, whole.removals)
         with noted:
-            self._apply([*whole.additions, stamp], whole.removals, whole.graphs_created, whole.graphs_dropped)
+            try:
+                self._apply(
+                    [*whole.additions, stamp], whole.removals, whole.graphs_created, whole.graphs_dropped
+                )
+            finally:
+                if any(quad.predicate == RDFS.subClassOf for quad in (*whole.additions, *whole.removals)):
+                    self._forget_classes()
         # The older stamp is only litter: the newest one counts, so this needs no atomicity.
         older, self._stamped = self._stamped, stamp
         self._revision = whole.revision
@@ -253,6 +281,7 @@ class EmbeddedStore(GraphReading):
         try:
             self.graph.bulk_extend(quads)
         finally:
+            self._forget_classes()
             for follower in self._followers:
                 follower.lost_track()
 
@@ -332,6 +361,7 @@ class EmbeddedStore(GraphReading):
                 self.graph.flush()
             # pyoxigraph has no close: the lock goes with the last reference.
             self.graph = pyoxigraph.Store()
+            self._forget_classes()
 
     def _drop_if_unused(self, path: Path) -> None:
         newest = self._checkpoint is not None and self._checkpoint.path == path

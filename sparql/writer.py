@@ -47,6 +47,7 @@ from sparql.inference.materialised import (
 )
 from sparql.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.relation_basis import marks
+from sparql.source import KnownAbsent
 from sparql.store import Observer
 from sparql.support import (
     is_supported,
@@ -110,6 +111,8 @@ class Writer:
         self._store = store
         self._view: TripleStore | Group = store
         """What a change is judged on and committed to: the store, or the group that is gathered before it."""
+        self._before: KnownAbsent | None = None
+        """The view while a change is judged: what is not there is asked for once."""
         self.gate = gate
         self._deriver = deriver
         self._inferences = inferences
@@ -623,17 +626,20 @@ class Writer:
     ) -> Selection:
         if self.gate is None or change.judged or not (additions or removals):
             return Selection(additions)
-
-        return self.gate.select(
-            self._view,
-            additions,
-            removals,
-            self.derive,
-            partial=change.partial,
-            source=change.source or str(change.origin),
-            reach=change.reach,
-            survey=change.survey,
-        )
+        self._before = before = KnownAbsent(self._view)
+        try:
+            return self.gate.select(
+                before,
+                additions,
+                removals,
+                self.derive,
+                partial=change.partial,
+                source=change.source or str(change.origin),
+                reach=change.reach,
+                survey=change.survey,
+            )
+        finally:
+            self._before = None
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
         """What is derived from this change; asked again for the same change, the plan stands.
@@ -674,7 +680,7 @@ class Writer:
         deriver = self._deriver
         if deriver is None or not any(map(deriver.derives_from, chain(added, removed))):
             return Delta()
-        return deriver.plan(self._view, self._view.named(DERIVED), added, removed)
+        return deriver.plan(self._before or self._view, self._view.named(DERIVED), added, removed)
 
     def _stays(self, triple: Triple) -> bool:
         """Whether a triple is stated by other origins than derivation, after the change under way."""
