@@ -152,7 +152,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
         built.rebuild(store)
         return built
 
-    relations = PendingRelations(build)
+    relations = PendingRelations(build, settings.tolerance_m)
     if in_force(store) != rules.versions:
         from server.proposing import settling
 

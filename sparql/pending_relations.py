@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pyoxigraph import Quad, Triple
 
 from sparql.change import Delta
-from sparql.geometry_terms import states_geometry
-from sparql.relation_basis import Quads
+from sparql.geometry_terms import HAS_GEOMETRY, states_geometry
+from sparql.relation_basis import Quads, marked
 from sparql.source import TripleSource
 
 if TYPE_CHECKING:
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 class PendingRelations:
     """Stands for `SpatialRelations`, which `build` reads from the graph when they are first needed.
 
-    No change that may concern them is committed before, so what is read then holds all that was.
+    No change that may concern them is committed before, so what is read then holds all that was. Where the
+    graph says of nothing where it is, they are not needed for all relations anew either: after a crash in a
+    bulk load nobody who writes waits for the geometry libraries.
     """
 
-    def __init__(self, build: Callable[[], SpatialRelations]) -> None:
+    def __init__(self, build: Callable[[], SpatialRelations], tolerance_m: float) -> None:
         self._build = build
+        self._tolerance_m = tolerance_m
         self._building = Lock()
         self._built: SpatialRelations | None = None
 
@@ -52,11 +55,15 @@ class PendingRelations:
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
         """All relations anew, against those that are stored."""
+        if self._built is None and not _any_place(source) and _is_empty(derived):
+            return Delta()
         return self.wait().catch_up(source, derived)
 
     def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads that tell what relations rest on; none come or go without a plan."""
-        return ([], []) if self._built is None and not whole else self.wait().marked(store, whole=whole)
+        if self._built is not None:
+            return self._built.marked(store, whole=whole)
+        return marked(store, self._tolerance_m, whole=True, first=False) if whole else ([], [])
 
     def undo(self) -> None:
         """Forget the plan, if there is one."""
@@ -73,3 +80,12 @@ class PendingRelations:
         with self._building:
             if self._built is not None:
                 self._built.rebuild(source)
+
+
+def _any_place(source: TripleSource) -> bool:
+    """Whether anything in the graph has a geometry."""
+    return any(next(source.match(None, one, None), None) is not None for one in HAS_GEOMETRY)
+
+
+def _is_empty(source: TripleSource) -> bool:
+    return next(source.match(None, None, None), None) is None

@@ -1,9 +1,11 @@
 """Changes that say nothing of geometry do not wait for the index of geometries; all others find it whole."""
 
+import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from sparql.change import Change, Statement
 from sparql.pending_relations import PendingRelations
+from sparql.relation_basis import basis_quad, marks
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import GEO
@@ -31,7 +33,7 @@ def test_the_index_is_built_by_the_first_change_that_needs_it():
 
     writer = Writer(store)
     writer.hold()
-    pending = PendingRelations(build)
+    pending = PendingRelations(build, 0.0)
     writer.release(deriver=pending)
     plain = Statement(Triple(NamedNode("http://e/park"), NamedNode("http://e/p"), Literal(1)))
     assert writer.commit(Change(additions=(plain,))).revision is not None
@@ -45,3 +47,26 @@ def test_the_index_is_built_by_the_first_change_that_needs_it():
     assert pending.wait().geometry_of(NamedNode("http://e/bench"))
     removed = Change(removals=frozenset(one.triple for one in placed("bench", "POINT (1 1)")))
     assert len(writer.commit(removed).derived.removals) == 2
+
+
+@pytest.mark.parametrize("has_place", [False, True])
+def test_a_bulk_load_that_was_killed_is_finished_without_the_index_where_nothing_has_a_place(has_place: bool):
+    store, built = EmbeddedStore(), []
+    if has_place:
+        for one in (*placed("park", "POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))"), *placed("bench", "POINT (1 1)")):
+            store.graph.add(one.quad)
+    store.begin_bulk()
+
+    def build() -> SpatialRelations:
+        built.append(True)
+        relations = SpatialRelations(0.5)
+        relations.rebuild(store)
+        return relations
+
+    Writer(store, deriver=PendingRelations(build, 0.5)).start()
+    assert not store.bulk_pending
+    assert built == [True] * has_place
+    assert [*store.match(None, GEO.rcc8ntpp, None)] == (
+        [Triple(NamedNode("http://e/bench"), GEO.rcc8ntpp, NamedNode("http://e/park"))] if has_place else []
+    )
+    assert marks(store) == [basis_quad(0.5)]
