@@ -1,5 +1,6 @@
 """Statements, violations and entities as JSON: the forms that clients send and get."""
 
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -193,6 +194,7 @@ def _object(term: TermJson) -> NamedNode | BlankNode | RdfLiteral:
             return RdfLiteral(term.value)
 
 
+@lru_cache(maxsize=4096)
 def _iri(text: str) -> NamedNode:
     try:
         return NamedNode(text)

@@ -257,8 +257,8 @@ class ChangeReader:
 
 def _line(commit: Commit, time: str, limit: int) -> bytes:
     """An entry. System graphs are counted only: they are read by their IRI or not at all."""
-    added = [quad for quad in commit.additions if not _is_system(quad)]
-    removed = [quad for quad in commit.removals if not _is_system(quad)]
+    added = [quad for quad in commit.additions if not is_system(quad)]
+    removed = [quad for quad in commit.removals if not is_system(quad)]
     system = len(commit.additions) + len(commit.removals) - len(added) - len(removed)
     additions = _n_quads(added, limit)
     removals = None if additions is None else _n_quads(removed, limit - len(additions))
@@ -290,7 +290,8 @@ def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
     return "".join(lines)
 
 
-def _is_system(quad: Quad) -> bool:
+def is_system(quad: Quad) -> bool:
+    """Whether a quad is of a system graph."""
     graph = quad.graph_name
     return isinstance(graph, NamedNode) and graph.value.startswith(_SYSTEM)
 

@@ -18,7 +18,7 @@ from typing import Protocol
 import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from sparql.changes import ChangeLog, Commit
+from sparql.changes import ChangeLog, Commit, is_system
 from sparql.durability import Durability, GroupSync, LogFiles
 from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.exact_update import FUNCTIONS, update_text
@@ -252,10 +252,14 @@ class EmbeddedStore(GraphReading):
             raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def _noted(self, commit: Commit) -> AbstractContextManager[None]:
-        """The journal's entry for a commit, with only what it really changes."""
+        """The journal's entry for a commit, with only what it really changes.
+
+        What is added to system graphs is only counted there, so nobody asks whether it was there already.
+        """
         if self.journal is None:
             return nullcontext()
-        added = [quad for quad in dict.fromkeys(commit.additions) if quad not in self.graph]
+        given = dict.fromkeys(commit.additions)
+        added = [quad for quad in given if is_system(quad) or quad not in self.graph]
         removed = [quad for quad in commit.removals if quad in self.graph]
         complete = _PENDING not in commit.additions and _PENDING not in commit.removals
         return self.journal.writing(replace(commit, additions=added, removals=removed, complete=complete))

@@ -158,7 +158,7 @@ def test_listeners_hear_of_each_commit_until_they_stop(tmp_path: Path):
 def test_a_commit_that_fails_leaves_no_entry(tmp_path: Path):
     store, log = opened(tmp_path)
     store.commit([quad(1)])
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError):
         store.commit([quad(2), "no quad"])  # type: ignore[list-item]
     store.commit([quad(3)])
     assert [one["revision"] for one in entries(log)] == [1, 2]
