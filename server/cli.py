@@ -15,6 +15,7 @@ from rich.table import Table
 from server import commands_measure, commands_train, commands_workplace, operations, storage_cli
 from server.commands_entities import entity_app
 from server.commands_evaluate import evaluate_app
+from server.commands_held import held_app
 from server.commands_infer import infer
 from server.commands_jobs import jobs_app
 from server.commands_keys import key_app
@@ -32,6 +33,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 app.add_typer(config_app, name="config")
 app.add_typer(key_app, name="key")
 app.add_typer(review_app, name="review")
+app.add_typer(held_app, name="held")
 app.add_typer(proposals_app, name="proposals")
 app.add_typer(entity_app, name="entity")
 app.add_typer(jobs_app, name="jobs")

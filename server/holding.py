@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Quad
 
@@ -60,8 +60,17 @@ class Holding:
             except (SparqlError, HeldUnreadable) as error:
                 _log.error("The held batch %s could not be judged and goes on waiting: %s", identifier, error)
 
-    def withdraw(self, identifier: str) -> None:
-        """Take back what is held. Raises `UnknownResource`, and `HeldSettled` when it is judged already."""
+    def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
+        """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
+        found = self.batches.find(None if status == "any" else HeldState(status))
+        shown = [self.batches.get(one).json() for one in found[offset : offset + limit]]
+        return {"total": len(found), "offset": offset, "limit": limit, "batches": shown}
+
+    def withdraw(self, identifier: str) -> dict[str, Any]:
+        """Take back what is held, and tell it as `GET /held/{id}` does.
+
+        Raises `UnknownResource`, and `HeldSettled` when it is judged already.
+        """
 
         def build() -> Change:
             self._check(identifier)
@@ -71,6 +80,7 @@ class Holding:
             )
 
         self._writer.commit_built(build)
+        return self.batches.get(identifier).json()
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
         from shapes.surveying import survey

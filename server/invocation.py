@@ -63,7 +63,10 @@ def on_folder(settings: Settings, work: Callable[[Services], Awaitable[int]]) ->
         )
 
     async def run() -> int:
-        async with build(settings) as services:
+        services = build(settings)
+        # A command does what it is told; what is held waits for a server, or for `urbankg held judge`.
+        services.judges_held = False
+        async with services:
             return await work(services)
 
     return asyncio.run(run())

@@ -91,6 +91,8 @@ def print_extraction(outcome: dict[str, Any]) -> int:
     """The outcome on standard output, a summary on standard error."""
     print(json.dumps(outcome, ensure_ascii=False, indent=2))
     _told.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
+    if "held" in outcome:
+        _told.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
     cost = Table("stage", "turns", "seconds", "tokens in", "tokens out")
     for stage in (outcome["trace"] or {}).get("stages", ()):
         cells = (stage["turns"], stage["seconds"], stage["prompt_tokens"], stage["completion_tokens"])

@@ -53,7 +53,7 @@ def _packed(value: Any) -> Any:
         case tuple():
             return [_packed(one) for one in value]
     if is_dataclass(value) and type(value).__name__ in _RECORDS:
-        members = {one.name: _packed(getattr(value, one.name)) for one in fields(value)}
+        members = {one.name: _packed(getattr(value, one.name)) for one in fields(value) if one.init}
         return {_KIND: type(value).__name__, **members}
     raise TypeError(f"{type(value).__name__} cannot be kept")
 

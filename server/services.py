@@ -101,6 +101,8 @@ class Services:
     job_worker: JobWorker
     written_places: WrittenPlaces
     holding: Holding
+    judges_held: bool = True
+    """Whether what was held before is judged as soon as it can be, beside requests."""
 
     @property
     def engines(self) -> Engines:
@@ -192,7 +194,7 @@ class Services:
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
         self.opening.engines.add_done_callback(
-            lambda opened: self.judge_held() if opened.exception() is None else None
+            lambda opened: self.judge_held() if self.judges_held and opened.exception() is None else None
         )
         self.opening.start(gives_way=gives_way)
         try:

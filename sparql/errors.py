@@ -226,9 +226,9 @@ class TooMuchDepends(RequestError):
     ) -> None:
         super().__init__(
             f"More than {limit} nodes depend on {triple} by the shapes {', '.join(sorted(shapes))}: more "
-            "than are judged while others wait to write, so nothing was changed. Send it as candidates "
-            "(POST /candidates), which are held and judged beside other requests, or let the operator raise "
-            "the setting fan_in_full."
+            "than are judged while others wait to write, so nothing was changed. Send it to POST /candidates "
+            "(a text to /extractions), which holds it and judges it beside other requests, or let the "
+            "operator raise the setting fan_in_full."
         )
         self.triple = triple
         self.shapes = frozenset(shapes)

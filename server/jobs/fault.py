@@ -13,7 +13,7 @@ from extractors.errors import (
     ModelUnavailable,
 )
 from server.errors import ClusterUnavailable, ServerError, StateUnreadable
-from sparql.errors import SparqlError
+from sparql.errors import SparqlError, TooMuchDepends
 
 
 class Fate(Enum):
@@ -33,6 +33,7 @@ _FATES: tuple[tuple[type[BaseException], Fate], ...] = (
     (ModelUnavailable, Fate.WAIT),
     (ClusterUnavailable, Fate.WAIT),
     (StateUnreadable, Fate.WAIT),
+    (TooMuchDepends, Fate.FAIL),
     (SparqlError, Fate.WAIT),
     (ModelTimeout, Fate.RETRY),
     (ModelReplyError, Fate.RETRY),

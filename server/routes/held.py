@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
-from server.held import HeldState
 from server.keys import Scope
 from server.services import Services
 
@@ -26,13 +25,7 @@ def router(services: Services) -> APIRouter:
         limit: int = Query(50, ge=1, le=1000),
     ) -> dict[str, Any]:
         """One page of held batches, in the order in which they are judged, with the total."""
-
-        def page() -> dict[str, Any]:
-            found = holding.batches.find(None if status == "any" else HeldState(status))
-            shown = [holding.batches.get(one).json() for one in found[offset : offset + limit]]
-            return {"total": len(found), "offset": offset, "limit": limit, "batches": shown}
-
-        return await run_in_threadpool(page)
+        return await run_in_threadpool(holding.page, status, offset, limit)
 
     @routes.get("/held/{identifier}", dependencies=reads)
     async def get_held_batch(identifier: str) -> dict[str, Any]:
@@ -42,7 +35,6 @@ def router(services: Services) -> APIRouter:
     @routes.delete("/held/{identifier}", dependencies=withdraws)
     async def delete_held_batch(identifier: str) -> dict[str, Any]:
         """Take back a batch that waits; 409 when it was judged already."""
-        await run_in_threadpool(holding.withdraw, identifier)
-        return await run_in_threadpool(lambda: holding.batches.get(identifier).json())
+        return await run_in_threadpool(holding.withdraw, identifier)
 
     return routes
