@@ -27,7 +27,7 @@ serve: setup
 	$(BIN)/urbankg serve --data $(DATA) --port $(PORT)
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

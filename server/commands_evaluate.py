@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from extractors.readers import Reader
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
-_told = Console(stderr=True)
+_told = Console(stderr=True, soft_wrap=True)
 _SAMPLED = 0.7
 _DEFAULT = "default"
 _WIDE = 220

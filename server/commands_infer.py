@@ -12,7 +12,7 @@ from server.remote import running_server
 from server.settings import Settings
 from sparql.errors import StoreUnreadable
 
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]

@@ -29,7 +29,7 @@ from server.services import Services
 from server.settings import Settings
 
 jobs_app = typer.Typer(no_args_is_help=True, help="Extract from many documents.")
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _TOLD_EVERY_S = 5.0
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

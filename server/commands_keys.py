@@ -17,7 +17,7 @@ from server.invocation import settings_of
 from server.keys import ApiKey, KeyStore, Scope
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
-_told = Console(stderr=True)
+_told = Console(stderr=True, soft_wrap=True)
 _DAY_S = 86_400
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]

@@ -22,7 +22,7 @@ from shapes.decisions import Reviewer
 from shapes.proposals import named_proposal
 
 proposals_app = typer.Typer(no_args_is_help=True, help="Words that texts use and the ontology does not have.")
-_told = Console(stderr=True)
+_told = Console(stderr=True, soft_wrap=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]

@@ -23,7 +23,7 @@ from shapes.decisions import Reviewer
 from shapes.review import named_item
 
 review_app = typer.Typer(no_args_is_help=True, help="Decide what the gate refused or warned of.")
-_told = Console(stderr=True)
+_told = Console(stderr=True, soft_wrap=True)
 
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]

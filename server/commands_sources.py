@@ -29,7 +29,7 @@ from server.services import Services
 from server.settings import Settings
 from server.sources import Counts, SourceIntake
 
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _AT_ONCE = 4
 
 

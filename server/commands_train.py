@@ -16,7 +16,7 @@ from extractors.errors import TrainingDataError
 from server.invocation import settings_of
 from server.settings import Settings
 
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _NEEDED = ("torch", "transformers", "peft", "gguf")
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]

@@ -28,7 +28,7 @@ def run(app: typer.Typer) -> None:
     except _user_errors() as error:
         from rich.console import Console
 
-        told = Console(stderr=True)
+        told = Console(stderr=True, soft_wrap=True)
         told.print(f"urbankg: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 

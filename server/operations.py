@@ -20,7 +20,7 @@ from sparql.readers import QueryRequest
 from sparql.rewriting.options import Options
 from sparql.syntax import facts_of
 
-_told = Console(stderr=True)
+_told = Console(stderr=True, soft_wrap=True)
 
 
 def text_or_file(argument: str) -> str:

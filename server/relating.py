@@ -35,7 +35,7 @@ from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
 from sparql.writer import Writer
 
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _FOLDER = "relate"
 # So many strips a worker wait with their geometries: enough that none idles, few enough for the memory.
 _STRIPS_A_WORKER = 2

@@ -39,7 +39,7 @@ from sparql.writer import Writer
 if TYPE_CHECKING:
     from server.features.loading import FeatureFiles
 
-_told = Console(stderr=True, highlight=False)
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _PIECE = 64 * 1024
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]

@@ -15,7 +15,7 @@ from rich.progress import Progress, TaskID
 
 from server.settings import Settings
 
-told = Console(stderr=True, highlight=False)
+told = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def model_identity(settings: Settings) -> str:
