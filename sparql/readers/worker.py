@@ -30,9 +30,12 @@ from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpac
 from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Takeover
 from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network, slow_down
+from sparql.readers.whole_graph import whole_graph
 from sparql.unknown_functions import tolerating
 
 _FIRST_CHUNK = 4 * 1024
+_OFFER = 16 * 1024
+"""So much more than the first chunk makes an answer a large one."""
 _CHUNK = 64 * 1024
 _WATCH_INTERVAL_S = 0.05
 _IDLE_BEFORE_WARMING_S = 2.0
@@ -88,7 +91,8 @@ class Sink:
     """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
 
     The head goes out with the first chunk, so that an error before it is told in its place. With a
-    `takeover`, what comes after the second chunk goes to the client's own connection.
+    `takeover`, what comes after the first chunk of a large answer goes to the client's own connection, which
+    is on its way here while the next one is gathered.
     """
 
     def __init__(
@@ -138,12 +142,13 @@ class Sink:
         if takeover is not None and takeover.offered:
             self._take_out(takeover)
             return
-        message = self._gathered()
-        if takeover is not None and self._threshold == _CHUNK:
+        if takeover is not None and self._threshold == _OFFER:
             takeover.offered = True
-            message += pack(FrameKind.OFFER)
-        self._connection.sendall(message)
-        self._threshold = _CHUNK
+            self._connection.sendall(pack(FrameKind.OFFER))
+            self._threshold = _CHUNK
+            return
+        self._connection.sendall(self._gathered())
+        self._threshold = _CHUNK if takeover is None else _OFFER
 
     def _take_out(self, takeover: Takeover) -> None:
         takeover.write(self._parts, self._size)
@@ -244,6 +249,10 @@ class Worker:
 
     def _run(self, request: dict[str, Any]) -> None:
         store = self._open(request["path"])
+        graph = None if request["default_graphs"] or request["named_graphs"] else whole_graph(request["text"])
+        if graph is not None:
+            self._write_out(store, graph, BY_NAME[request["graph_format"]], request)
+            return
         known, dataset = self._functions_for(request["text"]), self._dataset(store, request)
         results, unknown = tolerating(
             lambda functions: store.query(
@@ -255,8 +264,8 @@ class Worker:
             ),
             known,
         )
-        graph = isinstance(results, QueryTriples)
-        format_ = BY_NAME[request["graph_format"] if graph else request["result_format"]]
+        triples = isinstance(results, QueryTriples)
+        format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
         told = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
         with closing(self._sink(request, format_, told)) as sink:
             # The engine accepts any object with a write method.
@@ -273,17 +282,27 @@ class Worker:
         return Sink(self._connection, watch, number, head, takeover)
 
     def _dump(self, request: dict[str, Any]) -> None:
-        """Send a graph as a whole: without the memory that a CONSTRUCT takes to find duplicates."""
+        """Send a graph as a whole."""
         store = self._open(request["path"])
         name = request["graph"]
         graph = DefaultGraph() if name is None else NamedNode(name)
         if isinstance(graph, NamedNode) and not request["exists"] and not store.contains_named_graph(graph):
             raise GraphUnknown(graph.value)
-        format_ = BY_NAME[request["format"]]
+        self._write_out(store, graph, BY_NAME[request["format"]], request)
+
+    def _write_out(
+        self,
+        store: pyoxigraph.Store,
+        graph: DefaultGraph | NamedNode,
+        format_: Format,
+        request: dict[str, Any],
+    ) -> None:
+        """Send a graph without the memory that a CONSTRUCT takes to find duplicates."""
         assert isinstance(format_.engine, RdfFormat)
+        prefixes = request.get("prefixes")
         with closing(self._sink(request, format_)) as sink:
             # The engine accepts any object with a write method.
-            store.dump(sink, format=format_.engine, from_graph=graph, prefixes=request["prefixes"])  # type: ignore[arg-type]
+            store.dump(sink, format=format_.engine, from_graph=graph, prefixes=prefixes)  # type: ignore[arg-type]
             sink.finish()
 
     def _open(self, path: str) -> pyoxigraph.Store:
