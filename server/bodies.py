@@ -27,11 +27,15 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 async def read_json(request: Request, model: type[M], limit: int) -> M:
-    """The body as a message. Raises `UnsupportedBody`, `MalformedBody` (400) or `InvalidBody` (422)."""
+    """The body as a message; without one, a message of which nothing is given.
+
+    Raises `UnsupportedBody`, `MalformedBody` (400) or `InvalidBody` (422).
+    """
     kind = media_type(request)
     if kind not in ("", "application/json"):
         raise UnsupportedBody(kind, "application/json")
-    return check(parse_json(await read_body(request, limit)), model)
+    body = await read_body(request, limit)
+    return check(parse_json(body) if body else {}, model)
 
 
 def parse_json(body: bytes) -> Any:

@@ -134,6 +134,8 @@ def _asked(server: RunningServer, folders: Folders) -> dict[str, Any]:
         ("ontology", folders.ontology, (*ONTOLOGY_SUFFIXES, ".xml")),
         ("shapes", folders.shapes, SHAPES_SUFFIXES),
     ):
+        if not folder.is_dir():
+            raise SettingsError(f"There is no folder {folder}. Give --{kind} the folder of the edited files.")
         files: dict[str, str | None] = {file["name"]: None for file in in_force[kind] if file["direct"]}
         for path in sorted(folder.iterdir()):
             if path.suffix in suffixes:

@@ -255,7 +255,7 @@ class _Linter:
         for path, demands in self._demands_of(shape).items():
             for problem in self._problems(demands):
                 yield self._finding(
-                    CONTRADICTION, shape, f"{_of(path)} {problem}", "Take one of the two out."
+                    CONTRADICTION, shape, f"{_of(path)} {problem}.", "Take one of the two out."
                 )
             yield from self._against_ontology(shape, path, demands)
 

@@ -520,6 +520,7 @@ class Writer:
 
     def _commit(self, change: Change) -> Verdict:
         self._view.expect([*(one.triple for one in change.additions), *change.removals])
+        self._told_inferred = frozenset()
         if self._inferences is not None:
             self._leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)

@@ -189,7 +189,9 @@ def test_what_only_follows_is_removed_with_its_reason_or_not_at_all():
     write(writer, [Triple(EX.p, A, OWL.SymmetricProperty), reason])
     with pytest.raises(ProtectedTriple, match="follows from"):
         write(writer, [], [follows])
-    write(writer, [], [reason, follows])
+    # A refusal is no matter to what comes after it.
+    write(writer, [Triple(EX.c, EX.p, EX.d)])
+    write(writer, [], [reason, follows, Triple(EX.c, EX.p, EX.d)])
     assert not any(store.match(None, EX.p, None))
 
 
