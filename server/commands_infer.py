@@ -53,8 +53,10 @@ def infer_graph(settings: Settings) -> None:
             inferences=Inferences(store, settings.inference_max) if settings.infers else None,
         )
         with _told.status("reading the graph") as status:
-            writer.on_inference = lambda looked_at, inferred: status.update(
-                f"{looked_at:,} statements followed, {inferred:,} inferred"
+            writer.tell_inference(
+                lambda looked_at, inferred: status.update(
+                    f"{looked_at:,} statements followed, {inferred:,} inferred"
+                )
             )
             writer.replace_ontology(schema.triples)
             forget(store)

@@ -22,7 +22,8 @@ from server.submission import Ending, Submission
 from sparql.change import Change, Reach, Survey
 from sparql.errors import SparqlError, StoreClosing, TooMuchDepends
 from sparql.triple_store import TripleStore
-from sparql.writer import Watch, Writer
+from sparql.watch import Watch
+from sparql.writer import Writer
 
 if TYPE_CHECKING:
     from server.intake import Intake, Outcome
