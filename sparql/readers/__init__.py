@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparql.readers.checkpoints import Checkpoint, CheckpointSource
-    from sparql.readers.pool import ReaderPool, ReaderSettings
+    from sparql.readers.pool import ReaderPool
     from sparql.readers.protocol import QueryReaders, StreamedResult
     from sparql.readers.result import QueryRequest, QueryResult
+    from sparql.readers.staff import ReaderSettings
 
 __all__ = [
     "Checkpoint",
@@ -29,7 +30,7 @@ _HOMES = {
     "QueryRequest": "sparql.readers.result",
     "QueryResult": "sparql.readers.result",
     "ReaderPool": "sparql.readers.pool",
-    "ReaderSettings": "sparql.readers.pool",
+    "ReaderSettings": "sparql.readers.staff",
     "QueryReaders": "sparql.readers.protocol",
     "StreamedResult": "sparql.readers.protocol",
 }

@@ -11,8 +11,8 @@ from pyoxigraph import NamedNode
 from sparql.formats import Format
 
 if TYPE_CHECKING:
-    from sparql.readers.pool import ReaderStatistics
     from sparql.readers.result import QueryRequest
+    from sparql.readers.staff import ReaderStatistics
 
 
 class StreamedResult(Protocol):

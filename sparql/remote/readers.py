@@ -29,9 +29,10 @@ from sparql.errors import (
     TooManyQueries,
 )
 from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
-from sparql.readers.pool import ReaderPool, ReaderSettings, ReaderStatistics
+from sparql.readers.pool import ReaderPool
 from sparql.readers.protocol import StreamedResult
 from sparql.readers.result import QueryRequest
+from sparql.readers.staff import ReaderSettings, ReaderStatistics
 from sparql.remote.channel import Bridge, Outflow, Sink, pieces
 from sparql.remote.conversion import Conversion
 from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused

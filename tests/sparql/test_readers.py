@@ -447,7 +447,7 @@ async def test_readers_that_were_launched_ahead_are_those_that_start(source: Sto
     source.write(*quads(1))
     pool = ReaderPool(source, ReaderSettings(readers=2))
     pool.launch()
-    launched = {one.process.pid for one in pool._launched}
+    launched = {one.process.pid for one in pool._staff._launched}
     await pool.start()
     assert set(pool.pids) == launched
     assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
@@ -459,6 +459,6 @@ async def test_readers_that_were_launched_and_never_started_end_with_the_pool(
 ) -> None:
     pool = ReaderPool(source, ReaderSettings(readers=2))
     pool.launch()
-    launched = [one.process for one in pool._launched]
+    launched = [one.process for one in pool._staff._launched]
     await pool.close()
     assert all(process.poll() is not None for process in launched)

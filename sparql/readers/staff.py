@@ -1,0 +1,272 @@
+"""The reader processes: who gets one when, and another one in the place of one that is dead.
+
+Work takes a free reader, or waits in a bounded queue. At its deadline its reader is killed and another one
+started in its place; the same happens when nobody wants its answer and it does not stop by itself. One reader
+more, the express, is for what is short: it is taken while all others are busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Any
+
+from sparql.errors import QueryTimeout, ReaderLost, TooManyQueries
+from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
+from sparql.readers.frames import FrameKind
+from sparql.readers.process import Launched, ReaderProcess, launch
+
+_STOP_GRACE_S = 0.2
+_EXPRESS_AFTER_S = 2.0
+_RESTART_DELAYS_S = (0.0, 0.5, 1.0, 2.0)
+_LAST_RESTART_DELAY_S = 5.0
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """Sizes and limits of the pool.
+
+    ``readers`` processes (25 MB each when idle), ``queue_limit`` queries that may wait for one, ``timeout_s``
+    for queries that name none, ``memory_limit_bytes`` for one process, ``retry_after_s`` for the rejected.
+    ``express``: one process more for short queries, started a little later than the others, or when a query
+    first has to wait.
+    """
+
+    readers: int = 4
+    queue_limit: int = 64
+    timeout_s: float = 30.0
+    memory_limit_bytes: int = 2 * 2**30
+    retry_after_s: float = 1.0
+    express: bool = False
+
+
+@dataclass
+class ReaderStatistics:
+    """What the pool has done since its start."""
+
+    queries: int = 0
+    kills: int = 0
+    turned_away: int = 0
+
+
+class Staff:
+    """The readers of one pool; belongs to one event loop. `keeper` has the checkpoints that they read."""
+
+    def __init__(
+        self, source: CheckpointSource, settings: ReaderSettings, statistics: ReaderStatistics
+    ) -> None:
+        self._settings = settings
+        self._statistics = statistics
+        self.keeper = CheckpointKeeper(source, self._drop_stale)
+        self._readers: set[ReaderProcess] = set()
+        self._idle: list[ReaderProcess] = []
+        # Those that wait, and whether they may not take the express.
+        self._queue: deque[tuple[asyncio.Future[ReaderProcess], bool]] = deque()
+        self._express: ReaderProcess | None = None
+        self._express_begun = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._launched: list[Launched] = []
+        self._closing = False
+
+    def launch(self) -> None:
+        """Let the readers begin to start while the caller does something else; `start` waits for them."""
+        while len(self._launched) < self._settings.readers:
+            self._launched.append(launch(self._settings.memory_limit_bytes))
+
+    async def start(self) -> None:
+        """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""
+        try:
+            self.launch()
+        except ReaderLost:
+            await self.close()
+            raise
+        launched, self._launched = self._launched, []
+        limit = self._settings.memory_limit_bytes
+        readers = await asyncio.gather(
+            *(ReaderProcess.start(limit, one) for one in launched), return_exceptions=True
+        )
+        failures = [one for one in readers if isinstance(one, BaseException)]
+        for one in readers:
+            if isinstance(one, ReaderProcess):
+                self._admit(one)
+        if failures:
+            await self.close()
+            raise failures[0]
+        if self._settings.express:
+            self._spawn_task(self._start_express_later())
+
+    async def close(self) -> None:
+        """End all readers and give their checkpoints back; queries under way are told."""
+        self._closing = True
+        for waiting, _ in self._queue:
+            if not waiting.done():
+                waiting.set_exception(ReaderLost("The server is shutting down; try again later."))
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for launched in self._launched:
+            launched.give_up()
+        for reader in list(self._readers):
+            reader.kill(None)
+            await self._bury(reader)
+        await self.keeper.close()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the readers."""
+        return tuple(reader.pid for reader in self._readers)
+
+    @property
+    def waiting(self) -> int:
+        """How many queries wait for a reader."""
+        return len(self._queue)
+
+    async def take(self, deadline: float, *, patient: bool = False) -> ReaderProcess:
+        """A free reader, as soon as there is one; `patient` work does not take the express.
+
+        Raises TooManyQueries when too many wait, or none is free by the deadline (time of the loop).
+        """
+        if self._closing:
+            raise ReaderLost("The server is shutting down; try again later.")
+        while (reader := self._idle_reader(patient)) is not None:
+            self._idle.remove(reader)
+            if reader.alive:
+                return reader
+            self.give_back(reader)
+        if len(self._queue) >= self._settings.queue_limit and not patient:
+            self._turn_away()
+        if self._settings.express and not self._express_begun:
+            self._spawn_task(self._start_express())
+        turn: asyncio.Future[ReaderProcess] = asyncio.get_running_loop().create_future()
+        self._queue.append((turn, patient))
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await turn
+        except TimeoutError:
+            self._turn_away()
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.give_back(turn.result())
+            raise
+        finally:
+            if (turn, patient) in self._queue:
+                self._queue.remove((turn, patient))
+        raise AssertionError("unreachable")
+
+    def _idle_reader(self, patient: bool) -> ReaderProcess | None:
+        """The idle reader that was used last; the express only where there is no other."""
+        for reader in reversed(self._idle):
+            if reader is not self._express:
+                return reader
+        return None if patient or not self._idle else self._idle[-1]
+
+    async def _start_express_later(self) -> None:
+        await asyncio.sleep(_EXPRESS_AFTER_S)
+        await self._start_express()
+
+    async def _start_express(self) -> None:
+        if self._express_begun:
+            return
+        self._express_begun = True
+        try:
+            self._express = await ReaderProcess.start(self._settings.memory_limit_bytes)
+        except ReaderLost:
+            self._express_begun = False
+            return
+        self._admit(self._express)
+
+    def _turn_away(self) -> None:
+        self._statistics.turned_away += 1
+        raise TooManyQueries(self._settings.retry_after_s)
+
+    def lend(self, reader: ReaderProcess, lease: Lease | None) -> None:
+        """Let a reader have this lease in place of the one it has."""
+        previous, reader.lease = reader.lease, lease
+        if previous is not None:
+            self.keeper.drop(previous)
+
+    def expire(self, reader: ReaderProcess, timeout_s: float) -> None:
+        """The deadline of what a reader does has come."""
+        self._statistics.kills += 1
+        reader.kill(QueryTimeout(timeout_s))
+        # Now, since whoever takes the answer may have stopped reading and would never give the reader back.
+        self.give_back(reader)
+
+    def give_back(self, reader: ReaderProcess) -> None:
+        """A reader is free again, or dead and to be replaced."""
+        if not reader.alive:
+            if not reader.replaced:
+                reader.replaced = True
+                self._spawn_task(self._replace(reader))
+            return
+        newest = self.keeper.newest
+        if reader.lease is not None and newest is not None and reader.lease is not newest:
+            reader.close_store()
+            self.lend(reader, None)
+        for turn, patient in self._queue:
+            if not turn.done() and not (patient and reader is self._express):
+                turn.set_result(reader)
+                return
+        if self._express is not None and self._express not in self._idle:
+            # The express may keep what it runs; this one is free for short queries in its stead.
+            self._express = reader
+        self._idle.append(reader)
+
+    def retire(self, reader: ReaderProcess) -> None:
+        """Nobody wants what a reader does now."""
+        if reader.alive:
+            self._spawn_task(self._stop(reader))
+        else:
+            self.give_back(reader)
+
+    async def _stop(self, reader: ReaderProcess) -> None:
+        """Bring a reader to the end of a query that nobody waits for, by asking and else by force."""
+        reader.stop_query()
+        try:
+            async with asyncio.timeout(_STOP_GRACE_S):
+                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
+                    pass
+        except (TimeoutError, EOFError):
+            self._statistics.kills += 1
+            reader.kill(None)
+        self.give_back(reader)
+
+    async def _replace(self, dead: ReaderProcess) -> None:
+        await self._bury(dead)
+        for delay in chain(_RESTART_DELAYS_S, repeat(_LAST_RESTART_DELAY_S)):
+            await asyncio.sleep(delay)
+            try:
+                reader = await ReaderProcess.start(self._settings.memory_limit_bytes)
+            except ReaderLost:
+                continue
+            if self._express is dead:
+                self._express = reader
+            self._admit(reader)
+            return
+
+    async def _bury(self, reader: ReaderProcess) -> None:
+        await reader.end()
+        self._readers.discard(reader)
+        self.lend(reader, None)
+
+    def _admit(self, reader: ReaderProcess) -> None:
+        self._readers.add(reader)
+        self.give_back(reader)
+
+    def _drop_stale(self) -> None:
+        for reader in self._idle:
+            if reader.lease is not None and reader.lease is not self.keeper.newest:
+                reader.close_store()
+                self.lend(reader, None)
+
+    def _spawn_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def is_express(self, reader: ReaderProcess) -> bool:
+        """Whether this one is the express now."""
+        return reader is self._express
