@@ -12,11 +12,12 @@ from pyoxigraph import NamedNode
 
 from server.commands_review import account
 from server.invocation import on_either, settings_of
+from server.pages import page
 from server.remote import RunningServer
 from server.routes.entities import merge_json, merged_json
 from server.services import Services
 from shapes.decisions import Reviewer
-from shapes.merging import Merged, named_merge
+from shapes.merge_record import Merged, named_merge
 
 entity_app = typer.Typer(no_args_is_help=True, help="Merge entities that are one, and split them again.")
 
@@ -86,8 +87,7 @@ def merges(
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        found = services.merging.all()
-        return _print({"total": len(found), "merges": [merge_json(one) for one in found[:limit]]})
+        return _print(page("merges", services.merging.all(), 0, limit, merge_json))
 
     on_either(settings, lambda server: _print(server.get("/entities/merges", {"limit": str(limit)})), here)
 

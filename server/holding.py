@@ -17,6 +17,7 @@ from pyoxigraph import Quad
 
 from server.errors import HeldSettled, HeldUnreadable, UnknownResource
 from server.held import HeldBatches, HeldState
+from server.pages import page
 from server.rulebook import Rulebook
 from server.submission import Ending, Submission
 from sparql.change import Change, Reach, Survey
@@ -64,8 +65,7 @@ class Holding:
     def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
         """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
         found = self.batches.find(None if status == "any" else HeldState(status))
-        shown = [self.batches.get(one).json() for one in found[offset : offset + limit]]
-        return {"total": len(found), "offset": offset, "limit": limit, "batches": shown}
+        return page("batches", found, offset, limit, lambda one: self.batches.get(one).json())
 
     def withdraw(self, identifier: str) -> dict[str, Any]:
         """Take back what is held, and tell it as `GET /held/{id}` does.

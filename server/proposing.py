@@ -13,6 +13,7 @@ from ontology import Schema
 from ontology.labels import local_name, split_camel_case
 from ontology.terms import PropertyKind
 from server.errors import InvalidBody
+from server.pages import page
 from server.rulebook import Rulebook
 from server.statements import statement_json, violation_json
 from shapes.decisions import Reviewer
@@ -67,8 +68,9 @@ class ProposalDesk:
     def page(self, wanted: ProposalFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of proposals, the most used first, with the total."""
         found = self._proposals.find(wanted)
-        shown = [self._json(self._proposals.get(iri, examples=3)) for iri in found[offset : offset + limit]]
-        return {"total": len(found), "offset": offset, "limit": limit, "proposals": shown}
+        return page(
+            "proposals", found, offset, limit, lambda iri: self._json(self._proposals.get(iri, examples=3))
+        )
 
     def show(self, iri: NamedNode) -> dict[str, Any]:
         """One proposal with all its examples. Raises `ProposalUnknown`."""

@@ -7,6 +7,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Triple
 
 from server.errors import InvalidBody
+from server.pages import page
 from server.services import Services
 from server.statements import review_json, statement_json, violation_json
 from shapes.decisions import Outcome, Reviewer
@@ -61,13 +62,7 @@ class ReviewDesk:
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total."""
         found = self._review.find(wanted)
-        items = [self._review.get(iri) for iri in found[offset : offset + limit]]
-        return {
-            "total": len(found),
-            "offset": offset,
-            "limit": limit,
-            "items": [review_json(item) for item in items],
-        }
+        return page("items", found, offset, limit, lambda iri: review_json(self._review.get(iri)))
 
     def show(self, iri: NamedNode) -> dict[str, Any]:
         """One item, with the entities that its names may mean. Raises `ReviewItemUnknown`."""

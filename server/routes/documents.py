@@ -3,10 +3,13 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
+from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.keys import Scope
+from server.pages import page
+from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.statements import review_json, statement_json
 from shapes.decisions import Reviewer
@@ -27,28 +30,25 @@ def router(services: Services) -> APIRouter:
     async def get_documents(
         source: Annotated[str | None, Query(description="The source, exactly as it was sent.")] = None,
         text: Annotated[str | None, Query(description="Words that the text contains.")] = None,
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(50, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 50,
     ) -> dict[str, Any]:
         """One page of documents, the last posted first, with the total."""
 
-        def page() -> dict[str, Any]:
-            found = documents.find(source=source, text=text)
-            shown = []
-            for iri in found[offset : offset + limit]:
-                document = documents.get(iri)
-                accepted, waiting = documents.counts(iri)
-                shown.append({**_summary(document), "statements": accepted, "open": waiting})
-            return {"total": len(found), "offset": offset, "limit": limit, "documents": shown}
+        def tell(iri: NamedNode) -> dict[str, Any]:
+            accepted, waiting = documents.counts(iri)
+            return {**_summary(documents.get(iri)), "statements": accepted, "open": waiting}
 
-        return await run_in_threadpool(page)
+        return await run_in_threadpool(
+            lambda: page("documents", documents.find(source=source, text=text), offset, limit, tell)
+        )
 
     @routes.get("/documents/{document}", dependencies=reads)
     async def get_document(
         document: str,
         state: Annotated[State, Query(description="Only statements in this state.")] = "any",
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(200, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 200,
     ) -> dict[str, Any]:
         """A document with a page of its statements: what it supports, and what was refused of it."""
 
@@ -56,15 +56,8 @@ def router(services: Services) -> APIRouter:
             found = documents.get(named_document(document))
             runs = {run.iri: run for run in found.runs}
             rows = _statements(services, found, runs, state)
-            return {
-                **_summary(found),
-                "text": found.text,
-                "runs": [_run(run) for run in found.runs],
-                "total": len(rows),
-                "offset": offset,
-                "limit": limit,
-                "statements": rows[offset : offset + limit],
-            }
+            about = {**_summary(found), "text": found.text, "runs": [_run(run) for run in found.runs]}
+            return {**about, **page("statements", rows, offset, limit, lambda row: row)}
 
         return await run_in_threadpool(told)
 

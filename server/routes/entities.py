@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
@@ -12,11 +12,13 @@ from starlette.responses import Response
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
+from server.pages import page
 from server.problems import TYPE_BASE, problem_response
+from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.statements import rejection_json, statement_json
 from shapes.decisions import Reviewer
-from shapes.merging import Merge, Merged, named_merge
+from shapes.merge_record import Merge, Merged, named_merge
 
 
 class SplitRequest(BaseModel):
@@ -47,13 +49,10 @@ def router(services: Services) -> APIRouter:
         return Reviewer(message.by or key or "anonymous", key)
 
     @routes.get("/entities/merges", dependencies=reads)
-    async def get_merges(
-        offset: int = Query(0, ge=0, le=10**9), limit: int = Query(50, ge=1, le=1000)
-    ) -> dict[str, Any]:
+    async def get_merges(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of merges, the last one first, with the total."""
         found = await run_in_threadpool(merging.all)
-        shown = [merge_json(merge) for merge in found[offset : offset + limit]]
-        return {"total": len(found), "offset": offset, "limit": limit, "merges": shown}
+        return page("merges", found, offset, limit, merge_json)
 
     @routes.post(
         "/entities/merge",

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from server.keys import Scope
+from server.routes.paging import Limit, Offset
 from server.services import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]
@@ -21,8 +22,8 @@ def router(services: Services) -> APIRouter:
     @routes.get("/held", dependencies=reads)
     async def get_held(
         status: Annotated[Status, Query(description="Only batches that stand so.")] = "waiting",
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(50, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 50,
     ) -> dict[str, Any]:
         """One page of held batches, in the order in which they are judged, with the total."""
         return await run_in_threadpool(holding.page, status, offset, limit)

@@ -20,6 +20,7 @@ from server.jobs.job import DocumentState, JobRequest
 from server.jobs.record import BY_TYPE
 from server.keys import Scope
 from server.multipart import IN_MEMORY
+from server.routes.paging import Limit, Offset
 from server.services import Services
 
 _CLIENT_CLOSED_REQUEST = 499
@@ -85,9 +86,7 @@ def router(services: Services) -> APIRouter:
         )
 
     @routes.get("/jobs", dependencies=reads)
-    async def get_jobs(
-        offset: int = Query(0, ge=0, le=10**9), limit: int = Query(50, ge=1, le=1000)
-    ) -> dict[str, Any]:
+    async def get_jobs(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of the jobs, the newest first, with the total."""
         total, found = await run_in_threadpool(jobs.jobs, offset, limit)
         return {"total": total, "offset": offset, "limit": limit, "jobs": [job.json() for job in found]}
@@ -101,8 +100,8 @@ def router(services: Services) -> APIRouter:
     async def get_job_documents(
         job: str,
         state: Annotated[DocumentState | None, Query(description="Only documents in this state.")] = None,
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(200, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 200,
     ) -> dict[str, Any]:
         """One page of a job's documents in the order of posting: what became of each."""
         total, found = await run_in_threadpool(jobs.documents, job, state, offset, limit)

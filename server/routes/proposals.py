@@ -13,6 +13,7 @@ from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
 from server.proposing import ProposalDesk, proposal_filter
+from server.routes.paging import Limit, Offset
 from server.services import Services
 from shapes.decisions import Reviewer
 from shapes.proposals import named_proposal
@@ -48,8 +49,8 @@ def router(services: Services) -> APIRouter:
         kind: Kind = None,
         text: Text = None,
         least: Least = 1,
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(50, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 50,
     ) -> dict[str, Any]:
         """One page of proposals, the most used first, with the total."""
         wanted = proposal_filter(status, kind, text, least)

@@ -15,6 +15,7 @@ from server.errors import InvalidBody
 from server.keys import Scope
 from server.problems import TYPE_BASE, problem_response
 from server.reviewing import ReviewDesk, filter_of
+from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.statements import StatementJson, statement_of
 from shapes.decisions import Reviewer
@@ -76,8 +77,8 @@ def router(services: Services) -> APIRouter:
         predicate: Annotated[str | None, Query(description="IRI of the statement's property.")] = None,
         entity: Annotated[str | None, Query(description="IRI of the statement's subject or object.")] = None,
         text: Annotated[str | None, Query(description="Words in names, quotes, replies or reasons.")] = None,
-        offset: int = Query(0, ge=0, le=10**9),
-        limit: int = Query(50, ge=1, le=1000),
+        offset: Offset = 0,
+        limit: Limit = 50,
     ) -> dict[str, Any]:
         """One page of review items, newest first, with the total."""
         wanted = filter_of(status, document, shape, predicate, entity, text)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 from starlette.concurrency import run_in_threadpool
 
 from server.keys import Scope
+from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.traces import Traces
 
@@ -16,9 +17,7 @@ def router(services: Services) -> APIRouter:
     traces = Traces(services.store)
 
     @routes.get("/extractions")
-    async def get_extractions(
-        offset: int = Query(0, ge=0, le=10**9), limit: int = Query(50, ge=1, le=1000)
-    ) -> dict[str, Any]:
+    async def get_extractions(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of the extractions that the graph knows of, the last first, with the total."""
         total, page = await run_in_threadpool(traces.latest, offset, limit)
         return {"total": total, "offset": offset, "limit": limit, "extractions": page}

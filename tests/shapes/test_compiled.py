@@ -14,7 +14,7 @@ from shapes.engine import PyshaclEngine
 from shapes.loading import load_shapes
 from shapes.model import targeted_shapes
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import RDF, RDFS, XSD, Namespace
+from sparql.vocabulary import RDF, RDFS, UKG, XSD, Namespace
 
 EX = Namespace("http://example.org/")
 NODES = [*(EX.term(f"n{number}") for number in range(5)), BlankNode("b")]
@@ -98,6 +98,15 @@ def test_both_engines_agree_on_random_graphs(engines):
 @pytest.mark.slow
 def test_both_engines_agree_on_many_random_graphs(engines):
     assert compare(engines, seed=12, rounds=600)[0] > 10_000
+
+
+def test_a_blank_node_among_values_to_be_compared_is_left_to_the_other_engine(engines):
+    _, reference, compiled = engines
+    store = EmbeddedStore()
+    store.commit([Quad(EX.n0, EX.q, BlankNode("b")), Quad(EX.n0, RDF.type, EX.Thing)])
+    wanted = {EX.Less.value: {EX.n0}}
+    assert [v.component for v in reference.check(store, wanted)[EX.Less.value, EX.n0]] == [UKG.NotJudged]
+    assert compiled.doubtful(store, wanted) == wanted
 
 
 def test_only_what_cannot_be_compiled_is_left_to_the_other_engine(engines):
