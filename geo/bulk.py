@@ -32,6 +32,9 @@ _NTPPI: Final = code_of(RCC8.NTPPi)
 # From this many vertices on, a prepared predicate is cheaper than a matrix (measured: US counties
 # of 21 vertices are faster by matrices, New York layers of 213 by predicates).
 _MANY_VERTICES: Final = 64
+# What comes with one feature: for so little a handful of matrices costs less than to sort out who needs one.
+_FEW_PAIRS: Final = 16
+_FEW_VERTICES: Final = 256
 # Features whose pairs are found and related together: bounds the memory.
 _FEATURES_A_CHUNK: Final = 8192
 
@@ -92,13 +95,16 @@ def classify_pairs(
         return numpy.zeros(0, dtype=numpy.int8)
     codes = borders.settle(left_shapes, right_shapes, left, right)
     rest = numpy.flatnonzero(codes == borders.OPEN)
-    codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
+    if len(rest):
+        codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
     return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
 
 
 def _by_geos(a: Shapes, b: Shapes) -> Codes:
     """The relation codes of n pairs of geometries, by prepared predicates and matrices."""
     vertices_a, vertices_b = shapely.get_num_coordinates(a), shapely.get_num_coordinates(b)
+    if len(a) <= _FEW_PAIRS and max(vertices_a.max(), vertices_b.max()) <= _FEW_VERTICES:
+        return relate_pairs(a, b)
     turned = vertices_a < vertices_b
     big, small = numpy.where(turned, b, a), numpy.where(turned, a, b)
     by_predicates = numpy.maximum(vertices_a, vertices_b) >= _MANY_VERTICES
