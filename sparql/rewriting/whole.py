@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Final
 
+import numpy
 import pyoxigraph
+import shapely
+from numpy.typing import NDArray
 from pyoxigraph import Literal
+from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
 from geo import GeoError
 from geo.functions import FUNCTIONS
+from geo.measures import FURTHEST_M, box_around, distance_m, distances_m
 from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, times_of
@@ -34,8 +40,9 @@ from sparql.syntax import QueryForm
 # An answer is made in one piece, and nobody else has the interpreter meanwhile.
 _MOST_ROWS: Final = 50_000
 _REMEMBERED: Final = 512
-_MOST_NEAREST: Final = 5000
-_GROWTH: Final = 8
+# More than so many around a place, of any class, and the engine is asked.
+_MOST_AROUND: Final = 20_000
+_FIRST_RADIUS_M: Final = 200.0
 
 
 @dataclass(frozen=True)
@@ -84,28 +91,38 @@ class NearestQuestion:
     def answer(self, state: GeometryState, revision: int) -> Table | None:
         """Its solutions at a revision; None where they are not all known.
 
-        The index says which geometries can be among the nearest, the function itself how far each is.
+        The index says which geometries can be among the nearest, and only of features that are asked for it
+        is found out how far they are; how far each of the nearest is says the function itself.
         """
         if state.unlisted or state.unreadable or state.empty:
             # They have no distance, which comes first.
             return None
         wanted, times = self.offset + self.limit, times_of(self.anchor, self.classed)
-        count = 4 * wanted + 32
-        while count <= _MOST_NEAREST:
-            near = state.shapes.nearest(self.place, count)
-            if len(near) < count:
+        radius = _FIRST_RADIUS_M
+        while True:
+            keys = _around(self.place, radius, state)
+            rows = None if len(keys) > _MOST_AROUND else state.features.solutions(keys, revision, times)
+            if rows is None:
                 return None
-            inner = state.features.solutions([key for key, _ in near], revision, times)
-            if inner is None:
-                return None
-            if len(inner[0]) >= wanted:
+            if len(rows[0]) >= wanted:
+                metres = self._metres(rows[0], state)
                 # Distances are the same from both ends to a part in a hundred only.
-                reach = near[-1][1] * 1.05 + 1
-                keys = [key for key, _ in state.shapes.within_distance(self.place, reach)]
-                outer = state.features.solutions(keys, revision, times)
-                return None if outer is None else self._ordered(*outer)
-            count *= _GROWTH
-        return None
+                reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
+                if reach <= radius:
+                    near = numpy.flatnonzero(metres <= reach).tolist()
+                    return self._ordered([rows[0][one] for one in near], [rows[1][one] for one in near])
+            if radius >= FURTHEST_M:
+                return None
+            radius = min(radius * (2 if rows[0] else 8), FURTHEST_M)
+
+    def _metres(self, keys: list[Key], state: GeometryState) -> NDArray[numpy.float64]:
+        """How far geometries are from the place: shape (n,); infinitely where there is none any more."""
+        shapes = [state.shape_of(key) for key in keys]
+        if isinstance(self.place, Point) and all(isinstance(shape, Point) for shape in shapes):
+            points = numpy.empty(len(shapes), dtype=object)
+            points[:] = shapes
+            return distances_m(self.place, points)
+        return numpy.array([inf if shape is None else distance_m(self.place, shape) for shape in shapes])
 
     def _ordered(self, keys: list[Key], features: list[Node]) -> Table | None:
         try:
@@ -126,6 +143,12 @@ class NearestQuestion:
         if not isinstance(measured, Literal):
             raise NotConstant
         return float(measured.value)
+
+
+def _around(place: BaseGeometry, radius_m: float, state: GeometryState) -> list[Key]:
+    """The geometries whose boxes meet the box around a place; among them all that are so near."""
+    boxes = shapely.get_parts(box_around(place, radius_m))
+    return list(dict.fromkeys(key for box in boxes for key in state.shapes.candidates(box)))
 
 
 def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) -> list[Term]:
