@@ -9,8 +9,6 @@ becomes unknown in between is settled by asking for the marker.
 from __future__ import annotations
 
 import logging
-import time
-import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -23,7 +21,6 @@ from sparql.errors import (
     ProtectedGraph,
     RemoteConflict,
     RemoteError,
-    RemoteRefused,
     RemoteUndecided,
     RemoteUnreachable,
     StoreUnwritable,
@@ -31,14 +28,15 @@ from sparql.errors import (
 from sparql.graph_reading import GraphReading
 from sparql.remote.address import RemoteAddress
 from sparql.remote.answers import mending_of_results
-from sparql.remote.commits import Delta, marker, read_marker
+from sparql.remote.commits import Delta
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.graph import RemoteGraph
+from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
 from sparql.source import Term
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE, UKG
+from sparql.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)
 _log = logging.getLogger("urbankg.store")
@@ -63,7 +61,6 @@ class RemoteStore(GraphReading):
         traits: Traits | None = None,
     ) -> None:
         assert local.folder is not None
-        self._settling_pauses_s = settling_pauses_s
         self.address = address
         self.local = local
         self.journal: ChangeLog | None = None
@@ -73,7 +70,9 @@ class RemoteStore(GraphReading):
         self._terms = terms_of(address.query_url, self.traits)
         self.graph = RemoteGraph(self.endpoint, self._terms, address.default_graph)
         self._pending = PendingFile(local.folder)
-        self._commit = self._begin()
+        self._sweep()
+        self._marker = CommitMarker(self.endpoint, address, local, settling_pauses_s)
+        self._marker.begin(undecided=self._pending.read() is not None)
 
     @property
     def folder(self) -> Path:
@@ -145,8 +144,8 @@ class RemoteStore(GraphReading):
         gone = [quad for quad in removals if quad not in kept]
         come = list(dict.fromkeys(additions))
         pending = PendingCommit(
-            self._commit,
-            _new_commit(),
+            self._marker.commit,
+            new_commit(),
             origin,
             _where(come, local=False),
             _where(gone, local=False),
@@ -175,15 +174,15 @@ class RemoteStore(GraphReading):
         pending = self._pending.read()
         if pending is None:
             return None
-        held = read_marker(self.endpoint)
+        held = self._marker.held()
         if held == pending.before:
-            held = self._rule_out(pending)
+            held = self._marker.rule_out(pending)
         if held == pending.after:
             self._commit_here(pending, late=True)
             self._pending.forget()
             _log.warning("A commit whose end was not known had been applied; it is taken in now.")
             return pending
-        if held is not None and held == self._commit:
+        if held is not None and held == self._marker.commit:
             self._pending.forget()
             _log.warning("A commit whose end was not known had not been applied; it is given up.")
             return None
@@ -191,12 +190,14 @@ class RemoteStore(GraphReading):
 
     def begin_bulk(self) -> None:
         """Note here that a bulk load has begun."""
-        with self._noted(PendingCommit(self._commit, self._commit, "asserted", (), (), (), (), False)):
+        with self._noted(
+            PendingCommit(self._marker.commit, self._marker.commit, "asserted", (), (), (), (), False)
+        ):
             self.local.begin_bulk()
 
     def bulk_add(self, quads: Iterable[Quad]) -> None:
         """Add quads of any number, all or none: staged as they come, then moved in one operation."""
-        pending = PendingCommit(self._commit, _new_commit(), "asserted", (), (), (), (), complete=False)
+        pending = PendingCommit(self._marker.commit, new_commit(), "asserted", (), (), (), (), complete=False)
         delta = self._delta(pending.after)
         try:
             delta.add(quad for quad in quads if quad.graph_name not in LOCAL_GRAPHS)
@@ -208,7 +209,9 @@ class RemoteStore(GraphReading):
         """Commit that the bulk load is finished, and what went because of it; the new revision."""
         if removals:
             self.commit((), removals)
-        with self._noted(PendingCommit(self._commit, self._commit, "asserted", (), (), (), (), False)):
+        with self._noted(
+            PendingCommit(self._marker.commit, self._marker.commit, "asserted", (), (), (), (), False)
+        ):
             return self.local.end_bulk()
 
     def probe(self) -> None:
@@ -216,7 +219,7 @@ class RemoteStore(GraphReading):
         self.local.probe()
         if self._pending.read() is not None:
             raise RemoteUndecided(self.address.update_url, "the next write asks what became of it")
-        if read_marker(self.endpoint) != self._commit:
+        if self._marker.held() != self._marker.commit:
             raise RemoteConflict(self.address.query_url)
 
     def optimize(self) -> None:
@@ -227,28 +230,6 @@ class RemoteStore(GraphReading):
         """Let go of both stores."""
         self.endpoint.close()
         self.local.close()
-
-    def _begin(self) -> NamedNode:
-        """The commit that the store is at; a marker is left in a store that has none."""
-        self._sweep()
-        held, known = read_marker(self.endpoint), self._known_commit()
-        if self._pending.read() is not None and known is not None:
-            return known
-        if held is None:
-            held = _new_commit()
-            try:
-                self.endpoint.update(f"INSERT DATA {{ {marker(held)} }}")
-            except ConnectionLost as error:
-                raise RemoteUnreachable(self.address.update_url, str(error)) from error
-        if held != known:
-            if known is not None:
-                _log.warning(
-                    "The store at %s is not at the commit that this folder knows: another server wrote to "
-                    "it, or the folder was restored. It is taken as it is.",
-                    self.address.query_url,
-                )
-            self._know(held)
-        return held
 
     def _sweep(self) -> None:
         """Take away the staging graphs of an earlier server that did not end well."""
@@ -279,86 +260,32 @@ class RemoteStore(GraphReading):
             raise StoreUnwritable(self.folder, error.strerror or str(error)) from error
         with self._noted(pending):
             try:
-                self._apply(delta.text(pending.before, pending.after), pending)
+                self._marker.apply(delta.text(pending.before, pending.after), pending)
             except RemoteUndecided:
                 raise
             except RemoteError:
                 self._pending.forget()
                 raise
-            self._commit = pending.after
+            self._marker.commit = pending.after
             revision = self.local.commit(
-                [*pending.local_additions, self._stamp(pending.after)],
-                [*pending.local_removals, self._stamp(pending.before)],
+                [*pending.local_additions, self._marker.stamp(pending.after)],
+                [*pending.local_removals, self._marker.stamp(pending.before)],
             )
         self._pending.forget()
         return revision
 
-    def _apply(self, text: str, pending: PendingCommit) -> None:
-        """Send the update until the marker says that it is applied."""
-        url = self.address.update_url
-        problem: Exception | None = None
-        for pause in (0.0, *self._settling_pauses_s):
-            time.sleep(pause)
-            try:
-                self.endpoint.update(text)
-                problem = None
-            except ConnectionLost as error:
-                problem = error
-            except RemoteUnreachable as error:
-                if problem is None:
-                    raise
-                problem = error
-                continue
-            except RemoteRefused as error:
-                if self._held_after(error) == pending.before:
-                    raise
-                problem = error
-            try:
-                held = read_marker(self.endpoint)
-            except RemoteError as error:
-                problem = error
-                continue
-            if held == pending.after:
-                return
-            if held != pending.before:
-                raise RemoteConflict(url)
-            if problem is None:
-                raise RemoteRefused(url, 200, "it said that it carried the update out, and did not")
-        raise RemoteUndecided(url, str(problem))
-
-    def _held_after(self, refusal: RemoteRefused) -> NamedNode | None:
-        try:
-            return read_marker(self.endpoint)
-        except RemoteError as error:
-            raise RemoteUndecided(self.address.update_url, f"{refusal.told}; then {error}") from error
-
-    def _rule_out(self, pending: PendingCommit) -> NamedNode | None:
-        """Move the marker on, so that an update still on its way finds nothing to do; what is held then."""
-        fence = _new_commit()
-        text = (
-            f"DELETE {{ {marker(pending.before)} }} INSERT {{ {marker(fence)} }} "
-            f"WHERE {{ {marker(pending.before)} }}"
-        )
-        try:
-            self.endpoint.update(text)
-        except ConnectionLost as error:
-            raise RemoteUndecided(self.address.update_url, str(error)) from error
-        held = read_marker(self.endpoint)
-        if held == fence:
-            self._know(fence)
-            self._commit = fence
-        return held
-
     def _commit_here(self, pending: PendingCommit, *, late: bool = False) -> int:
         """The local part of a commit that is applied there, or has nothing there."""
         there = bool(pending.additions or pending.removals) or not pending.complete
-        stamps = ([self._stamp(pending.after)], [self._stamp(pending.before)]) if there else ([], [])
+        stamps = (
+            ([self._marker.stamp(pending.after)], [self._marker.stamp(pending.before)]) if there else ([], [])
+        )
         with self._noted(pending, late=late):
             revision = self.local.commit(
                 [*pending.local_additions, *stamps[0]], [*pending.local_removals, *stamps[1]]
             )
         if there:
-            self._commit = pending.after
+            self._marker.commit = pending.after
         return revision
 
     @contextmanager
@@ -376,25 +303,6 @@ class RemoteStore(GraphReading):
         entry = Commit(self.revision() + 1, pending.origin, additions, removals, complete=pending.complete)
         with self.journal.writing(entry):
             yield
-
-    def _known_commit(self) -> NamedNode | None:
-        found = next(self.local.match_quads(UKG.store, UKG.commit, None, STATE), None)
-        return found.object if found is not None and isinstance(found.object, NamedNode) else None
-
-    def _know(self, commit: NamedNode) -> None:
-        """Remember what the store holds; this is no revision of its own."""
-        known = list(self.local.match_quads(UKG.store, UKG.commit, None, STATE))
-        self.local.graph.extend([self._stamp(commit)])
-        for quad in known:
-            if quad.object != commit:
-                self.local.graph.remove(quad)
-
-    def _stamp(self, commit: NamedNode) -> Quad:
-        return Quad(UKG.store, UKG.commit, commit, STATE)
-
-
-def _new_commit() -> NamedNode:
-    return NamedNode(f"urn:uuid:{uuid.uuid4()}")
 
 
 def _where(quads: Iterable[Quad], *, local: bool) -> list[Quad]:
