@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gate import filled
 
@@ -19,6 +20,7 @@ from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.impact import RuleSet, measure_impact
 from shapes.loading import load_shapes
 from shapes.rules import gate_of
+from sparql.store import EmbeddedStore
 
 HEAD = """
 @prefix made: <http://example.org/made#> .
@@ -48,6 +50,21 @@ def edits() -> dict[str, RuleSet]:
     }
 
 
+def measure(store: EmbeddedStore, before: RuleSet, size: int) -> None:
+    """Print a line for each edit."""
+    started = time.perf_counter()
+    before.gate.report(store)
+    whole = time.perf_counter() - started
+    for name, after in edits().items():
+        started = time.perf_counter()
+        impact = measure_impact(store, before, after)
+        seconds = time.perf_counter() - started
+        exact = "" if all(shape.is_exact for shape in impact.shapes) else "+"
+        failing = f"{len(impact.failing)}{exact}"
+        ratio = whole / seconds
+        print(f"{size:9}  {name:24} {seconds:8.2f} {failing:>8} {whole:9.1f} {ratio:6.0f}x", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -55,18 +72,8 @@ def main() -> None:
     before = rules()
     print(f"{'triples':>9}  {'edit':24} {'seconds':>8} {'failing':>8} {'whole, s':>9} {'ratio':>7}")
     for size in parser.parse_args().sizes:
-        store = filled(before.schema, size)
-        started = time.perf_counter()
-        before.gate.report(store)
-        whole = time.perf_counter() - started
-        for name, after in edits().items():
-            started = time.perf_counter()
-            impact = measure_impact(store, before, after)
-            seconds = time.perf_counter() - started
-            exact = "" if all(shape.is_exact for shape in impact.shapes) else "+"
-            failing = f"{len(impact.failing)}{exact}"
-            ratio = whole / seconds
-            print(f"{size:9}  {name:24} {seconds:8.2f} {failing:>8} {whole:9.1f} {ratio:6.0f}x", flush=True)
+        with TemporaryDirectory(prefix="impact-") as folder:
+            measure(filled(before.schema, size, Path(folder)), before, size)
 
 
 if __name__ == "__main__":
