@@ -38,8 +38,13 @@ def same_words(a: str, b: str) -> bool:
 
 def told_apart(a: str, b: str) -> bool:
     """Tell whether a number or a word such as "East" stands in only one of two names."""
-    ours, theirs = set(_words(a)), set(_words(b))
-    return any(word in QUALIFIERS or any(c.isdigit() for c in word) for word in ours ^ theirs)
+    return _marks(a) != _marks(b)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _marks(name: str) -> frozenset[str]:
+    """The words of a name that make it the name of another thing where they are missing."""
+    return frozenset(w for w in _words(name) if w in QUALIFIERS or any(c.isdigit() for c in w))
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -40,7 +40,7 @@ _KINDS: Mapping[rdflib.term.Node, tuple[type, ...]] = {
 
 
 def _each(holds: Callable[[Term], bool]) -> ValuesTest:
-    return lambda reading, focus, values: all(holds(value) for value in values)
+    return lambda reading, focus, values: all(map(holds, values))
 
 
 def _class(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:

@@ -132,6 +132,10 @@ def _from_each(source: TripleSource, nodes: Iterable[Term], path: Path, most: in
 
 
 def _ends(source: TripleSource, start: Term, step: Step, most: int | None) -> set[Term]:
+    if most is None:
+        if step.forward:
+            return {triple.object for triple in source.match(start, step.predicate, None)}
+        return {triple.subject for triple in source.match(None, step.predicate, start)}
     if step.forward:
         found = (triple.object for triple in source.match(start, step.predicate, None))
     else:

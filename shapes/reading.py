@@ -29,8 +29,8 @@ class Reading:
         if found is None:
             found = ()
             if not isinstance(node, Literal):
-                triples = self.source.match(node, predicate, None)
-                found = tuple(o for o in (t.object for t in triples) if not isinstance(o, Triple))
+                ends = [triple.object for triple in self.source.match(node, predicate, None)]
+                found = tuple([end for end in ends if not isinstance(end, Triple)])
             self._objects[key] = found
         return found
 

@@ -89,7 +89,7 @@ class TrigramIndex:
         for position, numbers in enumerate(lists[: last + 1]):
             read += len(numbers)
             unread = lists[position + 1 :]
-            if position < last and len(unread[0]) <= max(read, _LOOK):
+            if position < last and len(unread[0]) <= read + _LOOK:
                 # What follows costs no more than another look at what is known.
                 continue
             self.read += read
