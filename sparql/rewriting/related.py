@@ -4,7 +4,7 @@ The relations are read as plain statements of the graph of derived ones. Where o
 solutions it is asked first; else each part of the query is asked as a whole and they are joined by hashing,
 which a sub-select makes the engine do: one lookup for each solution costs it ten times as much as a scan.
 No relation is kept of a feature to itself, so for functions that are true of equals the features that both
-sides may be are asked for beside the pairs, with the function itself.
+sides may be, where there are any, are asked for beside the pairs, with the function itself.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pyoxigraph import BlankNode, Variable
 
 from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor
+from sparql.rewriting.by_feature import class_patterns, times_of
 from sparql.rewriting.features import FeatureMap
 from sparql.rewriting.runs import part_of
 from sparql.rewriting.writing import triple_text
@@ -119,7 +120,7 @@ def related_plan(
         f"{{ GRAPH {DERIVED} {{ {left} {GEO.term(f'rcc8{one}')} {right} }} }}" for one in kept.relations
     )
     pattern = _joined(ordered, related, lateral=any(few))
-    if kept.reflexive:
+    if kept.reflexive and _may_be_one(anchors, features):
         pattern = f"{{ {pattern} }} UNION {{ {_itself(first, second, condition, lateral=any(few))} }}"
     if rest:
         pattern = f"{{ {pattern} }} {' . '.join(map(triple_text, rest))}"
@@ -129,6 +130,12 @@ def related_plan(
         kept.exact,
         f"pairs of {left} and {right} from the kept relations {', '.join(kept.relations)}, {how}",
     )
+
+
+def _may_be_one(anchors: tuple[Anchor, Anchor], features: FeatureMap) -> bool:
+    """Whether any feature may be on both sides; classes that no feature has together rule it out."""
+    left, right = (times_of(anchor, class_patterns(anchor)) for anchor in anchors)
+    return any(left(form) and right(form) for form in features.forms())
 
 
 def _without_blank_nodes(

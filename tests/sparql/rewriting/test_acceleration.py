@@ -1,8 +1,10 @@
 """What is searched for in the index, what is not, and what is told of it."""
 
 import pytest
+from pyoxigraph import Quad
 
-from tests.sparql.rewriting.city import PREFIXES, City, small_city
+from sparql.vocabulary import GEO, RDF
+from tests.sparql.rewriting.city import EX, PREFIXES, City, small_city, wkt
 
 BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
 POINT = '"POINT(0.5 0.5)"^^geo:wktLiteral'
@@ -146,3 +148,24 @@ def test_another_pattern_that_leaves_less_is_tried_first() -> None:
     _, report = city.rewritten(query)
     assert not report.done
     assert "tried first" in report.left[0]["why"]
+
+
+def test_a_feature_on_both_sides_is_asked_for_only_where_there_may_be_one() -> None:
+    quads = []
+    for name, kind, text in (("a", EX.Shop, "POINT(0.5 0.5)"), ("b", EX.Park, "POINT(0.5 0.5)")):
+        node = EX.term(f"{name}/g")
+        quads += [Quad(EX.term(name), RDF.type, kind), Quad(EX.term(name), GEO.hasGeometry, node)]
+        quads.append(Quad(node, GEO.asWKT, wkt(text)))
+    join = (
+        "SELECT ?f ?z { ?f a ex:Shop ; geo:hasGeometry/geo:asWKT ?w . "
+        "?z a ex:Park ; geo:hasGeometry/geo:asWKT ?v FILTER(geof:sfWithin(?w, ?v)) }"
+    )
+    city = City(quads).relate()
+    text, _ = city.rewritten(join)
+    assert "sfWithin" not in text
+    assert sum(city.answers(text).values()) == 1
+    city.add(Quad(EX.a, RDF.type, EX.Park))
+    text, _ = city.rewritten(join)
+    assert "sfWithin" in text
+    assert sum(city.answers(text).values()) == 2
+    assert city.answers(text) == city.answers(PREFIXES + join)
