@@ -156,8 +156,8 @@ def join(measured: Measured, areas: int) -> None:
 async def over_http(points: int) -> None:
     """The filter of 1% through a whole server."""
     from server.app import create_app
-    from server.services import build
     from server.settings import Settings
+    from server.wiring import build
 
     with tempfile.TemporaryDirectory() as folder:
         async with build(Settings(data=Path(folder) / "data", readers=2)) as services:

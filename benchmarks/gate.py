@@ -32,7 +32,7 @@ from pyshacl import validate
 from w3c.server_process import running_server
 
 from ontology import Schema
-from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.data_graph import DataGraph
 from shapes.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes

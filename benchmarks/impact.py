@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from gate import filled
 
 from ontology import Schema
-from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.impact import RuleSet, measure_impact
 from shapes.loading import load_shapes
 from shapes.rules import gate_of

@@ -37,7 +37,7 @@ def infer_graph(settings: Settings) -> None:
         raise StoreUnreadable(settings.data, "there is no graph in it")
     # The rooms take a while to load; other commands do without.
     from ontology import Schema
-    from server.services import SHIPPED_ONTOLOGY
+    from server.shipped import SHIPPED_ONTOLOGY
     from server.stores import open_store
     from sparql.inference.materialised import Inferences, forget
     from sparql.relations import SpatialRelations

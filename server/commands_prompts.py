@@ -84,7 +84,7 @@ def _form(settings: Settings, text: str) -> str:
     from extractors.readers.form import shown_form
     from extractors.settings import FormSettings
     from ontology import Schema
-    from server.services import SHIPPED_ONTOLOGY
+    from server.shipped import SHIPPED_ONTOLOGY
 
     schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
     kinds = replace(FormSettings(), kinds=method_named(settings.extraction_method).kinds)

@@ -131,7 +131,7 @@ async def _collect(
     from extractors.sources import BrokenRecord
     from extractors.training.trajectories import Trajectory, divide, of_pair, of_text, write_instructions
     from ontology.schema import Schema
-    from server.services import SHIPPED_ONTOLOGY
+    from server.shipped import SHIPPED_ONTOLOGY
 
     model = open_model(
         settings.model_url,

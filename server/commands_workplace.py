@@ -17,8 +17,8 @@ from server.remote import RunningServer
 from server.rule_effects import impact_json, impact_text, measure
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook, read_rulebook, turtle
-from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.settings import Settings
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from shapes.review import ReviewQueue
 from sparql.store import EmbeddedStore

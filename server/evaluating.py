@@ -11,8 +11,9 @@ from pathlib import Path
 from extractors.evaluation.rte import Extract, Gated
 from extractors.models import ChatModel
 from server.operations import load_sample
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 
 
 @asynccontextmanager

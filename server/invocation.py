@@ -8,8 +8,9 @@ import typer
 
 from server.errors import ServerError
 from server.remote import RunningServer, running_server
-from server.services import Services, build
+from server.services import Services
 from server.settings import LoadedSettings, Settings, load_settings
+from server.wiring import build
 from sparql.errors import StoreUnreadable
 from sparql.store import EmbeddedStore
 

@@ -18,9 +18,10 @@ from server.keys import has_keys
 from server.logs import set_up_logs
 from server.lookup_lane import lookup_lane
 from server.patience import limited_protocol
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
 from server.update_lane import UpdateLane
+from server.wiring import build
 from sparql.readers import ReaderPool
 
 _log = logging.getLogger("urbankg")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat
 
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from sparql.change import Verdict
 from sparql.federation import localise
 from sparql.formats import BY_NAME

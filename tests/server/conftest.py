@@ -10,8 +10,10 @@ import pytest
 from extractors.models import Message, Reply
 from ontology import Schema
 from server.app import create_app
-from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES, Services, build
+from server.services import Services
 from server.settings import Settings
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.wiring import build
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
 from tests.server.workshop import folders, settings_in

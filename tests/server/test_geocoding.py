@@ -10,8 +10,8 @@ import pytest
 from extractors.errors import GazetteerError
 from ontology import Schema
 from server.app import create_app
-from server.services import build
 from server.settings import Settings
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.server.conftest import RecordedModel, select, triples
 

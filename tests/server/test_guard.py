@@ -19,8 +19,9 @@ from server.errors import OpenWritesRefused
 from server.guard import Guard, ScopeDependency, refuse_open_writes
 from server.keys import KeyStore, Scope
 from server.readiness import Readiness
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from tests.server.conftest import RecordedModel
 from tests.server.running_server import RunningServer
 

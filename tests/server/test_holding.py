@@ -16,9 +16,10 @@ from ontology import Schema
 from server.app import create_app
 from server.batch import Batch
 from server.errors import HeldUnreadable
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
 from server.submission import Submission
+from server.wiring import build
 from shapes.proposal import TermKind, Use
 from sparql.change import Change, Statement, Violation
 from sparql.provenance import Document, Support

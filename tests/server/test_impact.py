@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from server.services import Services, build
+from server.services import Services
+from server.wiring import build
 from tests.server.conftest import RecordedModel, select
 from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 from server.app import create_app
 from server.cli import app
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from sparql.vocabulary import DEFAULT, INFERRED, RDF
 from tests.server.conftest import RecordedModel, select
 

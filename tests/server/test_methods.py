@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from extractors.templates import PromptError
 from server.cli import app
-from server.services import build
 from server.settings import Settings
+from server.wiring import build
 from tests.extractors.evaluation.benchmark_files import write
 from tests.extractors.tgi_stand_in import StandIn, running
 from tests.server.conftest import RecordedModel, triples

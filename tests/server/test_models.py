@@ -15,8 +15,9 @@ from ontology import Schema
 from server.app import create_app
 from server.cli import app
 from server.language_model import meeting, model_state
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.extractors.tgi_stand_in import MODEL, StandIn, free_port, running
 from tests.server.conftest import COLUMBIA, RecordedModel, triples

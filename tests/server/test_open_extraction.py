@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from server.app import create_app
-from server.services import build
+from server.wiring import build
 from tests.server.conftest import RecordedModel, select, triples
 from tests.server.workshop import folders, settings_in
 

@@ -13,8 +13,9 @@ import server.workplace
 from ontology import Schema
 from server.app import create_app
 from server.checking import Folders
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from shapes.errors import ShapesError
 from shapes.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ontology import Schema
 from server.cli import app
-from server.services import build
+from server.wiring import build
 from tests.server.conftest import RecordedModel, select, triples
 from tests.server.workshop import CITY, folders, settings_in, submit
 

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from server.app import create_app
-from server.services import build
 from server.settings import Settings
+from server.wiring import build
 from tests.server.conftest import RecordedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

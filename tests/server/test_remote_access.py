@@ -16,8 +16,9 @@ from pyoxigraph import NamedNode, QuerySolutions, Store
 from server.admission import Admission
 from server.app import create_app
 from server.remote_access import RemoteAccess, hosts_of, is_public
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from sparql.errors import FetchFailed, FetchRefused
 from sparql.federation import localise, remote_parts, values_of
 from tests.server.conftest import RecordedModel, select

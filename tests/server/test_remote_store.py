@@ -11,9 +11,10 @@ from pyoxigraph import NamedNode
 from ontology import Schema
 from server.app import create_app
 from server.errors import SettingsError
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings, load_settings
 from server.stores import remote_address
+from server.wiring import build
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.errors import RemoteUnreachable

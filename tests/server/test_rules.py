@@ -8,7 +8,8 @@ import pytest
 from pyoxigraph import NamedNode
 
 from server.app import create_app
-from server.services import Services, build
+from server.services import Services
+from server.wiring import build
 from tests.server.conftest import RecordedModel, select
 from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 

@@ -13,8 +13,9 @@ from rdflib.compare import isomorphic
 
 from ontology import Schema
 from server.app import create_app
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.server.conftest import RecordedModel, select
 

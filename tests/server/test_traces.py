@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 from ontology import Schema
 from server.app import create_app
 from server.cli import app
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
 from server.traces import packed, shortened, unpacked
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.extractors.tgi_stand_in import MODEL, StandIn, running
 from tests.server.conftest import COLUMBIA, RecordedModel, triples

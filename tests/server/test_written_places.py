@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from server.app import create_app
-from server.services import build
 from server.settings import Settings
+from server.wiring import build
 from shapes.errors import ShapeMalformed
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes

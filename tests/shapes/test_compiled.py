@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BlankNode, Literal, Quad, Triple
 
-from server.services import SHIPPED_SHAPES
+from server.shipped import SHIPPED_SHAPES
 from shapes.affected import AffectedPairs
 from shapes.compiled import CompiledEngine
 from shapes.engine import PyshaclEngine

@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import Literal, Quad, Triple
 
 from ontology import Schema
-from server.services import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.change import Delta, Statement

@@ -12,8 +12,9 @@ import pytest_asyncio
 
 from ontology import Schema
 from server.app import create_app
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.server.jobs.answering import AnsweringModel
 

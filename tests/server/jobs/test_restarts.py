@@ -18,8 +18,9 @@ from server.jobs.job import Committed, DocumentState, JobRequest
 from server.jobs.progress import Progress
 from server.jobs.record import Record
 from server.jobs.store import JobStore
-from server.services import Services, build
+from server.services import Services
 from server.settings import Settings
+from server.wiring import build
 from shapes.gate import ShapesGate
 from tests.server.jobs.answering import AnsweringModel
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, until

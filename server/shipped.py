@@ -1,0 +1,10 @@
+"""The folders of the ontology and the shapes that ship with us: in force where no others are named."""
+
+from pathlib import Path
+from typing import Final
+
+import ontology as ontology_room
+import shapes as shapes_room
+
+SHIPPED_ONTOLOGY: Final = Path(ontology_room.__file__).parent
+SHIPPED_SHAPES: Final = Path(shapes_room.__file__).parent

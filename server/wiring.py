@@ -1,0 +1,227 @@
+"""Wires the rooms together: opens the folder of a graph and makes everything that a running server holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from extractors.models import ChatModel
+from extractors.readers.examples import load_examples
+from extractors.templates import check_prompts
+from ontology import OntologyError, Schema
+from server.admission import Admission
+from server.background import Background
+from server.checking import Folders
+from server.engines import EngineParts, Opening
+from server.guard import Guard
+from server.holding import Holding
+from server.jobs.job import DocumentState
+from server.jobs.opening import worker_of
+from server.jobs.store import JobStore
+from server.keys import KeyStore
+from server.language_model import language_model
+from server.logs import AnswerLog
+from server.metrics import Metrics, Reading, folder_bytes
+from server.proposing import ProposalDesk
+from server.queueing import QueueingWriter
+from server.rule_effects import RuleEffects
+from server.rule_history import RuleHistory
+from server.rulebook import Rulebook
+from server.settings import Settings
+from server.stores import capturer_of, open_store, readers_of
+from server.updating import Updates
+from server.watching import Draining
+from server.workplace import Kind, Workplace
+from server.written_places import WrittenPlaces
+from shapes.decisions import Decisions
+from shapes.documents import Documents
+from shapes.merging import Merging
+from shapes.proposals import Proposals
+from shapes.review import ReviewQueue
+from sparql.change import Verdict
+from sparql.changes import ChangeLog
+from sparql.durability import Durability
+from sparql.readers import QueryReaders, ReaderPool
+from sparql.rewriting.options import Options
+from sparql.rewriting.rewriter import Rewriter
+from sparql.store import EmbeddedStore
+from sparql.triple_store import TripleStore
+from sparql.writer import Writer
+
+if TYPE_CHECKING:
+    from shapes.gate import ShapesGate
+from server.services import Services, set_up
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+
+
+def build(
+    settings: Settings,
+    *,
+    model: ChatModel | None = None,
+    schema: Schema | None = None,
+    gate: ShapesGate | None = None,
+) -> Services:
+    """Open the folder and wire everything. Raises the rooms' errors for what cannot be opened or read.
+
+    The ontology in the graph is made the one in the files; the model is opened when first used. A model,
+    schema or gate handed in is used instead of what the settings name.
+    """
+    if settings.prompts is not None:
+        check_prompts(settings.prompts)
+        load_examples(settings.prompts)
+    workplace = _workplace(settings, schema)
+    store = open_store(settings)
+    changes = store.journal = ChangeLog(
+        settings.data / "changes",
+        store.revision(),
+        total_bytes=settings.change_log_mb * 2**20,
+        sync=settings.durability is Durability.COMMIT,
+    )
+    writer = Writer(store, invalid_geometry=settings.invalid_geometry)
+    writer.replace_ontology(workplace.schema.triples)
+    review = ReviewQueue(store)
+    proposals = Proposals(store, writer)
+    readers = readers_of(store, settings)
+    rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
+    jobs = JobStore(settings.data)
+    metrics = _metrics(store, writer, readers, jobs)
+    chat = language_model(settings, metrics, model)
+    if isinstance(store, EmbeddedStore):
+        store.before_commit = rewriter.geometries.note
+    if isinstance(readers, ReaderPool):
+        readers.prepare = lambda text: rewriter.preparation(text, Options())
+    keys = KeyStore(settings.data)
+    guard = Guard(settings, keys)
+    opening = Opening(
+        EngineParts(
+            settings=settings,
+            workplace=workplace,
+            store=store,
+            writer=writer,
+            review=review,
+            proposals=proposals,
+            readers=readers,
+            model=chat,
+            load_rules=lambda: _opened(workplace, gate, settings),
+        )
+    )
+    written_places = WrittenPlaces(settings, store, lambda: workplace.current)
+    services = Services(
+        settings=settings,
+        workplace=workplace,
+        store=store,
+        writer=writer,
+        review=review,
+        proposals=proposals,
+        decisions=Decisions(
+            store,
+            writer,
+            review,
+            schema=lambda: workplace.current.schema,
+            shapes_version=lambda: workplace.current.gate.version,
+        ),
+        documents=Documents(store, writer, review),
+        merging=Merging(
+            store,
+            writer,
+            review,
+            obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
+        ),
+        model=chat,
+        readers=readers,
+        rewriter=rewriter,
+        updates=Updates(
+            QueueingWriter(writer, review, lambda: workplace.current.versions, "update", written_places.look),
+            capturer_of(store, settings),
+            lambda: store.graph,
+            together=isinstance(store, EmbeddedStore),
+            shares_sync=settings.durability is Durability.GROUP,
+        ),
+        metrics=metrics,
+        draining=Draining(),
+        answers=AnswerLog(),
+        changes=changes,
+        keys=keys,
+        guard=guard,
+        admission=Admission(settings, guard),
+        opening=opening,
+        background=Background(),
+        jobs=jobs,
+        job_worker=worker_of(
+            settings,
+            jobs,
+            store,
+            chat,
+            lambda: opening.engines.result().intake,
+            schema=lambda: workplace.current.schema,
+            settled=lambda state: metrics.job_documents.labels(state).inc(),
+        ),
+        written_places=written_places,
+        holding=Holding(store, writer, lambda: opening.engines.result().intake, lambda: workplace.current),
+    )
+    workplace.put_in_force = services.use
+    workplace.after_switch = services.reason_after
+    workplace.effects = RuleEffects(
+        store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
+    )
+
+    def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
+        metrics.judged(verdicts, seconds)
+        if any(verdict.held is not None for verdict in verdicts):
+            services.judge_held()
+
+    writer.on_verdicts = judged
+    return services
+
+
+def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -> Rulebook:
+    rules = workplace.open(gate)
+    set_up(rules.gate, settings)
+    return rules
+
+
+def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
+    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
+    folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
+    folders = replace(folders, generate=settings.generate_shapes)
+    editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
+    history = RuleHistory(settings.data)
+    if schema is not None:
+        return Workplace(folders, schema, history, editable=editable)
+    problem = None
+    try:
+        schema = Schema.load(folders.ontology)
+    except OntologyError as error:
+        schema, problem = history.last_good_ontology(), error
+        if schema is None:
+            raise
+    workplace = Workplace(folders, schema, history, editable=editable)
+    if problem is not None:
+        workplace.tell_problem(problem)
+    return workplace
+
+
+def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders, jobs: JobStore) -> Metrics:
+    metrics = Metrics()
+    writer.on_verdicts = metrics.judged
+    done, group = readers.statistics, store.embedded.group
+    graph = (store.folder or Path()) / "graph"
+    metrics.watch(
+        Reading("urbankg_revision", "The revision of the graph.", store.revision),
+        Reading("urbankg_store_bytes", "Size of the graph on the disk.", lambda: folder_bytes(graph)),
+        Reading("urbankg_query_queue", "Queries that wait for a reader.", lambda: readers.waiting),
+        Reading("urbankg_readers", "Reader processes.", lambda: len(readers.pids)),
+        Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
+        Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
+        Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
+        Reading("urbankg_jobs_running", "Jobs that run.", jobs.running),
+        Reading(
+            "urbankg_job_documents_waiting",
+            "Documents of jobs that run which the model has still to be asked about.",
+            lambda: jobs.count(DocumentState.PENDING),
+        ),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
+    )
+    return metrics
