@@ -27,7 +27,7 @@ class Elsewhere:
         store = self.endpoints.get(endpoint)
         if store is not None:
             # An endpoint may ask another one in turn; the engine itself reaches nowhere.
-            local = await localise(query, self)
+            local = (await localise(query, self)).text
             facts_of(local).refuse_remote_access()
             found = store.query(local)
             assert isinstance(found, QuerySolutions)

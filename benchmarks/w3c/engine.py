@@ -76,7 +76,7 @@ class Engine:
 
     async def query(self, text: str, base: str, result_format: str) -> bytes:
         """A reader's answer, graphs as N-Triples. Raises the room's errors."""
-        text = await localise(text, self.elsewhere, base)
+        text = (await localise(text, self.elsewhere, base)).text
         form = facts_of(text).form
         name = "ntriples" if form is not None and form.gives_graph else result_format
         request = QueryRequest(text, BY_NAME[name], timeout_s=_TIMEOUT_S, base=base)
