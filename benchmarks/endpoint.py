@@ -207,7 +207,7 @@ def _updates(ours: Server, oxigraph: Server, options: argparse.Namespace) -> lis
 def _plain_graph(ours: Path, plain: Path, places: int) -> list[str]:
     """Queries in this process over our store, with its system graphs, and over a plain one."""
     print(
-        "\nthe default graph beside system graphs, CPU time against a plain graph (below 1: less; 1.1 is the most)"
+        "\nthe default graph beside others, CPU time against a plain graph's (1.1 is the most; below 1: less)"
     )
     stores = [pyoxigraph.Store.read_only(str(path)) for path in (ours, plain)]
     failed = []

@@ -8,13 +8,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
-from serving.processes import wait_until
+from serving.processes import cpu_seconds, wait_until
 
 
 @dataclass
@@ -68,7 +69,15 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
     server = Server("urbankg", process, f"{url}/sparql", f"{url}/update")
     # Also what it opens beside the first answers: indexes, gate.
     wait_until(lambda: server.answers() and httpx.get(f"{url}/healthz", timeout=60).json()["shapes"])
+    wait_until(lambda: _rests(process.pid))
     return server
+
+
+def _rests(pid: int) -> bool:
+    """Whether a server that nobody asks has nothing left to open."""
+    before = cpu_seconds(pid)
+    time.sleep(1)
+    return cpu_seconds(pid) - before < 0.1
 
 
 def start_oxigraph(folder: Path, data: Path | None) -> Server:
