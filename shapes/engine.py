@@ -13,8 +13,8 @@ from shapes.affected import Pairs
 from shapes.data_graph import DataGraph
 from shapes.errors import ShapeMalformed
 from shapes.judging import Found
+from shapes.kept_graph import KeptGraph
 from shapes.paths import parse_path, text
-from shapes.prefixed import PrefixedNames
 from shapes.terms import to_oxigraph, to_rdflib
 from sparql.change import Violation
 from sparql.source import Term, TripleSource
@@ -35,10 +35,9 @@ class PyshaclEngine:
     """
 
     def __init__(self, graph: rdflib.Graph, shapes: Mapping[str, rdflib.term.Node]) -> None:
-        self._graph = graph
+        self._graph = kept = KeptGraph(graph)
         self._prefixes = dict(graph.namespaces())
-        graph.namespace_manager = PrefixedNames(graph)
-        self._loaded = ShapesGraph(graph)
+        self._loaded = ShapesGraph(kept)
         try:
             known = {shape.node: shape for shape in self._loaded.shapes}
         except (ShapeLoadError, ConstraintLoadError, ReportableRuntimeError) as error:

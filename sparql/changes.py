@@ -37,7 +37,7 @@ class Commit:
     """What one commit changes: only quads that really come and go.
 
     ``complete`` is False where the quads are not all listed (a bulk load). ``origin`` is ``asserted``,
-    ``extracted``, ``ontology`` or ``system``.
+    ``extracted``, ``ontology`` or ``system``. ``system`` counts quads of system graphs that are not listed.
     """
 
     revision: int
@@ -47,6 +47,7 @@ class Commit:
     graphs_created: Collection[NamedNode] = ()
     graphs_dropped: Collection[NamedNode] = ()
     complete: bool = True
+    system: int = 0
 
 
 @dataclass
@@ -259,7 +260,7 @@ def _line(commit: Commit, time: str, limit: int) -> bytes:
     """An entry. System graphs are counted only: they are read by their IRI or not at all."""
     added = [quad for quad in commit.additions if not is_system(quad)]
     removed = [quad for quad in commit.removals if not is_system(quad)]
-    system = len(commit.additions) + len(commit.removals) - len(added) - len(removed)
+    system = commit.system + len(commit.additions) + len(commit.removals) - len(added) - len(removed)
     additions = _n_quads(added, limit)
     removals = None if additions is None else _n_quads(removed, limit - len(additions))
     complete = commit.complete and additions is not None and removals is not None

@@ -156,7 +156,7 @@ class _State:
     def named(self, key: str) -> list[LabelEntry]:
         """Return the entries of a key in normal form, main labels first."""
         entries = [entry for found in self.entries.get(key, {}).values() for entry in found]
-        return sorted(entries, key=_by_importance)
+        return sorted(entries, key=_by_importance) if len(entries) > 1 else entries
 
 
 def _by_importance(entry: LabelEntry) -> tuple[bool, str, str]:

@@ -259,10 +259,15 @@ class EmbeddedStore(GraphReading):
         if self.journal is None:
             return nullcontext()
         given = dict.fromkeys(commit.additions)
-        added = [quad for quad in given if is_system(quad) or quad not in self.graph]
-        removed = [quad for quad in commit.removals if quad in self.graph]
-        complete = _PENDING not in commit.additions and _PENDING not in commit.removals
-        return self.journal.writing(replace(commit, additions=added, removals=removed, complete=complete))
+        listed = [quad for quad in given if not is_system(quad)]
+        entry = replace(
+            commit,
+            additions=[quad for quad in listed if quad not in self.graph],
+            removals=[quad for quad in commit.removals if quad in self.graph],
+            complete=_PENDING not in commit.additions and _PENDING not in commit.removals,
+            system=len(given) - len(listed),
+        )
+        return self.journal.writing(entry)
 
     def settle(self, revision: int | None = None) -> None:
         """Return when this revision (or the last) may be acknowledged. Raises `StoreUnwritable`.
