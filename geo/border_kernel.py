@@ -34,6 +34,8 @@ OPEN: Final = -1
 _DC, _EC, _PO, _EQ, _TPP, _NTPP, _TPPI, _NTPPI = range(8)
 # Up to so many pairs of segments are compared without looking at boxes of several.
 _FEW: Final = 512
+# The bytes of well-known binary before the members of a collection, the last four of which count them.
+_COLLECTION: Final = 9
 _SPLITTER: Final = 134217729.0
 _LEAST, _MOST = 1e-120, 1e120
 # How far from parallel, and in terms of coordinates how far from an end, segments plainly cross.
@@ -211,12 +213,13 @@ def _number_at(data: Bytes, place: int) -> int:
     return number
 
 
-@_compiled("UniTuple(int64, 2)(uint8[::1], int64[::1])")
-def count_rings(data: Bytes, start: Positions) -> tuple[int, int]:
-    """How many rings and vertices there are in areas of well-known binary (little endian, two dimensions)."""
+@_compiled("UniTuple(int64, 2)(uint8[::1])")
+def count_rings(data: Bytes) -> tuple[int, int]:
+    """How many rings and vertices areas have, as a collection in binary (little endian, two dimensions)."""
     rings = vertices = 0
-    for area in range(len(start) - 1):
-        place, polygons = start[area], 1
+    place = _COLLECTION
+    for _ in range(_number_at(data, place - 4)):
+        polygons = 1
         if data[place + 1] == 6:
             polygons = _number_at(data, place + 5)
             place += 9
@@ -231,24 +234,24 @@ def count_rings(data: Bytes, start: Positions) -> tuple[int, int]:
     return rings, vertices
 
 
-@_compiled("int64(uint8[::1], int64[::1], uint8[::1], float64[::1], int64[::1], int64[::1], boolean[::1])")
+@_compiled("int64(uint8[::1], uint8[::1], float64[::1], int64[::1], int64[::1], boolean[::1])")
 def read_rings(
     data: Bytes,
-    start: Positions,
     room: Bytes,
     points: Floats,
     ring_start: Positions,
     first_ring: Positions,
     is_shell: Truths,
 ) -> int:
-    """Read the vertices of areas of well-known binary, x and y in turns, into `points`; how many there are.
+    """Read the vertices of a collection of areas, x and y in turns, into `points`; how many there are.
 
     `room` is the memory of `points`. What repeats the vertex before is left out, and the end of a ring is.
     """
     ring = kept = 0
-    for area in range(len(start) - 1):
+    place = _COLLECTION
+    for area in range(len(first_ring) - 1):
         first_ring[area] = ring
-        place, polygons = start[area], 1
+        polygons = 1
         if data[place + 1] == 6:
             polygons = _number_at(data, place + 5)
             place += 9
@@ -278,7 +281,7 @@ def read_rings(
                 ):
                     kept -= 1
                 ring += 1
-    first_ring[len(start) - 1] = ring
+    first_ring[len(first_ring) - 1] = ring
     ring_start[ring] = kept
     return kept
 
