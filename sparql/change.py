@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, Self
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from sparql.errors import TooMuchDepends
-from sparql.relation_basis import Quads
+from sparql.graph_reading import QuadSource
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import DEFAULT, SH
 
@@ -241,7 +241,7 @@ class Deriver(Protocol):
         """What is missing or too much among the derived triples of a graph that grew unseen."""
         ...
 
-    def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+    def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads of the state graph that come and go with the plan, or with all derived anew."""
         ...
 

@@ -10,7 +10,8 @@ from pyoxigraph import Quad, Triple
 
 from sparql.change import Delta
 from sparql.geometry_terms import HAS_GEOMETRY, states_geometry
-from sparql.relation_basis import Quads, marked
+from sparql.graph_reading import QuadSource
+from sparql.relation_basis import marked
 from sparql.source import TripleSource
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PendingRelations:
             return Delta()
         return self.wait().catch_up(source, derived)
 
-    def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+    def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads that tell what relations rest on; none come or go without a plan."""
         if self._built is not None:
             return self._built.marked(store, whole=whole)

@@ -6,27 +6,14 @@ than this, nobody may take a relation for the value of a function.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Final
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
+from pyoxigraph import Literal, Quad
 
-from sparql.source import Term
+from sparql.graph_reading import QuadSource
 from sparql.vocabulary import DERIVED, STATE, UKG
 
 _MIXED: Final = "mixed"
-
-
-class Quads(Protocol):
-    """The store as it is read here."""
-
-    def match_quads(
-        self,
-        subject: Term | None,
-        predicate: NamedNode | None,
-        object_: Term | None,
-        graph: NamedNode | BlankNode | DefaultGraph | None = None,
-    ) -> Iterator[Quad]: ...
 
 
 def basis_quad(tolerance_m: float | None) -> Quad:
@@ -38,17 +25,19 @@ def basis_quad(tolerance_m: float | None) -> Quad:
 _EXACT: Final = basis_quad(0.0)
 
 
-def marks(store: Quads) -> list[Quad]:
+def marks(store: QuadSource) -> list[Quad]:
     """What the store says now; empty where nothing is known."""
     return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
 
 
-def are_exact(store: Quads) -> bool:
+def are_exact(store: QuadSource) -> bool:
     """Whether all relations of the store are known to have been derived without a tolerance."""
     return marks(store) == [_EXACT]
 
 
-def marked(store: Quads, tolerance_m: float, *, whole: bool, first: bool) -> tuple[list[Quad], list[Quad]]:
+def marked(
+    store: QuadSource, tolerance_m: float, *, whole: bool, first: bool
+) -> tuple[list[Quad], list[Quad]]:
     """The marks that come and go with derived relations.
 
     `whole` tells that all relations are derived anew, `first` that there was no geometry before. Relations

@@ -14,7 +14,8 @@ from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
-from sparql.relation_basis import Quads, marked
+from sparql.graph_reading import QuadSource
+from sparql.relation_basis import marked
 from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
 
 Node = NamedNode | BlankNode
@@ -87,7 +88,7 @@ class SpatialRelations:
         new = set(self._all_relations(self._keys))
         return Delta(frozenset(new - old), frozenset(old - new))
 
-    def marked(self, store: Quads, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+    def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads that come and go so that the store tells what its relations rest on.
 
         With the plan that stands, or (`whole`) with all relations anew.

@@ -11,13 +11,13 @@ Commits only leave notes; one thread, that of the rewriter, builds the index and
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql import geometry_terms
+from sparql import geometry_terms, graph_reading
 from sparql.source import Term
 from sparql.vocabulary import DEFAULT, RDF, UKG
 
@@ -76,18 +76,10 @@ class Note:
     touched: list[Node]
 
 
-class QuadSource(Protocol):
+class QuadSource(graph_reading.QuadSource, Protocol):
     """The store as the index reads it."""
 
     def revision(self) -> int: ...
-
-    def match_quads(
-        self,
-        subject: Term | None,
-        predicate: NamedNode | None,
-        object_: Term | None,
-        graph: NamedNode | BlankNode | DefaultGraph | None = None,
-    ) -> Iterator[Quad]: ...
 
 
 class IndexAway(Exception):
