@@ -31,6 +31,7 @@ from pyoxigraph import Literal, Quad, Triple
 
 import shapes as shapes_room
 from geo import FeatureIndex
+from geo.borders import compiled_kernel
 from geo.bulk import classify_pairs, relate_all
 from geo.rcc8 import CODES, RCC8, code_of
 from shapes.gate import ShapesGate
@@ -66,6 +67,11 @@ def main() -> None:
     else:
         print(f"{file} is not there: the US atlas is left out")
     if "peers" in wanted:
+        with cpu() as seconds:
+            loaded = "loaded" if compiled_kernel() else "not there: GEOS alone"
+            print(
+                f"border kernel {loaded}, {seconds():.2f} s CPU, once in a process and not in the times below"
+            )
         with ExitStack() as open_peers:
             peers = installed_peers(open_peers)
             if counties is not None:

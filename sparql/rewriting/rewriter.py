@@ -97,7 +97,8 @@ class Rewriter:
             return None
         if _FUNCTIONS not in text or _MATCH in text:
             return None
-        from sparql.rewriting.parser import NotUnderstood, parse_query
+        from sparql.rewriting.parser import parse_query
+        from sparql.rewriting.term_reader import NotUnderstood
         from sparql.rewriting.whole import question_in
 
         try:
@@ -118,7 +119,8 @@ class Rewriter:
 
     def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
         """The work on one query, at the revision that it reads."""
-        from sparql.rewriting.parser import NotUnderstood, parse_query
+        from sparql.rewriting.parser import parse_query
+        from sparql.rewriting.term_reader import NotUnderstood
 
         text, options, report = preparation.text, preparation.options, preparation.report
         try:

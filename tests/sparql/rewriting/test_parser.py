@@ -4,7 +4,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.rewriting import nodes as n
-from sparql.rewriting.parser import NotUnderstood, parse_query
+from sparql.rewriting.parser import parse_query
+from sparql.rewriting.term_reader import NotUnderstood
 from sparql.vocabulary import RDF, XSD
 
 
