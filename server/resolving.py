@@ -78,6 +78,19 @@ class ResolutionAssessor:
     ) -> list[Likeness]:
         about = list(added.match(iri, None, None))
         names = [t.object.value for t in about if t.predicate in naming and isinstance(t.object, Literal)]
+        similar = {
+            name: found
+            for name in names
+            if (
+                found := [
+                    one
+                    for one in batch.similar.get(name, ())
+                    if not told_apart(name, one[0].label) and self._is_known(one[0].iri)
+                ]
+            )
+        }
+        if not similar:
+            return []
         classes = {t.object for t in about if t.predicate == RDF.type and isinstance(t.object, NamedNode)}
         classes = classes or _expected(iri, added, schema)
 
@@ -94,15 +107,6 @@ class ResolutionAssessor:
         ]
         # What the batch itself says counts too: that it is different from something, for one.
         known = Overlay(self._store, added)
-        similar = {
-            name: [
-                one
-                for one in batch.similar[name]
-                if not told_apart(name, one[0].label) and self._is_known(one[0].iri)
-            ]
-            for name in names
-            if name in batch.similar
-        }
         resolver = Resolver(known, places, near_m=self._settings.resolution_distance_m)
         return resolver.alike(iri, similar, classes, own or around, schema, exact=bool(own))
 
