@@ -56,7 +56,7 @@ def show(context: typer.Context, batch: Batch, data: Data = None, config: Config
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_json(services.holding.batches.get(batch).json())
+        return _print_json(services.holding.tell(batch))
 
     on_either(settings, lambda server: _print_json(server.get(f"/held/{batch}")), here)
 
@@ -81,13 +81,14 @@ def judge(context: typer.Context, data: Data = None, config: Config = None) -> N
         holding = services.holding
         waiting = holding.batches.find(HeldState.WAITING)
         await asyncio.to_thread(holding.judge_waiting)
-        return _print_ends([holding.batches.get(one).json() for one in waiting])
+        return _print_ends([holding.tell(one) for one in waiting])
 
     def through_server(server: RunningServer) -> int:
         ended = []
+        server.post("/held/judge", {})
         for one in _waiting(server):
             told = server.get(f"/held/{one}")
-            while told["status"] == HeldState.WAITING:
+            while told["status"] == HeldState.WAITING and not told["problem"]:
                 time.sleep(_ASK_AGAIN_S)
                 told = server.get(f"/held/{one}")
             ended.append(told)
@@ -120,6 +121,8 @@ def _print_end(batch: Page) -> int:
     if outcome is not None:
         counts = f"\t{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused"
     print(f"{batch['id']}\t{batch['status']}{counts}")
+    if batch["problem"]:
+        _told.print(f"{batch['id']} cannot be judged: {batch['problem']}", markup=False, soft_wrap=True)
     return 0
 
 

@@ -46,12 +46,27 @@ class Holding:
         self._writer = writer
         self._intake = intake
         self._rules = rules
+        self._problems: dict[str, str] = {}
+
+    def try_again(self) -> None:
+        """Forget what kept batches from being judged: they are about to be judged once more."""
+        self._problems.clear()
+
+    def tell(self, identifier: str) -> dict[str, Any]:
+        """A batch as `GET /held/{id}` tells it; `problem` is what keeps one that waits from being judged.
+
+        Raises `UnknownResource`.
+        """
+        batch = self.batches.get(identifier)
+        waits = batch.state is HeldState.WAITING
+        return {**batch.json(), "problem": self._problems.get(identifier) if waits else None}
 
     def judge_waiting(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Judge and commit every batch that waits. What is `stopped` in the middle goes on waiting."""
         for identifier in self.batches.find(HeldState.WAITING):
             if stopped():
                 return
+            self._problems.pop(identifier, None)
             try:
                 self._judge(identifier, stopped)
             except (HeldSettled, UnknownResource):
@@ -60,12 +75,13 @@ class Holding:
             except StoreClosing:
                 return
             except (SparqlError, HeldUnreadable) as error:
+                self._problems[identifier] = str(error)
                 _log.error("The held batch %s could not be judged and goes on waiting: %s", identifier, error)
 
     def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
         """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
         found = self.batches.find(None if status == "any" else HeldState(status))
-        return page("batches", found, offset, limit, lambda one: self.batches.get(one).json())
+        return page("batches", found, offset, limit, self.tell)
 
     def withdraw(self, identifier: str) -> dict[str, Any]:
         """Take back what is held, and tell it as `GET /held/{id}` does.
@@ -81,7 +97,7 @@ class Holding:
             )
 
         self._writer.commit_built(build)
-        return self.batches.get(identifier).json()
+        return self.tell(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
         from shapes.surveying import survey

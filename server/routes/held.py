@@ -16,7 +16,7 @@ def router(services: Services) -> APIRouter:
     """The routes of the held batches."""
     routes = APIRouter(tags=["extraction"])
     reads = [Depends(services.guard.requires(Scope.READ))]
-    withdraws = [Depends(services.guard.requires(Scope.EXTRACT))]
+    extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
     holding = services.holding
 
     @routes.get("/held", dependencies=reads)
@@ -30,10 +30,21 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/held/{identifier}", dependencies=reads)
     async def get_held_batch(identifier: str) -> dict[str, Any]:
-        """A batch that is or was held; `outcome` is what became of it, as the client would have been told."""
-        return await run_in_threadpool(lambda: holding.batches.get(identifier).json())
+        """A batch that is or was held; `outcome` is what became of it, as the client would have been told.
 
-    @routes.delete("/held/{identifier}", dependencies=withdraws)
+        `problem` is what kept one that waits from being judged: `POST /held/judge` tries again.
+        """
+        return await run_in_threadpool(holding.tell, identifier)
+
+    @routes.post("/held/judge", dependencies=extracts, status_code=202)
+    async def judge_held() -> dict[str, Any]:
+        """Judge what waits once more, beside other requests; the batches tell what becomes of them."""
+        await services.opened()
+        holding.try_again()
+        services.judge_held()
+        return await run_in_threadpool(holding.page, "waiting", 0, 50)
+
+    @routes.delete("/held/{identifier}", dependencies=extracts)
     async def delete_held_batch(identifier: str) -> dict[str, Any]:
         """Take back a batch that waits; 409 when it was judged already."""
         return await run_in_threadpool(holding.withdraw, identifier)

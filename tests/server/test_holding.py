@@ -191,6 +191,31 @@ async def test_a_batch_can_be_withdrawn_while_it_waits(tmp_path: Path):
         assert (await client.delete("/held/not an iri<>")).status_code == 404
 
 
+async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def unreadable(identifier: str):
+        raise HeldUnreadable("its disk is away")
+
+    async with opened(tmp_path) as services, client_of(services) as client:
+        await update(client, codes(15))
+        asked = paused(services)
+        place = await held(client, "nobody")
+        with monkeypatch.context() as patch:
+            patch.setattr(services.holding.batches, "submission", unreadable)
+            services.holding.judge_waiting()
+        shown = (await client.get(place)).json()
+        assert shown["status"] == "waiting"
+        assert "its disk is away" in shown["problem"]
+        asked.clear()
+        answer = await client.post("/held/judge")
+        assert (answer.status_code, asked) == (202, ["judge held batches"])
+        assert [one["problem"] for one in answer.json()["batches"]] == [None]
+        services.holding.judge_waiting()
+        shown = (await client.get(place)).json()
+        assert (shown["status"], shown["problem"]) == ("committed", None)
+
+
 async def test_updates_and_graphs_are_judged_in_full_and_the_answer_says_so(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
