@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from server.keys import Scope
 from server.pages import page
-from server.routes.paging import Limit, Offset
+from server.paging import Limit, Offset
 from server.services import Services
 from server.statements import review_json, statement_json
 from shapes.decisions import Reviewer

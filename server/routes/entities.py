@@ -13,8 +13,8 @@ from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
 from server.pages import page
+from server.paging import Limit, Offset
 from server.problems import TYPE_BASE, problem_response
-from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.statements import rejection_json, statement_json
 from shapes.decisions import Reviewer

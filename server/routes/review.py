@@ -13,9 +13,9 @@ from starlette.responses import Response
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
+from server.paging import Limit, Offset
 from server.problems import TYPE_BASE, problem_response
 from server.reviewing import ReviewDesk, filter_of
-from server.routes.paging import Limit, Offset
 from server.services import Services
 from server.statements import StatementJson, statement_of
 from shapes.decisions import Reviewer
