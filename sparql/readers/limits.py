@@ -15,7 +15,8 @@ MEMORY_EXIT_STATUS = 79
 """The exit status of a reader that ended itself because of its memory."""
 
 # A tenth of the processor beside one that wants all of it (sched(7)).
-_LOW_PRIORITY = 10
+_LOWER_BY = 10
+_LOWEST = 19
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
@@ -76,7 +77,8 @@ def slow_down(thread: int) -> None:
     There is no way back without privileges, so the thread should end with what it does now.
     """
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, thread, _LOW_PRIORITY)
+        lower = os.getpriority(os.PRIO_PROCESS, thread) + _LOWER_BY
+        os.setpriority(os.PRIO_PROCESS, thread, min(lower, _LOWEST))
 
 
 class OwnMemory:

@@ -245,7 +245,11 @@ class TestContent:
     @pytest.mark.parametrize(
         "kind", ["text/turtle", "multipart/form-data; boundary=x", "application/rdf+xml", ""]
     )
-    @pytest.mark.parametrize("body", [b"this is not gzip", b"\x1f\x8b", gzip.compress(b"x" * 999)[:-3]])
+    @pytest.mark.parametrize(
+        "body",
+        [b"this is not gzip", b"\x1f\x8b", gzip.compress(b"x" * 999)[:-3]],
+        ids=["something else", "its first bytes", "cut off"],
+    )
     async def test_what_is_not_the_gzip_that_it_claims_to_be_is_told_and_changes_nothing(
         self, client: httpx.AsyncClient, kind: str, body: bytes
     ):
