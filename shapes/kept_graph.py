@@ -1,12 +1,15 @@
 """The shapes as the SHACL engine reads them: the same few triples, for every shape, run and result."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import rdflib
 from rdflib.paths import Path
 
 from shapes.prefixed import PrefixedNames
+
+_KEPT: Final = 20_000
+"""So many answers are kept; then it begins anew, since the engine asks about nodes of the data, too."""
 
 
 class KeptGraph(rdflib.Graph):
@@ -29,5 +32,7 @@ class KeptGraph(rdflib.Graph):
             return iter(super().triples(triple))
         answer = self._answers.get(triple)
         if answer is None:
+            if len(self._answers) >= _KEPT:
+                self._answers.clear()
             answer = self._answers[triple] = tuple(super().triples(triple))
         return iter(answer)

@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.keys import Scope
+from server.page_parameters import Limit, Offset
 from server.pages import page
-from server.paging import Limit, Offset
 from server.services import Services
 from server.statements import review_json, statement_json
 from shapes.decisions import Reviewer

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
+from server.page_parameters import Limit, Offset
 from server.pages import page
-from server.paging import Limit, Offset
 from server.problems import TYPE_BASE, problem_response
 from server.services import Services
 from server.statements import rejection_json, statement_json

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from server.keys import Scope
-from server.paging import Limit, Offset
+from server.page_parameters import Limit, Offset
 from server.services import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]

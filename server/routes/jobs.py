@@ -20,7 +20,7 @@ from server.jobs.job import DocumentState, JobRequest
 from server.jobs.record import BY_TYPE
 from server.keys import Scope
 from server.multipart import IN_MEMORY
-from server.paging import Limit, Offset
+from server.page_parameters import Limit, Offset
 from server.services import Services
 
 _CLIENT_CLOSED_REQUEST = 499

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
-from server.paging import Limit, Offset
+from server.page_parameters import Limit, Offset
 from server.proposing import ProposalDesk, proposal_filter
 from server.services import Services
 from shapes.decisions import Reviewer

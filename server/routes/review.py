@@ -13,7 +13,7 @@ from starlette.responses import Response
 from server.bodies import body_schema, read_json
 from server.errors import InvalidBody
 from server.keys import Scope
-from server.paging import Limit, Offset
+from server.page_parameters import Limit, Offset
 from server.problems import TYPE_BASE, problem_response
 from server.reviewing import ReviewDesk, filter_of
 from server.services import Services
