@@ -112,12 +112,12 @@ class Measured:
         return self.run(self.rewritten(query))
 
     def run(self, text: str) -> Counter[str]:
-        rows = self.store.query(text, custom_functions=FUNCTIONS)
+        rows = self.store.query(text, custom_functions=dict(FUNCTIONS))
         assert isinstance(rows, pyoxigraph.QuerySolutions)
         return Counter(str([str(term) for term in row]) for row in rows)
 
     def _probe(self, probe: Probe) -> list[Row]:
-        rows = self.store.query(probe.text, custom_functions=FUNCTIONS)
+        rows = self.store.query(probe.text, custom_functions=dict(FUNCTIONS))
         assert isinstance(rows, pyoxigraph.QuerySolutions)
         names = [variable.value for variable in rows.variables]
         return [{name: row[name] for name in names if row[name] is not None} for row in rows]
@@ -160,7 +160,7 @@ async def over_http(points: int) -> None:
     from server.wiring import build
 
     with tempfile.TemporaryDirectory() as folder:
-        async with build(Settings(data=Path(folder) / "data", readers=2)) as services:
+        async with build(Settings.model_validate({"data": Path(folder) / "data", "readers": 2})) as services:
             services.writer.bulk(quads(points, 0))
             transport = httpx.ASGITransport(create_app(services))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:

@@ -20,13 +20,24 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 import pyoxigraph
-from ogc.archives import GEOF, Case, DataMissing, benchmark_cases, engine_cases, registered, unpacked
-from ogc.comparison import Answer, difference
-from ogc.geodesics import buffer_problem, distance_problem
-from ogc.requirements import TITLES, switches_of
 from pyoxigraph import NamedNode, RdfFormat
-from w3c.report import Cause, Outcome, print_failures, read_known, unexpected
-from w3c.server_process import Server, running_server
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.ogc.archives import (
+    GEOF,
+    Case,
+    DataMissing,
+    benchmark_cases,
+    engine_cases,
+    registered,
+    unpacked,
+)
+from benchmarks.ogc.comparison import Answer, difference
+from benchmarks.ogc.geodesics import buffer_problem, distance_problem
+from benchmarks.ogc.requirements import TITLES, switches_of
+from benchmarks.w3c.report import Cause, Outcome, print_failures, read_known, unexpected
+from benchmarks.w3c.server_process import Server, running_server
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data" / "geosparql"

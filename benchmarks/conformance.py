@@ -18,16 +18,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from w3c.archive import SuitesMissing, unpacked
-from w3c.description import run_description_test
-from w3c.engine import Engine, started
-from w3c.evaluation import run_query_test, run_update_test
-from w3c.graph_store_text import GraphStoreText
-from w3c.manifest import Test, read_tests
-from w3c.protocol import run_graph_store_test, run_protocol_test
-from w3c.report import Outcome, as_markdown, print_failures, print_table, read_known, unexpected
-from w3c.server_process import Server, running_server
-from w3c.syntax import run_syntax_test
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.w3c.archive import SuitesMissing, unpacked
+from benchmarks.w3c.description import run_description_test
+from benchmarks.w3c.engine import Engine, started
+from benchmarks.w3c.evaluation import run_query_test, run_update_test
+from benchmarks.w3c.graph_store_text import GraphStoreText
+from benchmarks.w3c.manifest import Test, read_tests
+from benchmarks.w3c.protocol import run_graph_store_test, run_protocol_test
+from benchmarks.w3c.report import Outcome, as_markdown, print_failures, print_table, read_known, unexpected
+from benchmarks.w3c.server_process import Server, running_server
+from benchmarks.w3c.syntax import run_syntax_test
 
 HERE = Path(__file__).parent
 SUITES = HERE.parent.parent / "shared" / "data" / "w3c" / "sparql"

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -57,7 +58,7 @@ class Server:
     def __init__(self, data: Path, *flags: str) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
         environment["URBANKG_LOG_LEVEL"] = "warning"
-        environment.update(flag.split("=", 1) for flag in flags)
+        environment |= dict(flag.split("=", 1) for flag in flags)
         self.data = data
         self.log = data.parent / "server.log"
         (data / "server.json").unlink(missing_ok=True)
@@ -225,7 +226,7 @@ def write_until_killed(
         going = True
         while going:
             subject = f"{BASE}{route.strip('/')}-{cycle}-{client_number}-{number}"
-            going = ledger.write(route, subject, triples, lambda named=subject: send(client, named))
+            going = ledger.write(route, subject, triples, partial(send, client, subject))
             number += 1
 
 

@@ -20,10 +20,13 @@ from pathlib import Path
 
 import httpx
 import pyoxigraph
-from serving import data as city
-from serving.load import Measured, Request, find_wrk, measure
-from serving.processes import PeakMemory, load_average
-from serving.servers import Server, start_oxigraph, start_urbankg, start_virtuoso
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.serving import data as city
+from benchmarks.serving.load import Measured, Request, find_wrk, measure
+from benchmarks.serving.processes import PeakMemory, load_average
+from benchmarks.serving.servers import Server, start_oxigraph, start_urbankg, start_virtuoso
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,11 @@ _QUERY = "SELECT * WHERE { ?s ?p ?o } LIMIT 1"
 class FittingStandIn(StandIn):
     """Answers every dialog with the simplest value of the schema that comes with it."""
 
-    def _completion(self, body: dict[str, Any], trouble: str) -> dict[str, Any]:
+    def _text(self, body: dict[str, Any], trouble: str) -> str:
         schema = body.get("response_format", {}).get("value", {})
         asked = "steps" in schema.get("properties", {})
         self.answer = '{"steps":[{"op":"count"}]}' if asked else '{"triples":[]}'
-        return super()._completion(body, trouble)
+        return super()._text(body, trouble)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import argparse
 import http.client
 import json
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -29,8 +30,10 @@ from urllib.parse import urlsplit
 import rdflib
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyshacl import validate
-from w3c.server_process import running_server
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.w3c.server_process import running_server
 from ontology import Schema
 from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.data_graph import DataGraph

@@ -9,12 +9,14 @@ engine, which is what one would do without knowing what an edit touches.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gate import filled
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.gate import filled
 from ontology import Schema
 from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.impact import RuleSet, measure_impact

@@ -12,6 +12,7 @@ import argparse
 import gzip
 import json
 import statistics
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,13 +24,15 @@ from typing import Any
 
 import numpy
 import shapely
-from peers.answer import Counts, Missing, Peer, cpu, merged
-from peers.embedded import EMBEDDED
-from peers.postgis import running_postgis
-from peers.scale import measure_scale
 from pyoxigraph import Literal, Quad, Triple
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 import shapes as shapes_room
+from benchmarks.peers.answer import Counts, Missing, Peer, cpu, merged
+from benchmarks.peers.embedded import EMBEDDED
+from benchmarks.peers.postgis import running_postgis
+from benchmarks.peers.scale import measure_scale
 from geo import FeatureIndex
 from geo.borders import compiled_kernel
 from geo.bulk import classify_pairs, relate_all
@@ -229,7 +232,8 @@ def inserts() -> None:
         side = 0.4 * (size / 100_000) ** 0.5
         corner = numpy.array([-74.2, 40.5])
         places = random.uniform(0, side, (size, 2)) + corner
-        index = FeatureIndex(enumerate(shapely.points(places)))
+        known = enumerate(shapely.points(places))
+        index = FeatureIndex[tuple[str, int]]((("known", number), shape) for number, shape in known)
         for kind, grow in (("point", 0.0), ("polygon", 0.001)):
             times = []
             for number in range(2000):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -27,12 +28,14 @@ from urllib.parse import urlencode
 
 import numpy
 import shapely
-from peers.answer import Missing
-from peers.postgis import PostGIS, running_postgis
 from pyoxigraph import Literal, Quad, Triple
-from serving.processes import cpu_seconds
-from w3c.server_process import Server, running_server
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.peers.answer import Missing
+from benchmarks.peers.postgis import PostGIS, running_postgis
+from benchmarks.serving.processes import cpu_seconds
+from benchmarks.w3c.server_process import Server, running_server
 from sparql.bulk import BulkLoad
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from urllib.parse import urlsplit
 
 from benchmarks.fuzzing.ledger import HANG_S, Answer, Ledger
@@ -93,7 +94,7 @@ def leaving(url: str, ledger: Ledger, times: int) -> None:
         ledger.add("clients that leave", f"at {number % 7 + 1}/7", Answer(None, time.monotonic() - started))
 
     for start in range(0, times, 10):
-        _together([lambda number=number: leave(number) for number in range(start, min(start + 10, times))])
+        _together([partial(leave, number) for number in range(start, min(start + 10, times))])
 
 
 def run_together(url: str, ledger: Ledger, group: str, exchanges: list[Exchange]) -> None:
@@ -103,7 +104,7 @@ def run_together(url: str, ledger: Ledger, group: str, exchanges: list[Exchange]
         for answer in exchange(url, one):
             ledger.add(group, one.name, answer)
 
-    _together([lambda one=one: run(one) for one in exchanges])
+    _together([partial(run, one) for one in exchanges])
 
 
 def _together(work: list[Callable[[], None]]) -> None:

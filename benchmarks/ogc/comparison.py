@@ -81,14 +81,15 @@ def _same_geometry(wanted: Literal, found: Literal) -> bool:
     if shapely.equals(a.shape, b.shape):
         return True
     apart = shapely.hausdorff_distance(a.shape, b.shape)
-    return not math.isnan(apart) and apart < _DEGREES and a.shape.geom_type == b.shape.geom_type
+    return bool(apart < _DEGREES) and a.shape.geom_type == b.shape.geom_type
 
 
 def _with_polygon(literal: Literal) -> Literal:
     match = _BOX.fullmatch(literal.value)
     if match is None:
         return literal
-    return Literal(shapely.box(*map(float, match.groups())).wkt, datatype=literal.datatype)
+    west, south, east, north = map(float, match.groups())
+    return Literal(shapely.box(west, south, east, north).wkt, datatype=literal.datatype)
 
 
 def _shown(row: Row) -> str:

@@ -6,10 +6,10 @@ import math
 
 import shapely
 from pyproj import Geod
-from shapely.geometry.base import BaseGeometry
+from shapely.geometry import LinearRing, Point
 
+from benchmarks.ogc.comparison import Answer
 from geo import parse_geometry
-from ogc.comparison import Answer
 
 _GEOD = Geod(ellps="WGS84")
 # The square A of the benchmark's data, and the radius that the query asks for, in metres.
@@ -56,9 +56,9 @@ def _metres_to_square(longitude: float, latitude: float) -> float:
     return float(_GEOD.inv(longitude, latitude, nearest.x, nearest.y)[2])
 
 
-def _nearest(ring: BaseGeometry, longitude: float, latitude: float) -> BaseGeometry:
+def _nearest(ring: LinearRing, longitude: float, latitude: float) -> Point:
     squeeze = math.cos(math.radians(latitude))
     flat = shapely.transform(ring, lambda vertices: vertices * [squeeze, 1.0])
     place = shapely.Point(longitude * squeeze, latitude)
-    found = shapely.line_interpolate_point(flat, shapely.line_locate_point(flat, place))
-    return shapely.transform(found, lambda vertices: vertices / [squeeze, 1.0])
+    found = flat.interpolate(flat.project(place))
+    return Point(found.x / squeeze, found.y)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy
 import shapely
 
+from benchmarks.peers.answer import Counts, Missing, by_matrix, cpu, merged
 from geo import RCC8
-from peers.answer import Counts, Missing, by_matrix, cpu, merged
 
 # Geometries are handed over as binary columns of an Arrow table, before the clock starts.
 _ALL_PAIRS = (
@@ -39,7 +39,7 @@ class Geopandas:
 
                 frame: Any = geopandas.GeoDataFrame(geometry=shapes)
                 return combined(lambda name: frame.sindex.query(frame.geometry, predicate=name)), seconds()
-            tree = shapely.STRtree(shapes)
+            tree: Any = shapely.STRtree(shapes)
             return combined(lambda name: tree.query(shapes, predicate=name)), seconds()
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 import shapely
 
-from peers.answer import Counts, Missing, by_matrix
+from benchmarks.peers.answer import Counts, Missing, by_matrix
 
 _BINARIES = "/usr/lib/postgresql/*/bin/initdb"
 _ACCOUNT = "postgres"
@@ -110,8 +110,8 @@ def _cluster(binaries: Path, folder: Path, account: pwd.struct_passwd | None) ->
     )  # fmt: skip
     port = _free_port()
     settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    command = [binaries / "postgres", "-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder, *settings]
-    server = subprocess.Popen(command, **options)
+    command = [binaries / "postgres", "-D", data, "-p", port, "-h", "127.0.0.1", "-k", folder, *settings]
+    server: subprocess.Popen[bytes] = subprocess.Popen([str(part) for part in command], **options)
     try:
         _wait_for(port, server)
         yield f"host=127.0.0.1 port={port} user=bench dbname=postgres"

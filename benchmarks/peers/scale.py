@@ -50,7 +50,7 @@ def points_in_areas() -> Counter[str]:
     shapely.prepare(areas)
     counts: Counter[str] = Counter()
     for _ in range(0, _POINTS, _CHUNK):
-        points = shapely.points(random.uniform(0, side, (_CHUNK, 2)) / 100)
+        points: numpy.ndarray = numpy.asarray(shapely.points(random.uniform(0, side, (_CHUNK, 2)) / 100))
         left, right = box_pairs(tree, points)
         codes, numbers = numpy.unique(classify_pairs(points, areas, left, right), return_counts=True)
         counts.update({CODES[code]: int(number) for code, number in zip(codes, numbers, strict=True)})
@@ -76,8 +76,7 @@ def _areas(random: numpy.random.Generator, side: int) -> numpy.ndarray:
     """Discs of fifty vertices a quarter, one in each cell of a grid, a hundredth of a degree wide."""
     corners = numpy.array([(x, y) for x in range(side) for y in range(side)][:_AREAS])
     centres = shapely.points((corners + random.uniform(0.3, 0.7, (len(corners), 2))) / 100)
-    areas: numpy.ndarray = shapely.buffer(centres, 0.006, quad_segs=50)
-    return areas
+    return numpy.asarray(shapely.buffer(centres, 0.006, quad_segs=50))
 
 
 def _features() -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from serving.processes import cpu_seconds
+from benchmarks.serving.processes import cpu_seconds
 
 
 @dataclass(frozen=True)

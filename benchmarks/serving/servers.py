@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from serving.processes import cpu_seconds, wait_until
+from benchmarks.serving.processes import cpu_seconds, wait_until
 
 
 @dataclass

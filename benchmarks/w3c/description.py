@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 
-from w3c.manifest import RDF, Test
-from w3c.server_process import Answered, Server
+from benchmarks.w3c.manifest import RDF, Test
+from benchmarks.w3c.server_process import Answered, Server
 
 _SD = "http://www.w3.org/ns/sparql-service-description#"
 _FORMATS = {

@@ -7,13 +7,13 @@ import re
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad
 
+from benchmarks.w3c.elsewhere import Elsewhere
+from benchmarks.w3c.engine import Document, Engine, read_document
+from benchmarks.w3c.manifest import HOME, MF, QT, RDFS, UT, Node, Test, local_copy
+from benchmarks.w3c.matching import Row, same_rows
+from benchmarks.w3c.results import answer_format, difference, read_answer, told
 from sparql.errors import SparqlError
 from sparql.syntax import facts_of
-from w3c.elsewhere import Elsewhere
-from w3c.engine import Document, Engine, read_document
-from w3c.manifest import HOME, MF, QT, RDFS, UT, Node, Test, local_copy
-from w3c.matching import Row, same_rows
-from w3c.results import answer_format, difference, read_answer, told
 
 _ORDER_BY = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
 

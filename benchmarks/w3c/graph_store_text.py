@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from w3c.manifest import RDFS, Test
-from w3c.protocol import Request, graph_difference
-from w3c.server_process import Answered, Server
+from benchmarks.w3c.manifest import RDFS, Test
+from benchmarks.w3c.protocol import Request, graph_difference
+from benchmarks.w3c.server_process import Answered, Server
 
 _PARTS = re.compile(r"#### Request\n(?P<request>.*)#### Response\n(?P<response>.*)", re.DOTALL)
 _DOTLESS = re.compile(r'"\n(?=\n|\Z)')

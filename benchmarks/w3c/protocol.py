@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 from pyoxigraph import NamedNode
 
-from w3c.engine import Document, read_document
-from w3c.manifest import CNT, HT, MF, RDFS, UT, Node, Test
-from w3c.matching import same_rows
-from w3c.results import Graph, read_answer
-from w3c.server_process import Answered, Server
+from benchmarks.w3c.engine import Document, read_document
+from benchmarks.w3c.manifest import CNT, HT, MF, RDFS, UT, Node, Test
+from benchmarks.w3c.matching import same_rows
+from benchmarks.w3c.results import Graph, read_answer
+from benchmarks.w3c.server_process import Answered, Server
 
 _GRAPH_SUFFIXES = {
     "text/turtle": ".ttl",

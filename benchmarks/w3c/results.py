@@ -12,8 +12,8 @@ from pathlib import Path
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryBoolean, QueryResultsFormat, RdfFormat
 
-from w3c.manifest import RDF, Node
-from w3c.matching import Row, Term, canonical, same_rows, subset_of_rows
+from benchmarks.w3c.manifest import RDF, Node
+from benchmarks.w3c.matching import Row, Term, canonical, same_rows, subset_of_rows
 
 _RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 _XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from benchmarks.w3c.elsewhere import Elsewhere
+from benchmarks.w3c.engine import Engine
+from benchmarks.w3c.manifest import QT, UT, Test
 from sparql.errors import MalformedRequest, QueryFailed, RemoteAccessRefused, SyntaxProblem
 from sparql.updates import read_update
-from w3c.elsewhere import Elsewhere
-from w3c.engine import Engine
-from w3c.manifest import QT, UT, Test
 
 
 async def run_syntax_test(engine: Engine, test: Test) -> str | None:

@@ -115,7 +115,7 @@ def _grammar(shape: dict[str, Any]) -> str | None:
 def relative_refusal(raw: bytes, kind: str, models: tuple[str, ...]) -> Refusal | dict[str, Any]:
     """The same for vLLM, SGLang, llama.cpp, and a server (`picky`) that takes no key it does not know."""
     try:
-        body = json.loads(raw)
+        body: dict[str, Any] = json.loads(raw)
     except ValueError:
         return Refusal(400, _openai_error("Invalid JSON", 400, "BadRequestError"))
     if not body.get("messages"):
