@@ -1,0 +1,22 @@
+"""Readers on the checkpoints of a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sparql.readers import ReaderPool, ReaderSettings
+from tests.sparql.stores import StoreCheckpoints
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> StoreCheckpoints:
+    return StoreCheckpoints(tmp_path)
+
+
+@pytest.fixture
+async def pool(source: StoreCheckpoints) -> AsyncIterator[ReaderPool]:
+    async with ReaderPool(source, ReaderSettings(readers=2, timeout_s=120)) as pool:
+        yield pool
