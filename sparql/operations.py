@@ -133,10 +133,11 @@ def _check_labels(tokens: list[Token], labels: set[str]) -> None:
 def check_syntax(text: str, start: int, end: int, prologue: Prologue) -> None:
     """Have the engine parse the operation between two offsets. Raises SyntaxProblem."""
     before = f"{prologue.as_text()} {_FAILING}"
+    operation = before + text[start:end]
     try:
-        pyoxigraph.Store().update(before + text[start:end])
+        pyoxigraph.Store().update(operation)
     except SyntaxError as error:
-        problem = syntax_problem("update", str(error))
+        problem = syntax_problem("update", str(error), operation)
         raise _moved(problem, text, start, len(before)) from error
     except RuntimeError:
         return

@@ -9,7 +9,7 @@ engine to say; where the two could disagree on a token, the reading here is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -143,12 +143,16 @@ def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -
     return Prologue(MappingProxyType(prefixes), base, position)
 
 
-def syntax_problem(what: str, told: str) -> SyntaxProblem:
-    """The engine's complaint ("error at 2:15: expected ...") as an error with a place and a reason."""
+def syntax_problem(what: str, told: str, text: str) -> SyntaxProblem:
+    """The engine's complaint ("error at 2:15: expected ...") about a text, with a place and a reason."""
     found = re.match(r"(?:.*?)error at (\d+):(\d+): (.*)", told, re.DOTALL)
     if found is None:
         return SyntaxProblem(f"The {what} does not parse: {told}")
-    line, column, reason = int(found[1]), int(found[2]), _readable(found[3])
+    # Imported here, as it is seldom needed.
+    from sparql.syntax_reasons import offset_of, place_of, reason_for
+
+    offset, reason = reason_for(what, text, offset_of(text, int(found[1]), int(found[2])), found[3])
+    line, column = place_of(text, offset)
     return SyntaxProblem(
         f"The {what} does not parse at line {line}, column {column}: {reason}.", line, column
     )
@@ -212,24 +216,6 @@ def _is_dataset_word(token: Token) -> bool:
         return False
     word = token.text.upper()
     return word in ("FROM", "USING", "WITH") or word.endswith(("FROM", "FROMNAMED", "USINGNAMED"))
-
-
-def _readable(reason: str) -> str:
-    """The engine's list of expectations without its character classes."""
-    reason = reason.removeprefix("expected one of ").removeprefix("expected ")
-    items = [item.strip() for item in re.sub(r"\[[^\]]*\]", "", reason).split(",")]
-    words = [item for item in items if item and not set(item) & set("|\\'") and item != "_"]
-    sentences = [word for word in words if " " in word and not word.isupper()]
-    if sentences:
-        return _first_sentence(sentences)
-    if not words:
-        return "this cannot stand here"
-    return "expected " + (words[0] if len(words) == 1 else f"one of {', '.join(words[:12])}")
-
-
-def _first_sentence(sentences: Iterable[str]) -> str:
-    sentence = next(iter(sentences))
-    return sentence[0].lower() + sentence[1:]
 
 
 def _unescape_codepoints(text: str) -> str:

@@ -146,4 +146,4 @@ def _check_empty(text: str) -> None:
     try:
         pyoxigraph.Store().update(text)
     except SyntaxError as error:
-        raise syntax_problem("update", str(error)) from error
+        raise syntax_problem("update", str(error), text) from error

@@ -9,7 +9,6 @@ What an update writes to the clone on its way is taken back, so the clone is alw
 from __future__ import annotations
 
 import json
-import pickle
 import shutil
 import socket
 import sys
@@ -20,9 +19,10 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from sparql.errors import SparqlError
-from sparql.readers.frames import FrameKind, pack, pack_json
+from sparql.readers.frames import FrameKind, pack_json
 from sparql.readers.limits import die_with_parent, forbid_network
 from sparql.readers.worker import THREAD_STACK_BYTES, Sink, Watch, Worker, run_in_thread
+from sparql.syntax import syntax_problem
 from sparql.updates import capture
 
 
@@ -75,9 +75,9 @@ class CaptureWorker(Worker):
         try:
             self._capture(request)
         except SparqlError as error:
-            self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
+            self._refuse(error)
         except SyntaxError as error:
-            self._tell("syntax", str(error))
+            self._refuse(syntax_problem("update", str(error), request["text"]))
         except (ValueError, RuntimeError) as error:
             self._tell("failed", str(error))
         except OSError as error:

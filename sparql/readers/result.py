@@ -17,7 +17,6 @@ from sparql.readers.frames import FrameKind
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Outlet
 from sparql.readers.process import ReaderProcess
 from sparql.rewriting.probes import Probe, Row
-from sparql.syntax import syntax_problem
 
 
 class Preparation(Protocol):
@@ -132,8 +131,6 @@ def error_of(kind: FrameKind, payload: Any) -> SparqlError:
         assert isinstance(payload, SparqlError)
         return payload
     match payload["type"]:
-        case "syntax":
-            return syntax_problem("query", payload["message"])
         case "stopped":
             return ReadError("The query was stopped because nobody waits for its answer any more.")
         case _:

@@ -234,15 +234,21 @@ class Worker:
             else:
                 self._run(request)
         except SparqlError as error:
-            self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
+            self._refuse(error)
         except SyntaxError as error:
-            self._tell("syntax", str(error))
+            # Imported here, as it is seldom needed.
+            from sparql.syntax import syntax_problem
+
+            self._refuse(syntax_problem("query", str(error), request["text"]))
         except QueryStopped:
             self._tell("stopped", "")
         except ClientGone:
             self._tell(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
             self._tell("failed", str(error))
+
+    def _refuse(self, error: SparqlError) -> None:
+        self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
 
     def _tell(self, type_: str, message: str) -> None:
         self._connection.sendall(pack_json(FrameKind.ERROR, {"type": type_, "message": message}))

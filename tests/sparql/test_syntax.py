@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql.errors import RemoteAccessRefused
-from sparql.syntax import Kind, QueryForm, facts_of, read_prologue, syntax_problem
+from sparql.syntax import Kind, QueryForm, facts_of, read_prologue
 from sparql.tokens import Token, TokenKind, read_tokens
 
 
@@ -121,13 +121,6 @@ def test_a_dataset_clause_is_seen() -> None:
     assert facts_of("SELECT * FROM <http://e/g> { ?s ?p ?o }").dataset_clause
     assert facts_of("WITH <http://e/g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }").dataset_clause
     assert not facts_of("SELECT * { ?s ?from 'FROM' }").dataset_clause
-
-
-def test_the_engines_complaint_keeps_its_place_and_loses_its_character_classes() -> None:
-    told = "error at 2:15: expected one of BIND, Prefix not found, ['a' ..= 'z' | '\\u{00C0}'..='\\u{00D6}']"
-    problem = syntax_problem("query", told)
-    assert (problem.line, problem.column) == (2, 15)
-    assert str(problem) == "The query does not parse at line 2, column 15: prefix not found."
 
 
 @given(st.text(alphabet="?$ab:_.-<>\"'\\{}()@^1e+|&!=# \nSELECTFILTER", max_size=40))
