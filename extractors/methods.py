@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 from extractors.errors import ExtractionError, OpenModeUnsupported
+from extractors.method_names import MethodName
 from extractors.models.chat import PromptProfile
 
 __all__ = [
@@ -33,28 +34,6 @@ __all__ = [
 PromptFormat = Literal["icl", "context"]
 Knowledge = Literal["none", "snippet", "whole"]
 View = Literal["spatial", "temporal", "functional"]
-MethodName = Literal[
-    "fast",
-    "thorough",
-    "open",
-    "context_base",
-    "context_ontology",
-    "context_cot",
-    "icl_base",
-    "icl_ontology",
-    "icl_cot",
-    "zero_shot",
-    "one_shot",
-    "three_shot",
-    "without_knowledge",
-    "without_views",
-    "without_tools",
-    "without_refinement",
-    "form_whole",
-    "form_bare",
-    "form_free",
-    "form_untyped",
-]
 
 
 class MethodUnknown(ExtractionError):

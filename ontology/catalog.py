@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lxml import etree
-
 from ontology.errors import OntologySyntaxError
 
 __all__ = ["CATALOG", "Catalog", "read_catalog"]
@@ -44,6 +42,9 @@ def read_catalog(folder: Path, content: bytes | None = None) -> Catalog:
         if not path.is_file():
             return Catalog(path)
         content = path.read_bytes()
+    # Imported here: most folders have no catalog.
+    from lxml import etree
+
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
         root = etree.fromstring(content, parser)

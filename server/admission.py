@@ -1,10 +1,13 @@
 """What a SPARQL request passes before it runs: the guard, the limits, the fetches from other hosts."""
 
+from __future__ import annotations
+
 import asyncio
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import IO, cast
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, cast
 
 import pyoxigraph
 from pyoxigraph import DefaultGraph, RdfFormat, Triple
@@ -14,14 +17,14 @@ from server.bodies import media_type, read_body
 from server.guard import Guard
 from server.keys import Scope
 from server.limits import TextLimits
-from server.remote_access import RemoteAccess, hosts_of
 from server.settings import Settings
 from sparql.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
-from sparql.federation import localise
 from sparql.formats import GRAPH_FORMATS
 from sparql.requests import DIRECT_UPDATE, ProtocolRequest
-from sparql.shallow import ShallowFile
 from sparql.syntax import Kind, facts_of
+
+if TYPE_CHECKING:
+    from server.remote_access import RemoteAccess
 
 _RESULTS = "application/sparql-results+json"
 _GRAPHS = ", ".join(one.media_type for one in GRAPH_FORMATS)
@@ -37,9 +40,20 @@ class Admission:
         self._guard = guard
         self.limits = TextLimits(settings)
         self._most_bytes = settings.max_update_chars * _BYTES_PER_CHARACTER
-        hosts = hosts_of(settings.remote_hosts)
-        self._remote = remote or RemoteAccess(
-            hosts, timeout_s=settings.remote_timeout_s, max_bytes=settings.remote_max_bytes
+        self._settings = settings
+        self._given_remote = remote
+
+    @cached_property
+    def _remote(self) -> RemoteAccess:
+        """The way to other hosts, which hardly any request goes."""
+        if self._given_remote is not None:
+            return self._given_remote
+        from server.remote_access import RemoteAccess, hosts_of
+
+        return RemoteAccess(
+            hosts_of(self._settings.remote_hosts),
+            timeout_s=self._settings.remote_timeout_s,
+            max_bytes=self._settings.remote_max_bytes,
         )
 
     async def body(self, request: Request) -> bytes:
@@ -61,6 +75,8 @@ class Admission:
         facts = facts_of(found.text)
         if not (facts.services or facts.loads):
             return found
+        from sparql.federation import localise
+
         guarded = _GuardedSources(self._remote, self.limits, timeout_s)
         localised = await localise(found.text, guarded if self._remote.hosts else _NoSources(), base)
         return replace(found, text=localised.text, warnings=localised.passed_over)
@@ -104,6 +120,8 @@ def _by_name(url: str) -> RdfFormat | None:
 
 
 def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
+    from sparql.shallow import ShallowFile
+
     try:
         guarded = cast("IO[bytes]", ShallowFile(io.BytesIO(content), format_))
         quads = list(pyoxigraph.parse(guarded, format=format_, base_iri=url, rename_blank_nodes=True))

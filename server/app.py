@@ -4,9 +4,12 @@ Everything else is built by a framework whose import takes longer than the start
 updates are answered before it is there; it is built on a thread, and whoever needs it first waits.
 """
 
+from __future__ import annotations
+
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,22 +17,30 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.built_later import BuiltLater
 from server.direct import Direct
 from server.following import following
-from server.language_model import meeting
-from server.problem_map import all_problems
+from server.problems import ProblemMap
 from server.readiness import Readiness
 from server.routes.sparql import Endpoint
-from server.services import Services
 from server.watching import Watched
+
+if TYPE_CHECKING:
+    from server.services import Services
 
 
 def create_app(services: Services) -> ASGIApp:
     """The application over built services; its lifespan starts and stops them."""
-    problems = all_problems()
+    problems = ProblemMap(later=_all_problems)
     readiness = Readiness(services)
+
+    running: asyncio.AbstractEventLoop | None = None
+    stack = AsyncExitStack()
 
     def build() -> ASGIApp:
         from server.framework import framework_app
 
+        if running is not None:
+            # Jobs come in by these routes alone: what is begun here precedes the first of them.
+            working = stack.enter_async_context(services.job_worker.working(services.opened))
+            asyncio.run_coroutine_threadsafe(working, running).result()
         return framework_app(services, problems, readiness)
 
     rest = BuiltLater(build)
@@ -42,17 +53,17 @@ def create_app(services: Services) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
+        nonlocal running
+        running = asyncio.get_running_loop()
         await services.start()
         # Both want the one interpreter, and writes wait for the judges.
         services.opening.judging.add_done_callback(lambda judging: rest.begin())
         try:
-            async with (
-                following(services),
-                meeting(services),
-                services.job_worker.working(services.opened),
-            ):
+            async with following(services), _meeting(services):
                 yield
         finally:
+            await rest.settled()
+            await stack.aclose()
             await services.close()
 
     life = Router(lifespan=lifespan)
@@ -61,3 +72,21 @@ def create_app(services: Services) -> ASGIApp:
         await (life if scope["type"] == "lifespan" else watched)(scope, receive, send)
 
     return app
+
+
+def _all_problems() -> ProblemMap:
+    from server.problem_map import all_problems
+
+    return all_problems()
+
+
+@asynccontextmanager
+async def _meeting(services: Services) -> AsyncIterator[None]:
+    """Meet the model's server, where there is one, while the block runs."""
+    if not services.settings.model_url:
+        yield
+        return
+    from server.language_model import meeting
+
+    async with meeting(services):
+        yield

@@ -24,6 +24,14 @@ class BuiltLater:
         app = built.result() if built.done() else await asyncio.wrap_future(built)
         await app(scope, receive, send)
 
+    async def settled(self) -> None:
+        """Return when it is built or could not be; at once if that never began. It begins no more."""
+        with self._lock:
+            if self._built is None:
+                self._built = Future()
+                self._built.cancel()
+        await asyncio.wait([asyncio.wrap_future(self._built)])
+
     def begin(self) -> Future[ASGIApp]:
         """Build, if that has not begun; returns at once."""
         with self._lock:

@@ -1,18 +1,20 @@
 """`urbankg check`: the folders of ontology and shapes read, linted and, if asked, reasoned over."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ontology import Schema
 from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
 from ontology.findings import Finding, Level, Rule, in_order
-from ontology.linting import lint_ontology
-from ontology.profiles import lint_profile, profiles
-from ontology.reasoning import lint_reasoned, reason
-from ontology.reporting import CheckReport
 from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
+
+if TYPE_CHECKING:
+    from ontology.reporting import CheckReport
 
 Edits = Mapping[str, bytes | None]
 UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")
@@ -41,6 +43,9 @@ class Folders:
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     """Everything there is to say of the files; what cannot be read is a finding too."""
     # Imported here: the server starts without them.
+    from ontology.linting import lint_ontology
+    from ontology.profiles import lint_profile, profiles
+    from ontology.reporting import CheckReport
     from shapes.linting import lint_shapes
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
@@ -69,6 +74,8 @@ def reasoned(
     schema: Schema, report: CheckReport, reasoner: Reasoner, stopped: Callable[[], bool] = lambda: False
 ) -> CheckReport:
     """The report with a reasoner's verdict; where there is none, a note says why. Takes seconds."""
+    from ontology.reasoning import lint_reasoned, reason
+
     try:
         verdict = reason(schema.triples, explain=reasoner is Reasoner.PELLET, stopped=stopped)
     except (ReasonerMissing, ReasonerFailed) as error:

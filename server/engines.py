@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
-from extractors.methods import method_named
-from extractors.models import MeteredModel
 from ontology import Schema
+from server.desks import Desks
 from server.rulebook import Rulebook, in_force
 from server.settings import Settings
 from server.workplace import Workplace
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from extractors.geocoder import Geocoder
     from server.geocoding import GeocodingAssessor
     from server.intake import Intake
-    from shapes.proposals import Proposals
-    from shapes.review import ReviewQueue
     from sparql.ask import Asker
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
@@ -91,10 +88,8 @@ class EngineParts:
     workplace: Workplace
     store: TripleStore
     writer: Writer
-    review: ReviewQueue
-    proposals: Proposals
+    desks: Desks
     readers: QueryReaders
-    model: MeteredModel
     load_rules: Callable[[], Rulebook]
 
 
@@ -157,7 +152,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
         from server.proposing import settling
 
         # Nobody else writes before the release.
-        added, removed = settling(parts.proposals, rules)
+        added, removed = settling(parts.desks.proposals, rules)
         record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
         store.commit([*record, *added], removed)
     inferences = None
@@ -172,6 +167,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
 def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
     from extractors import ExtractionSettings, Linker, Pipeline
+    from extractors.methods import method_named
     from server.batch import GeometryAssessor
     from server.intake import Intake
     from server.language_model import prices_of
@@ -181,6 +177,8 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     from sparql.resolution import representative
 
     settings, store, workplace = parts.settings, parts.store, parts.workplace
+    # What is wrong with the database of jobs is told at the start.
+    parts.desks.jobs  # noqa: B018
     rules.gate.warm()
     relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))
@@ -188,7 +186,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     pipeline = Pipeline(
         schema=lambda: workplace.current.schema,
         labels=labels,
-        model=parts.model,
+        model=parts.desks.model,
         settings=ExtractionSettings(
             base=settings.base_iri,
             languages=languages,
@@ -205,25 +203,25 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
             names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
         ),
         calibration=_calibration(settings),
-        synonyms=lambda kind, words: parts.proposals.meaning(TermKind(kind), words),
+        synonyms=lambda kind, words: parts.desks.proposals.meaning(TermKind(kind), words),
     )
     engines = Engines(
         relations=relations,
         labels=labels,
         intake=Intake(
             parts.writer,
-            parts.review,
-            parts.proposals,
+            parts.desks.review,
+            parts.desks.proposals,
             rules=lambda: workplace.current,
             pipeline=pipeline,
             prices=prices_of(settings),
             trace_characters=settings.trace_message_chars,
-            finished=parts.model.finish_task,
+            finished=parts.desks.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
                 GeometryAssessor(
-                    settings, relations, labels, parts.review, lambda: workplace.current.gate.conflicts
+                    settings, relations, labels, parts.desks.review, lambda: workplace.current.gate.conflicts
                 ),
             ),
         ),
@@ -267,7 +265,7 @@ def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
         schema=schema,
         labels=labels,
         linker=Linker(labels, schema, same=lambda iri: representative(parts.store, iri)),
-        model=parts.model,
+        model=parts.desks.model,
         run_query=parts.readers.solutions,
         prompts=parts.settings.prompts,
     )

@@ -31,12 +31,16 @@ ServerError
 └── UnknownResource     an identifier that does not exist
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontology.findings import Level
-from ontology.reporting import CheckReport
+
+if TYPE_CHECKING:
+    from ontology.reporting import CheckReport
 
 
 class ServerError(Exception):

@@ -9,7 +9,7 @@ import typer
 from server.errors import ServerError
 from server.remote import RunningServer, running_server
 from server.services import Services
-from server.settings import LoadedSettings, Settings, load_settings
+from server.settings import LoadedSettings, Settings, chosen
 from server.wiring import build
 from sparql.errors import StoreUnreadable
 from sparql.store import EmbeddedStore
@@ -17,10 +17,7 @@ from sparql.store import EmbeddedStore
 
 def settings_of(context: typer.Context, **flags: Any) -> LoadedSettings:
     """Settings from the flags before and after the command, the environment and the file."""
-    merged = dict(context.obj)
-    merged.update({name: value for name, value in flags.items() if value is not None})
-    file = merged.pop("config")
-    return load_settings(merged, file=file)
+    return chosen(context.obj, **flags)
 
 
 def on_either(

@@ -27,6 +27,7 @@ _PROBE_TOKENS = 48
 def language_model(settings: Settings, metrics: Metrics, model: ChatModel | None = None) -> MeteredModel:
     """The configured model, which is opened when it is first asked, or a given one; its calls are counted."""
     prices = prices_of(settings)
+    metrics.expect_model()
 
     def tell(call: Call) -> None:
         metrics.asked(call, prices)

@@ -4,17 +4,22 @@ Names follow its conventions: base units, `_total` for counters. A `Metrics` has
 so that two servers in one process do not mix.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from extractors.models.accounting import Call, Outcome, Prices
 from sparql.change import Verdict
+
+if TYPE_CHECKING:
+    from extractors.models.accounting import Call, Prices
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -81,10 +86,6 @@ class Metrics:
             registry=self.registry,
             buckets=_SECONDS,
         )
-        for outcome in Outcome:
-            self.model_calls.labels(outcome.value)
-        for way in ("in", "out"):
-            self.model_tokens.labels(way)
         self.job_documents = Counter(
             "urbankg_job_documents",
             "Documents of jobs by what became of them.",
@@ -119,6 +120,15 @@ class Metrics:
         for counter, number in told.items():
             counter.inc(number)
 
+    def expect_model(self) -> None:
+        """Tell of the model's calls from now on, even of none."""
+        from extractors.models.accounting import Outcome
+
+        for outcome in Outcome:
+            self.model_calls.labels(outcome.value)
+        for way in ("in", "out"):
+            self.model_tokens.labels(way)
+
     def asked(self, call: Call, prices: Prices) -> None:
         """Count a call of the model."""
         self.model_calls.labels(call.outcome.value).observe(call.seconds)
@@ -129,7 +139,7 @@ class Metrics:
         if cost is not None:
             self.model_cost.labels(prices.currency).inc(cost)
 
-    def watch(self, *readings: "Reading") -> None:
+    def watch(self, *readings: Reading) -> None:
         """Add values that are read when they are asked for."""
         self.registry.register(_Readings(readings))
 

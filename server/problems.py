@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,10 +46,15 @@ def _nothing(error: Exception) -> Mapping[str, Any]:
 
 
 class ProblemMap:
-    """Error classes and how each is told."""
+    """Error classes and how each is told; what is in it may come `later`, when the first error is told."""
 
-    def __init__(self) -> None:
-        self._problems: dict[type[Exception], Problem] = {}
+    def __init__(self, later: Callable[[], ProblemMap] | None = None) -> None:
+        self._later = later
+        self._added: dict[type[Exception], Problem] = {}
+
+    @cached_property
+    def _problems(self) -> Mapping[type[Exception], Problem]:
+        return self._added if self._later is None else self._later()._problems
 
     def add(
         self,
@@ -60,7 +66,7 @@ class ProblemMap:
         headers: Callable[[E], Mapping[str, str]] = _nothing,
     ) -> None:
         """Tell ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
-        self._problems[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
+        self._added[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
 
     def response(self, error: Exception, instance: str | None = None) -> Response:
         """The answer for an error; 500 without details for one that nobody added."""

@@ -10,14 +10,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import NamedNode, Quad
 
-from shapes.review import ReviewQueue
 from sparql.change import Change, Verdict
 from sparql.group import Outcome
-from sparql.provenance import Run, run_quads
+
+if TYPE_CHECKING:
+    from shapes.review import ReviewQueue
+    from sparql.provenance import Run
 
 Versions = Callable[[], Mapping[NamedNode, str]]
 """The versions of ontology and shapes in force."""
@@ -47,7 +49,7 @@ class QueueingWriter:
     """A writer whose changes leave their review items in the same commit; ``source`` says how they came."""
 
     writer: ChangeWriter
-    review: ReviewQueue
+    review: Callable[[], ReviewQueue]
     versions: Versions
     source: str
     look: Look = lambda change, source: change
@@ -80,7 +82,9 @@ class QueueingWriter:
 class _Record:
     """The run and the items of one change, if it leaves any."""
 
-    def __init__(self, partial: bool, review: ReviewQueue, versions: Versions, source: str) -> None:
+    def __init__(
+        self, partial: bool, review: Callable[[], ReviewQueue], versions: Versions, source: str
+    ) -> None:
         self._partial = partial
         self._review = review
         self._versions = versions
@@ -90,17 +94,22 @@ class _Record:
     def __call__(self, verdict: Verdict) -> Collection[Quad]:
         if not self._leaves_items(verdict):
             return ()
-        return [*run_quads(self._of_run()), *self._review.record(verdict, self._of_run(), {})]
+        # Imported with the first item: hardly any change leaves one.
+        from sparql.provenance import run_quads
+
+        return [*run_quads(self._of_run()), *self._review().record(verdict, self._of_run(), {})]
 
     def retract(self, verdict: Verdict) -> Collection[Quad]:
         """What the items replace."""
-        return [*self._review.outdated(verdict, self._of_run())] if self._leaves_items(verdict) else ()
+        return [*self._review().outdated(verdict, self._of_run())] if self._leaves_items(verdict) else ()
 
     def _leaves_items(self, verdict: Verdict) -> bool:
         return bool(verdict.rejected and self._partial) or bool(verdict.warnings and verdict.conforms)
 
     def _of_run(self) -> Run:
         if self._run is None:
+            from sparql.provenance import Run
+
             now = datetime.now(UTC)
             self._run = Run(uuid.uuid4().hex, now, now, source=self._source, facts=self._versions())
         return self._run

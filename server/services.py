@@ -8,19 +8,15 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from extractors.models import MeteredModel
 from ontology import Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Reasoner
+from server.desks import Desks
 from server.engines import Engines, Opening
 from server.guard import Guard
-from server.holding import Holding
-from server.jobs.store import JobStore
-from server.jobs.worker import JobWorker
 from server.keys import KeyStore
 from server.logs import AnswerLog
-from server.metrics import Metrics
 from server.queueing import QueueingWriter
 from server.rulebook import Rulebook
 from server.settings import Settings
@@ -28,24 +24,29 @@ from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Workplace
 from server.written_places import WrittenPlaces
-from shapes.decisions import Decisions
-from shapes.documents import Documents
-from shapes.merging import Merging
-from shapes.proposals import Proposals
-from shapes.review import ReviewQueue
 from sparql.changes import ChangeLog
 from sparql.readers import QueryReaders
-from sparql.rewriting.rewriter import Rewriter
 from sparql.store import EmbeddedStore
 from sparql.triple_store import TripleStore
 from sparql.writer import Writer
 
 if TYPE_CHECKING:
+    from extractors.models import MeteredModel
+    from server.holding import Holding
     from server.intake import Intake
+    from server.jobs.store import JobStore
+    from server.jobs.worker import JobWorker
+    from server.metrics import Metrics
+    from shapes.decisions import Decisions
+    from shapes.documents import Documents
     from shapes.gate import ShapesGate
+    from shapes.merging import Merging
+    from shapes.proposals import Proposals
+    from shapes.review import ReviewQueue
     from sparql.ask import Asker
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
+    from sparql.rewriting.rewriter import Rewriter
 
 
 @dataclass
@@ -60,12 +61,7 @@ class Services:
     workplace: Workplace
     store: TripleStore
     writer: Writer
-    review: ReviewQueue
-    proposals: Proposals
-    decisions: Decisions
-    documents: Documents
-    merging: Merging
-    model: MeteredModel
+    desks: Desks
     readers: QueryReaders
     rewriter: Rewriter
     updates: Updates
@@ -78,10 +74,7 @@ class Services:
     admission: Admission
     opening: Opening
     background: Background
-    jobs: JobStore
-    job_worker: JobWorker
     written_places: WrittenPlaces
-    holding: Holding
     judges_held: bool = True
     """Whether what was held before is judged as soon as it can be, beside requests."""
 
@@ -90,6 +83,51 @@ class Services:
         """The engines, once they are open: blocks until then. On the event loop await `opened` before."""
         self.opening.start()
         return self.opening.engines.result()
+
+    @property
+    def review(self) -> ReviewQueue:
+        """The review queue."""
+        return self.desks.review
+
+    @property
+    def proposals(self) -> Proposals:
+        """The words that the ontology does not have."""
+        return self.desks.proposals
+
+    @property
+    def decisions(self) -> Decisions:
+        """What people decide on review items."""
+        return self.desks.decisions
+
+    @property
+    def documents(self) -> Documents:
+        """The texts that statements come from."""
+        return self.desks.documents
+
+    @property
+    def merging(self) -> Merging:
+        """Two entities made one, and two again."""
+        return self.desks.merging
+
+    @property
+    def holding(self) -> Holding:
+        """Batches that wait to be judged."""
+        return self.desks.holding
+
+    @property
+    def model(self) -> MeteredModel:
+        """The language model."""
+        return self.desks.model
+
+    @property
+    def jobs(self) -> JobStore:
+        """The jobs of the folder."""
+        return self.desks.jobs
+
+    @property
+    def job_worker(self) -> JobWorker:
+        """What works on them."""
+        return self.desks.job_worker
 
     @property
     def is_open(self) -> bool:
@@ -131,7 +169,7 @@ class Services:
     def writer_for(self, source: str) -> QueueingWriter:
         """The writer for changes that come by this way; their refused parts and warnings go to review."""
         versions = lambda: self.workplace.current.versions  # noqa: E731
-        return QueueingWriter(self.writer, self.review, versions, source, self.written_places.look)
+        return QueueingWriter(self.writer, lambda: self.review, versions, source, self.written_places.look)
 
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
@@ -209,10 +247,9 @@ class Services:
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()
-        await self.model.close()
+        await self.desks.close()
         self.store.close()
         self.keys.close()
-        self.jobs.close()
         self.answers.write()
 
 

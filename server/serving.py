@@ -23,14 +23,18 @@ from server.settings import Settings
 from server.update_lane import UpdateLane
 from server.wiring import build
 from sparql.readers import ReaderPool
+from sparql.readers.launching import Launched
 
 _log = logging.getLogger("urbankg")
 _BACKLOG = 2048
 _THREAD_STACK_BYTES = 64 * 2**20
 
 
-def serve(settings: Settings) -> None:
-    """Serve until told to stop. Raises what `build` raises, `OpenWritesRefused` and `SettingsError`."""
+def serve(settings: Settings, readers: list[Launched]) -> None:
+    """Serve until told to stop, with these readers, which are starting; those taken leave the list.
+
+    Raises what `build` raises, `OpenWritesRefused` and `SettingsError`.
+    """
     refuse_open_writes(settings, has_keys=has_keys(settings.data))
     set_up_logs(settings.log_level)
     # Nothing of what a start makes is garbage; `_Server` lets the collector go on when all is open.
@@ -42,9 +46,8 @@ def serve(settings: Settings) -> None:
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
         services = build(settings)
-        # Their start takes as long as what follows here, and other processors.
         if isinstance(services.readers, ReaderPool):
-            services.readers.launch()
+            services.readers.launch(readers)
         server = _Server(
             services,
             uvicorn.Config(

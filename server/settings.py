@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from extractors.methods import MethodName
+from extractors.method_names import MethodName
 from server.errors import SettingsError
 from sparql.durability import Durability
 
@@ -316,6 +316,11 @@ class Settings(BaseModel):
         return self.inference == "materialised"
 
     @property
+    def query_memory_bytes(self) -> int:
+        """Memory one query may take."""
+        return self.query_memory_mb * 2**20
+
+    @property
     def base_url(self) -> str:
         """The server's own address, without a slash at the end."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
@@ -336,6 +341,13 @@ class LoadedSettings:
             secret = isinstance(extra, dict) and extra.get("secret") and value is not None
             shown = "********" if secret else "" if value is None else str(value)
             yield name, shown, self.origins.get(name, "default")
+
+
+def chosen(before: Mapping[str, Any], **flags: Any) -> "LoadedSettings":
+    """Settings from the flags before and after the command, the environment and the file."""
+    merged = {**before, **{name: value for name, value in flags.items() if value is not None}}
+    file = merged.pop("config")
+    return load_settings(merged, file=file)
 
 
 def load_settings(

@@ -66,7 +66,7 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryR
     limits = ReaderSettings(
         readers=settings.readers,
         timeout_s=settings.query_timeout_s,
-        memory_limit_bytes=settings.query_memory_mb * 2**20,
+        memory_limit_bytes=settings.query_memory_bytes,
         express=True,
     )
     if isinstance(store, EmbeddedStore):
@@ -82,7 +82,7 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryR
 def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
     """Whoever captures updates that evaluate patterns."""
     if isinstance(store, EmbeddedStore):
-        return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_mb * 2**20)
+        return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_bytes)
     from sparql.remote.capturer import RemoteCapturer
 
     return RemoteCapturer(store)

@@ -6,25 +6,24 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.refusals import refusal
-from server.statements import judged_in_full, rejection_json
 from server.warning_header import warning_of
 from sparql.change import Change, Verdict
 from sparql.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.group import Outcome
 from sparql.insert_data import inserted
 from sparql.nesting import parses_safely
-from sparql.operations import Operation
 from sparql.readers.capturer import Capturer
 from sparql.requests import ProtocolRequest
 from sparql.triple_store import Readable
-from sparql.update_account import QuadDelta
-from sparql.updates import capture, change_of, needs_reader, read_update, stated
+from sparql.update_account import QuadDelta, change_of
+
+if TYPE_CHECKING:
+    from sparql.operations import Operation
 
 _MOST = 64
 """How many updates are committed together."""
@@ -80,6 +79,9 @@ class Update:
         delta = inserted(request.text, self.base)
         # A parser that overflows its stack ends the process: that may only be a reader.
         if delta is None and parses_safely(request.text):
+            # Imported with the first that is no plain INSERT DATA, which a start need not wait for.
+            from sparql.updates import read_update, stated
+
             self.operations = read_update(request.text, self.base)
             delta = stated(self.operations) if removals else None
         if delta is not None:
@@ -137,6 +139,8 @@ class Updates:
             raise outcome
         verdict = outcome if isinstance(outcome, Verdict) else await self.run(found, timeout_s, base)
         if verdict.rejected and not found.partial:
+            from server.refusals import refusal
+
             return refusal(request, verdict)
         warning = warning_of(found.warnings)
         headers = None if warning is None else {"Warning": warning}
@@ -255,6 +259,8 @@ class Updates:
     def _commit_alone(self, update: Update, loop: asyncio.AbstractEventLoop) -> None:
         request, operations = update.request, update.operations
 
+        from sparql.updates import capture, needs_reader
+
         def captured() -> QuadDelta:
             if operations is None or needs_reader(operations):
                 return self._capturer.capture(
@@ -301,7 +307,11 @@ class Updates:
 
 def told_of(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
     """What a client is told of an update that was carried out."""
-    told: dict[str, Any] = {"revision": verdict.revision}
+    told: dict[str, Any] = {"revision": verdict.revision, "warnings": []}
+    if not (partial or verdict.warnings or verdict.hubs):
+        return told
+    from server.statements import judged_in_full, rejection_json
+
     told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
     told |= judged_in_full(verdict)
     if partial:

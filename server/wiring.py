@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from extractors.models import ChatModel
-from extractors.readers.examples import load_examples
-from extractors.templates import check_prompts
 from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Folders
+from server.desks import Desks
 from server.engines import EngineParts, Opening
 from server.guard import Guard
-from server.holding import Holding
-from server.jobs.job import DocumentState
-from server.jobs.opening import worker_of
-from server.jobs.store import JobStore
 from server.keys import KeyStore
-from server.language_model import language_model
 from server.logs import AnswerLog
 from server.metrics import Metrics, Reading, folder_bytes
-from server.proposing import ProposalDesk
 from server.queueing import QueueingWriter
-from server.rule_effects import RuleEffects
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook
 from server.settings import Settings
@@ -35,11 +26,6 @@ from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Kind, Workplace
 from server.written_places import WrittenPlaces
-from shapes.decisions import Decisions
-from shapes.documents import Documents
-from shapes.merging import Merging
-from shapes.proposals import Proposals
-from shapes.review import ReviewQueue
 from sparql.change import Verdict
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
@@ -51,6 +37,9 @@ from sparql.triple_store import TripleStore
 from sparql.writer import Writer
 
 if TYPE_CHECKING:
+    from extractors.models import ChatModel
+    from server.jobs.store import JobStore
+    from server.rule_effects import RuleEffects
     from shapes.gate import ShapesGate
 from server.services import Services, set_up
 from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
@@ -69,6 +58,9 @@ def build(
     schema or gate handed in is used instead of what the settings name.
     """
     if settings.prompts is not None:
+        from extractors.readers.examples import load_examples
+        from extractors.templates import check_prompts
+
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
     workplace = _workplace(settings, schema)
@@ -81,13 +73,19 @@ def build(
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
     writer.replace_ontology(workplace.schema.triples)
-    review = ReviewQueue(store)
-    proposals = Proposals(store, writer)
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
-    jobs = JobStore(settings.data)
-    metrics = _metrics(store, writer, readers, jobs)
-    chat = language_model(settings, metrics, model)
+    metrics = _metrics(store, writer, readers, lambda: desks.jobs)
+    desks = Desks(
+        settings,
+        workplace,
+        store,
+        writer,
+        metrics,
+        model,
+        intake=lambda: opening.engines.result().intake,
+        obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
+    )
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, ReaderPool):
@@ -100,10 +98,8 @@ def build(
             workplace=workplace,
             store=store,
             writer=writer,
-            review=review,
-            proposals=proposals,
+            desks=desks,
             readers=readers,
-            model=chat,
             load_rules=lambda: _opened(workplace, gate, settings),
         )
     )
@@ -113,27 +109,17 @@ def build(
         workplace=workplace,
         store=store,
         writer=writer,
-        review=review,
-        proposals=proposals,
-        decisions=Decisions(
-            store,
-            writer,
-            review,
-            schema=lambda: workplace.current.schema,
-            shapes_version=lambda: workplace.current.gate.version,
-        ),
-        documents=Documents(store, writer, review),
-        merging=Merging(
-            store,
-            writer,
-            review,
-            obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
-        ),
-        model=chat,
+        desks=desks,
         readers=readers,
         rewriter=rewriter,
         updates=Updates(
-            QueueingWriter(writer, review, lambda: workplace.current.versions, "update", written_places.look),
+            QueueingWriter(
+                writer,
+                lambda: desks.review,
+                lambda: workplace.current.versions,
+                "update",
+                written_places.look,
+            ),
             capturer_of(store, settings),
             lambda: store.graph,
             together=isinstance(store, EmbeddedStore),
@@ -148,24 +134,11 @@ def build(
         admission=Admission(settings, guard),
         opening=opening,
         background=Background(),
-        jobs=jobs,
-        job_worker=worker_of(
-            settings,
-            jobs,
-            store,
-            chat,
-            lambda: opening.engines.result().intake,
-            schema=lambda: workplace.current.schema,
-            settled=lambda state: metrics.job_documents.labels(state).inc(),
-        ),
         written_places=written_places,
-        holding=Holding(store, writer, lambda: opening.engines.result().intake, lambda: workplace.current),
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after
-    workplace.effects = RuleEffects(
-        store, writer, review, services.decisions, settle=lambda rules: ProposalDesk(services).settle(rules)
-    )
+    workplace.effects = lambda: _effects(services)
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
@@ -180,6 +153,19 @@ def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -
     rules = workplace.open(gate)
     set_up(rules.gate, settings)
     return rules
+
+
+def _effects(services: Services) -> RuleEffects:
+    from server.proposing import ProposalDesk
+    from server.rule_effects import RuleEffects
+
+    return RuleEffects(
+        services.store,
+        services.writer,
+        services.review,
+        services.decisions,
+        settle=lambda rules: ProposalDesk(services).settle(rules),
+    )
 
 
 def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
@@ -203,7 +189,9 @@ def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
     return workplace
 
 
-def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders, jobs: JobStore) -> Metrics:
+def _metrics(
+    store: TripleStore, writer: Writer, readers: QueryReaders, jobs: Callable[[], JobStore]
+) -> Metrics:
     metrics = Metrics()
     writer.on_verdicts = metrics.judged
     done, group = readers.statistics, store.embedded.group
@@ -216,11 +204,11 @@ def _metrics(store: TripleStore, writer: Writer, readers: QueryReaders, jobs: Jo
         Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
         Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
         Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
-        Reading("urbankg_jobs_running", "Jobs that run.", jobs.running),
+        Reading("urbankg_jobs_running", "Jobs that run.", lambda: jobs().running()),
         Reading(
             "urbankg_job_documents_waiting",
             "Documents of jobs that run which the model has still to be asked about.",
-            lambda: jobs.count(DocumentState.PENDING),
+            lambda: jobs().count(),
         ),
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
     )

@@ -21,7 +21,6 @@ from ontology.catalog import CATALOG
 from ontology.errors import OntologyError
 from ontology.findings import Level
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
-from ontology.reporting import CheckReport
 from server.checking import Folders, Reasoner, check, reasoned
 from server.errors import EditConflict, EditRefused, FolderReadOnly, UnknownResource
 from server.rule_history import RuleHistory, write_whole
@@ -30,6 +29,7 @@ from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 
 if TYPE_CHECKING:
+    from ontology.reporting import CheckReport
     from server.rule_effects import RuleEffects
     from shapes.gate import ShapesGate
     from shapes.impact import Impact
@@ -83,8 +83,8 @@ class Workplace:
     """The rules in force, and the way to change them. Its methods block; call them on a thread.
 
     `editable` is False where the folders are those of the installed program, which are not written to.
-    `put_in_force` is called with new rules and returns when they judge; `effects` measures and carries out
-    what that changes in the graph.
+    `put_in_force` is called with new rules and returns when they judge; `effects` gives what measures and
+    carries out what that changes in the graph.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Workplace:
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
         self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
-        self.effects: RuleEffects | None = None
+        self.effects: Callable[[], RuleEffects] | None = None
         self.after_switch: Callable[[Rulebook, Rulebook], None] = lambda before, after: None
         """Called when other rules are in force, with those before and those after."""
         self._editable = editable
@@ -244,7 +244,7 @@ class Workplace:
             rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
         )  # fmt: skip
         if self.effects is not None and impact is not None:
-            self.effects.carry_out(rules, impact)
+            self.effects().carry_out(rules, impact)
         self.after_switch(before, rules)
         return Switched(before, rules, candidate.report, changed=True, impact=impact)
 
@@ -264,7 +264,7 @@ class Workplace:
 
     def impact(self, rules: Rulebook) -> Impact | None:
         """What other rules would change in the graph; None where there is no graph to ask."""
-        return None if self.effects is None else self.effects.measure(self.current, rules)
+        return None if self.effects is None else self.effects().measure(self.current, rules)
 
     def _check_names(self, edit: Edit) -> None:
         for names, suffixes, more in (

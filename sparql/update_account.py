@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Self, cast
 
 import pyoxigraph
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 
+from sparql.change import Change, Statement
 from sparql.errors import ProtectedGraph
 from sparql.triple_store import Readable
 from sparql.vocabulary import DEFAULT, GRAPH
@@ -40,6 +41,24 @@ class QuadDelta:
         return not (self.removals or self.graphs_created or self.graphs_dropped) and all(
             quad.graph_name == DEFAULT for quad in self.additions
         )
+
+
+def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
+    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    if delta.only_states:
+        stated = tuple(Statement.of(quad) for quad in delta.additions)
+        return Change(additions=stated, partial=partial)
+    default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
+    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
+    return Change(
+        additions=tuple(Statement.of(quad) for quad in default),
+        removals=frozenset(quad.triple for quad in gone),
+        graph_additions=delta.additions - frozenset(default),
+        graph_removals=delta.removals - gone,
+        graphs_created=delta.graphs_created,
+        graphs_dropped=delta.graphs_dropped,
+        partial=partial,
+    )
 
 
 def is_system_graph(graph: object) -> bool:

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import cast
 
 import pyoxigraph
-from pyoxigraph import DefaultGraph, NamedNode
+from pyoxigraph import NamedNode
 
-from sparql.change import Change, Statement
 from sparql.errors import MalformedRequest, RemoteAccessRefused
 from sparql.operations import (
     Load,
@@ -121,24 +120,6 @@ def needs_reader(operations: Sequence[Operation]) -> bool:
     INSERT DATA, DELETE DATA and graph management take time in proportion to what they change.
     """
     return any(isinstance(one, Modify) and one.where is not None for one in operations)
-
-
-def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
-    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
-    if delta.only_states:
-        stated = tuple(Statement.of(quad) for quad in delta.additions)
-        return Change(additions=stated, partial=partial)
-    default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
-    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
-    return Change(
-        additions=tuple(Statement.of(quad) for quad in default),
-        removals=frozenset(quad.triple for quad in gone),
-        graph_additions=delta.additions - frozenset(default),
-        graph_removals=delta.removals - gone,
-        graphs_created=delta.graphs_created,
-        graphs_dropped=delta.graphs_dropped,
-        partial=partial,
-    )
 
 
 def _check_empty(text: str) -> None:

@@ -187,7 +187,7 @@ class JobStore:
             ).fetchall()
             return [_read_document(row) for row in rows]
 
-    def count(self, state: DocumentState) -> int:
+    def count(self, state: DocumentState = DocumentState.PENDING) -> int:
         """Documents in a state, in all jobs that run."""
         with self.database.reading() as connection:
             found = connection.execute(

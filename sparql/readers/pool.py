@@ -23,6 +23,7 @@ from sparql.formats import BY_NAME, Format
 from sparql.readers.checkpoints import CheckpointSource, Lease
 from sparql.readers.forms import LongForms
 from sparql.readers.frames import FrameKind
+from sparql.readers.launching import Launched
 from sparql.readers.members import members_of
 from sparql.readers.process import ReaderProcess
 from sparql.readers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
@@ -53,9 +54,12 @@ class ReaderPool:
         self._staff = Staff(source, self.settings, self.statistics)
         self._long = LongForms(time.monotonic)
 
-    def launch(self) -> None:
-        """Let the readers begin to start while the caller does something else; `start` waits for them."""
-        self._staff.launch()
+    def launch(self, starting: list[Launched] | None = None) -> None:
+        """Let the readers begin to start while the caller does something else; `start` waits for them.
+
+        What the caller has begun to start with these limits is taken off its list.
+        """
+        self._staff.launch(starting)
 
     async def start(self) -> None:
         """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""

@@ -9,23 +9,21 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, cast
 
 from sparql.errors import QueryMemoryExceeded, ReaderLost, SparqlError
 from sparql.readers.checkpoints import Lease
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.handover import hand_over
+from sparql.readers.launching import Launched, launch
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 
 _BUFFERED_BYTES = 256 * 1024
 _LAST_FRAMES = (FrameKind.END, FrameKind.ERROR, FrameKind.REFUSED)
 _START_TIMEOUT_S = 60.0
 _DYING_POLL_S = 0.002
-_Socket = socket.socket
 
 
 class FrameReader(asyncio.Protocol):
@@ -112,54 +110,6 @@ class FrameReader(asyncio.Protocol):
     def _wake(self) -> None:
         if self._arrival is not None and not self._arrival.done():
             self._arrival.set_result(None)
-
-
-@dataclass(frozen=True)
-class Launched:
-    """A worker that is starting, and our ends of its socket, its control pipe and what brings it clients."""
-
-    process: subprocess.Popen[bytes]
-    socket: _Socket
-    control: int
-    handover: _Socket
-
-    def give_up(self) -> None:
-        """End it before it was taken into use."""
-        self.process.kill()
-        self.process.wait()
-        self.socket.close()
-        self.handover.close()
-        os.close(self.control)
-
-
-def launch(memory_limit_bytes: int) -> Launched:
-    """Begin to start a worker. Raises ReaderLost when the system has no process for it.
-
-    It ends when the calling *thread* does: the kernel tells it of that, not of the process's end.
-    """
-    ours, theirs = socket.socketpair()
-    our_clients, their_clients = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    our_clients.setblocking(False)
-    control_read, control_write = os.pipe()
-    passed = (theirs.fileno(), control_read, their_clients.fileno())
-    arguments = [str(passed[0]), str(passed[1]), str(memory_limit_bytes), str(passed[2])]
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sparql.readers.worker", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=passed,
-        )
-    except OSError as error:
-        ours.close()
-        our_clients.close()
-        os.close(control_write)
-        raise ReaderLost(f"A reader process cannot be started: {error}.") from error
-    finally:
-        theirs.close()
-        their_clients.close()
-        os.close(control_read)
-    return Launched(process, ours, control_write, our_clients)
 
 
 class ReaderProcess:

@@ -17,7 +17,8 @@ from typing import Any
 from sparql.errors import QueryTimeout, ReaderLost, TooManyQueries
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.frames import FrameKind
-from sparql.readers.process import Launched, ReaderProcess, launch
+from sparql.readers.launching import Launched, launch
+from sparql.readers.process import ReaderProcess
 
 _STOP_GRACE_S = 0.2
 _EXPRESS_AFTER_S = 2.0
@@ -71,8 +72,13 @@ class Staff:
         self._launched: list[Launched] = []
         self._closing = False
 
-    def launch(self) -> None:
-        """Let the readers begin to start while the caller does something else; `start` waits for them."""
+    def launch(self, starting: list[Launched] | None = None) -> None:
+        """Let the readers begin to start while the caller does something else; `start` waits for them.
+
+        What the caller has begun to start with these limits is taken off its list.
+        """
+        while starting and len(self._launched) < self._settings.readers:
+            self._launched.append(starting.pop())
         while len(self._launched) < self._settings.readers:
             self._launched.append(launch(self._settings.memory_limit_bytes))
 

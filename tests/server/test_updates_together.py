@@ -15,7 +15,8 @@ from sparql.errors import SparqlError
 from sparql.group import Outcome
 from sparql.store import EmbeddedStore
 from sparql.triple_store import TripleStore
-from sparql.updates import capture, change_of
+from sparql.update_account import change_of
+from sparql.updates import capture
 from sparql.writer import Writer
 from tests.server.workshop import PREFIX
 
