@@ -10,10 +10,8 @@ from ontology import Schema
 from ontology.places import Places
 from shapes.errors import ShapeMalformed
 from shapes.gate import ShapesGate
-from shapes.generating import generate_shapes
 from shapes.kept_plan import KeptPlan
 from shapes.loading import ShapesFiles
-from shapes.overrides import Overrides
 from shapes.terms import to_rdflib
 from sparql.geometry_terms import states_geometry
 
@@ -22,6 +20,10 @@ __all__ = ["gate_of", "with_generated"]
 
 def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
     """The same files and the shapes that the ontology's axioms make, where nothing by hand stands instead."""
+    # Imported here: most folders say all by hand.
+    from shapes.generating import generate_shapes
+    from shapes.overrides import Overrides
+
     triples = generate_shapes(schema, Overrides(files.graph))
     for triple in triples:
         nodes = tuple(to_rdflib(term) for term in triple)

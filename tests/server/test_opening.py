@@ -116,6 +116,30 @@ def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_
     assert not heavy & imported_with("server.cli")
 
 
+def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need():
+    later = {
+        "fastapi",
+        "lxml",
+        "rdflib",
+        "numpy",
+        "server.holding",
+        "server.jobs.store",
+        "server.language_model",
+        "server.problem_map",
+        "server.remote_access",
+        "server.statements",
+        "extractors.models",
+        "ontology.linting",
+        "ontology.reasoning",
+        "shapes.decisions",
+        "shapes.review",
+        "sparql.updates",
+    }
+    imported = imported_with("server.entry, server.serve_command, server.serving")
+    assert "server.update_lane" in imported
+    assert not later & imported
+
+
 def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
     shapes = tmp_path / "shapes"
     shapes.mkdir()
