@@ -19,7 +19,7 @@ from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State, quad
 from shapes.withdrawal import Withdrawal, Withdrawals
 from sparql.change import Change, Origin, Rejection, Statement, Verdict, Violation
-from sparql.evidence import EvidenceReader
+from sparql.evidence import EvidenceReader, Piece
 from sparql.provenance import RECORD, digest, evidence_iri, evidence_quads
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
@@ -140,11 +140,14 @@ class Decisions:
 
         return act.outcome(self._writer.commit_built(build))
 
-    def evidence_of(self, item: ReviewItem) -> set[NamedNode]:
+    def evidence_of(self, item: ReviewItem) -> set[Piece]:
         """The evidence by which an item's statement is in the graph."""
         runs = self._review.occurrences(item.iri)
-        known = self._evidence.about(item.triple)
-        return {iri for run in runs if (iri := evidence_iri(run, item.triple)) in known}
+        return {
+            piece
+            for piece in self._evidence.about(item.triple)
+            if self._evidence.run_of(piece.reifier) in runs
+        }
 
 
 class _Act:
@@ -179,16 +182,16 @@ class _Act:
         self._proposed = proposed
         statements = {s.triple: s for found in proposed.values() for s in found}
         refused = {triple: reasons for triple in statements if (reasons := self._unknown(triple))}
-        mended: list[NamedNode] = []
+        mended: set[Piece] = set()
         for item in self.items:
             if all(statement.triple != item.triple for statement in proposed[item.iri]):
-                mended += self._desk.evidence_of(item)
+                mended |= self._desk.evidence_of(item)
         self._planned = Withdrawal(evidence=frozenset(mended))
         about = self._desk._evidence
-        gone = {found.triple for reifier in mended if (found := about.read(reifier)) is not None}
+        gone = {piece.triple for piece in mended}
         return Change(
             additions=tuple(s for t, s in statements.items() if t not in refused),
-            withdrawals=frozenset(t for t in gone if about.about(t) <= set(mended)),
+            withdrawals=frozenset(t for t in gone if about.about(t) <= mended),
             origin=Origin.EXTRACTED,
             partial=not whole,
             refused=tuple(Rejection(statements[t], reasons) for t, reasons in refused.items()),
@@ -196,7 +199,7 @@ class _Act:
             retract=self._retract_accepted,
         )
 
-    def withdrawing(self, evidence: Iterable[NamedNode]) -> Change:
+    def withdrawing(self, evidence: Iterable[Piece]) -> Change:
         """The change that takes evidence back and settles all chosen items."""
         self._planned = self._desk._withdrawals.plan(
             set(evidence), ignoring=[item.iri for item in self.items]
@@ -265,12 +268,24 @@ class _Act:
         yield Quad(reifier, UKG.decision, self._iri, PROVENANCE)
         yield Quad(reifier, PROV.wasAttributedTo, _agent(self._by.name), PROVENANCE)
 
+    def _shared(self) -> set[Piece]:
+        """What the statements that were decided on share with others: each has evidence of its own now."""
+        about = self._desk._evidence
+        found: set[Piece] = set()
+        for item in self.items:
+            run = item.whence.run
+            for statement in self._proposed[item.iri] if item.iri in self._done else ():
+                own = Piece(evidence_iri(run, statement.triple), statement.triple)
+                found |= {
+                    one for one in about.about(statement.triple) - {own} if about.run_of(one.reifier) == run
+                }
+        return found
+
     def _retract_accepted(self, verdict: Verdict) -> Iterator[Quad]:
         if not self._done:
             return
         yield from self._old_states()
-        for reifier in self._planned.evidence:
-            yield from self._desk._evidence.quads(reifier)
+        yield from self._desk._evidence.leaving(self._planned.evidence | self._shared())
 
     def _record_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         self._done = tuple(item.iri for item in self.items)

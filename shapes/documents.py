@@ -14,7 +14,7 @@ from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State
 from shapes.withdrawal import Withdrawal, Withdrawals
 from sparql.change import Change, Verdict
-from sparql.evidence import Evidence, EvidenceReader, first
+from sparql.evidence import Evidence, EvidenceReader, Piece, first
 from sparql.provenance import RECORD
 from sparql.source import Term
 from sparql.triple_store import TripleStore
@@ -126,8 +126,8 @@ class Documents:
 
     def supported(self, iri: NamedNode) -> list[Supported]:
         """The statements in the graph that a document supports, in the order of its text."""
-        own = self._reifiers(iri)
-        read = (self._evidence.read(reifier) for reifier in sorted(own, key=lambda node: node.value))
+        own = self._pieces(iri)
+        read = (self._evidence.read(piece) for piece in sorted(own, key=lambda piece: piece.reifier.value))
         found = list({one.triple: one for one in read if one is not None}.values())
         found.sort(key=lambda one: (one.support.start is None, one.support.start or 0, str(one.triple)))
         return [Supported(one, len(self._evidence.about(one.triple) - own)) for one in found]
@@ -139,7 +139,7 @@ class Documents:
 
     def counts(self, iri: NamedNode) -> tuple[int, int]:
         """How many statements in the graph a document supports, and how many wait for a person."""
-        triples = {triple for reifier in self._reifiers(iri) for triple in self._reified(reifier)}
+        triples = {piece.triple for piece in self._pieces(iri)}
         items = self._review.of_document(iri)
         return len(triples), sum(self._review.state(item) is State.OPEN for item in items)
 
@@ -187,13 +187,8 @@ class Documents:
             tuple(sorted(o.value for o in values.get(UKG.ontology, ()) if isinstance(o, NamedNode))),
         )
 
-    def _reifiers(self, iri: NamedNode) -> set[NamedNode]:
-        return {r for run in self._evidence.runs_over(iri) for r in self._evidence.of_run(run)}
-
-    def _reified(self, reifier: NamedNode) -> Iterator[Triple]:
-        for quad in self._store.match_quads(reifier, RDF.reifies, None, PROVENANCE):
-            if isinstance(quad.object, Triple):
-                yield quad.object
+    def _pieces(self, iri: NamedNode) -> set[Piece]:
+        return {piece for run in self._evidence.runs_over(iri) for piece in self._evidence.of_run(run)}
 
     def _texts(self, iri: NamedNode, predicate: NamedNode) -> set[str]:
         quads = self._store.match_quads(iri, predicate, None, PROVENANCE)
@@ -222,11 +217,11 @@ class _Removing:
         """Called under the writer's lock."""
         documents = self._documents
         documents._check(self._iri)
-        reifiers = documents._reifiers(self._iri)
+        pieces = documents._pieces(self._iri)
         self._runs = documents._evidence.runs_over(self._iri)
         self._items = documents.waiting(self._iri)
-        self._triples = {triple for reifier in reifiers for triple in documents._reified(reifier)}
-        self._planned = documents._withdrawals.plan(reifiers, ignoring=[item.iri for item in self._items])
+        self._triples = {piece.triple for piece in pieces}
+        self._planned = documents._withdrawals.plan(pieces, ignoring=[item.iri for item in self._items])
         change = self._planned.change
         self._gone = tuple(sorted(self._planned.removed, key=str))
         return Change(

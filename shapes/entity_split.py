@@ -10,7 +10,7 @@ from shapes.decisions import Reviewer, agent_quads
 from shapes.errors import MergeSettled
 from shapes.merge_record import Merge, Merged, MergeRecords, said
 from sparql.change import Change, Statement, Verdict
-from sparql.evidence import EvidenceReader
+from sparql.evidence import EvidenceReader, Piece
 from sparql.provenance import RECORD
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import DEFAULT, EXTRACTED, PROV, RDF, RDFS, UKG, XSD
@@ -106,5 +106,11 @@ class EntitySplit:
         """Whether a text that came after the merge says it too."""
         if quad.graph_name not in (DEFAULT, EXTRACTED):
             return False
-        rewritten = {one.subject for one in put if one.predicate == RDF.reifies and one.object == quad.triple}
+        rewritten = {
+            Piece(one.subject, quad.triple)
+            for one in put
+            if one.predicate == RDF.reifies
+            and one.object == quad.triple
+            and isinstance(one.subject, NamedNode)
+        }
         return bool(self._evidence.about(quad.triple) - rewritten)

@@ -14,7 +14,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from shapes.review import ReviewQueue
 from shapes.review_item import ReviewItem, State, Whence
 from sparql.change import Change, Delta, Origin, Rejection, Selection, Statement
-from sparql.evidence import Evidence, EvidenceReader
+from sparql.evidence import Evidence, EvidenceReader, Piece
 from sparql.provenance import evidence_quads
 from sparql.source import Overlay, Term
 from sparql.triple_store import TripleStore
@@ -26,13 +26,13 @@ from sparql.writer import Writer
 class Withdrawal:
     """What goes with a set of evidence, worked out for the graph as it is now.
 
-    `evidence` are the reifiers that were asked to go. `triples` are no longer supported by any text; of
+    `evidence` is what was asked to go. `triples` are no longer supported by any text; of
     those `removed` leave the graph, having no other origin.
     `fallen` are statements of other texts that no longer conform, with the evidence they had. `revived`
     are review items whose statement conforms now.
     """
 
-    evidence: frozenset[NamedNode] = frozenset()
+    evidence: frozenset[Piece] = frozenset()
     triples: frozenset[Triple] = frozenset()
     removed: frozenset[Triple] = frozenset()
     fallen: tuple[tuple[Rejection, tuple[Evidence, ...]], ...] = ()
@@ -59,10 +59,10 @@ class Withdrawals:
         self._review = review
         self._evidence = EvidenceReader(store)
 
-    def plan(self, evidence: Collection[NamedNode], *, ignoring: Collection[NamedNode] = ()) -> Withdrawal:
-        """What goes when these reifiers do; `ignoring` are review items that go as well."""
+    def plan(self, evidence: Collection[Piece], *, ignoring: Collection[NamedNode] = ()) -> Withdrawal:
+        """What goes when this evidence does; `ignoring` are review items that go as well."""
         gone = frozenset(evidence)
-        triples = {found.triple for reifier in gone if (found := self._evidence.read(reifier)) is not None}
+        triples = {piece.triple for piece in gone}
         unsupported = frozenset(t for t in triples if self._evidence.about(t) <= gone)
         removed = frozenset(triple for triple in unsupported if self._rests_on_texts(triple))
         fallen = self._fallen(removed)
@@ -82,11 +82,10 @@ class Withdrawals:
 
     def retract(self, planned: Withdrawal) -> Iterator[Quad]:
         """The system quads that go with it: the evidence, and that of what fell."""
-        for reifier in planned.evidence:
-            yield from self._evidence.quads(reifier)
+        of_fallen = {one.piece for _, supports in planned.fallen for one in supports}
+        yield from self._evidence.leaving(planned.evidence | of_fallen)
         for rejection, supports in planned.fallen:
             for one in supports:
-                yield from self._evidence.quads(one.iri)
                 yield from self._review.forget_reasons(rejection, self.whence(one.run))
         for item in planned.revived:
             yield Quad(item.iri, UKG.status, State.OPEN.node, REVIEW)
@@ -183,7 +182,7 @@ class Withdrawals:
 
     def _statement(self, triple: Triple) -> Statement:
         """The statement with the confidence of the surest of its evidence."""
-        found = (self._evidence.read(reifier) for reifier in self._evidence.about(triple))
+        found = (self._evidence.read(piece) for piece in self._evidence.about(triple))
         sure = [one.support.confidence for one in found if one and one.support.confidence is not None]
         return Statement(triple, max(sure, default=None))
 

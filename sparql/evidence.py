@@ -1,7 +1,8 @@
 """Reads back what the provenance graph says: which text supports which statement, and by which run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -18,6 +19,13 @@ _SOURCE = DCTERMS.source
 _ENDS = ("subject", "object")
 
 
+class Piece(NamedTuple):
+    """That a reifier stands for a statement. Statements of a run that rest on the same share a reifier."""
+
+    reifier: NamedNode
+    triple: Triple
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One statement of one run, with the words it rests on.
@@ -25,11 +33,15 @@ class Evidence:
     `decision` is the review decision that let the statement in, if the gate alone did not.
     """
 
-    iri: NamedNode
-    triple: Triple
+    piece: Piece
     run: NamedNode
     support: Support
     decision: NamedNode | None = None
+
+    @property
+    def triple(self) -> Triple:
+        """The statement."""
+        return self.piece.triple
 
 
 class EvidenceReader:
@@ -38,17 +50,23 @@ class EvidenceReader:
     def __init__(self, store: TripleStore) -> None:
         self._store = store
 
-    def about(self, triple: Triple) -> set[NamedNode]:
-        """The reifiers of a statement: one for each run that made it."""
-        return self._subjects(RDF.reifies, triple)
+    def about(self, triple: Triple) -> set[Piece]:
+        """The evidence of a statement: a piece for each run that made it."""
+        return {Piece(reifier, triple) for reifier in self._subjects(RDF.reifies, triple)}
 
-    def of_run(self, run: NamedNode) -> set[NamedNode]:
-        """The reifiers of everything a run said and the gate, or a person, let in."""
-        return self._subjects(PROV.wasGeneratedBy, run)
+    def of_run(self, run: NamedNode) -> set[Piece]:
+        """The evidence of everything a run said and the gate, or a person, let in."""
+        return self._pieces(self._subjects(PROV.wasGeneratedBy, run))
 
-    def of_item(self, item: NamedNode) -> set[NamedNode]:
-        """The reifiers of what a person accepted by deciding on this review item."""
-        return self._subjects(UKG.reviewItem, item)
+    def of_item(self, item: NamedNode) -> set[Piece]:
+        """The evidence of what a person accepted by deciding on this review item."""
+        return self._pieces(self._subjects(UKG.reviewItem, item))
+
+    def run_of(self, reifier: NamedNode) -> NamedNode | None:
+        """The run whose statements a reifier stands for."""
+        return next(
+            (t for t in self._objects(reifier, PROV.wasGeneratedBy) if isinstance(t, NamedNode)), None
+        )
 
     def runs_over(self, document: NamedNode) -> set[NamedNode]:
         """The runs that read a document."""
@@ -65,16 +83,15 @@ class EvidenceReader:
         """What the client called the source of a run's statements."""
         return self.text(run, _SOURCE)
 
-    def read(self, reifier: NamedNode) -> Evidence | None:
-        """One piece of evidence; None when there is none of that name."""
-        values = self.values(reifier)
-        triple, run = first(values, RDF.reifies), first(values, PROV.wasGeneratedBy)
-        if not isinstance(triple, Triple) or not isinstance(run, NamedNode):
+    def read(self, piece: Piece) -> Evidence | None:
+        """One piece of evidence; None when no run is told of it."""
+        values = self.values(piece.reifier)
+        run = first(values, PROV.wasGeneratedBy)
+        if not isinstance(run, NamedNode):
             return None
         decision = first(values, UKG.decision)
         return Evidence(
-            reifier,
-            triple,
+            piece,
             run,
             support_of(values),
             decision if isinstance(decision, NamedNode) else None,
@@ -91,12 +108,32 @@ class EvidenceReader:
         """The same as quads, to remove them."""
         return self._store.match_quads(subject, None, None, PROVENANCE)
 
+    def leaving(self, pieces: Iterable[Piece]) -> Iterator[Quad]:
+        """The quads that go with these pieces; a reifier that stands for nothing more goes whole."""
+        going: dict[NamedNode, set[Triple]] = {}
+        for piece in pieces:
+            going.setdefault(piece.reifier, set()).add(piece.triple)
+        for reifier, triples in going.items():
+            quads = list(self.quads(reifier))
+            stays = any(quad.predicate == RDF.reifies and quad.object not in triples for quad in quads)
+            for quad in quads:
+                if not stays or (quad.predicate == RDF.reifies and quad.object in triples):
+                    yield quad
+
     def text(self, subject: NamedNode, predicate: NamedNode) -> str | None:
         """The first literal value of a property."""
         return next((t.value for t in self._objects(subject, predicate) if isinstance(t, Literal)), None)
 
     def _is_decision(self, activity: NamedNode) -> bool:
         return self._store.contains(Quad(activity, RDF.type, UKG.Decision, PROVENANCE))
+
+    def _pieces(self, reifiers: Iterable[NamedNode]) -> set[Piece]:
+        return {
+            Piece(reifier, term)
+            for reifier in reifiers
+            for term in self._objects(reifier, RDF.reifies)
+            if isinstance(term, Triple)
+        }
 
     def _subjects(self, predicate: NamedNode, value: Term) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, PROVENANCE)

@@ -1,8 +1,9 @@
 """Where every statement comes from, as RDF beside the graph: PROV-O and RDF 1.2 reifiers.
 
-A document and a run are stored once, with the facts that all their statements share; a reifier per
-statement holds what is its own: the span, the quote, the confidence. All of it is committed together
-with the statements, so there is nothing to reconcile after a crash.
+A document and a run are stored once, with the facts that all their statements share. A reifier holds what
+a statement rests on: the span, the quote, the confidence; statements of a run that rest on the very same
+share one (a reifier may stand for several, RDF 1.2 Concepts, 1.5). All of it is committed together with
+the statements, so there is nothing to reconcile after a crash.
 """
 
 import hashlib
@@ -17,6 +18,8 @@ from sparql.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG, XSD, Namespac
 
 RECORD = Namespace("https://w3id.org/urbankg/record/")
 """Documents, runs, evidence and review items are named under this IRI."""
+_MOST_SHARING = 64
+"""So many statements share a reifier: whoever reads of one of them reads past the others."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def run_quads(run: Run) -> Iterator[Quad]:
 
 
 def evidence_iri(run: NamedNode, triple: Triple) -> NamedNode:
-    """The reifier of a statement in a run; the same one however often it is asked for."""
+    """The reifier that is a statement's own in a run; the same one however often it is asked for."""
     return RECORD.term("evidence/" + digest(run.value.rpartition("/")[2], str(triple)))
 
 
@@ -108,6 +111,22 @@ def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator
     yield _quad(reifier, PROV.wasGeneratedBy, run)
     for predicate, value in support_terms(support):
         yield _quad(reifier, predicate, value)
+
+
+def shared_evidence(run: NamedNode, supports: Iterable[tuple[Triple, Support]]) -> Iterator[Quad]:
+    """The reifiers of a run's statements, one for those that rest on the same."""
+    alike: dict[Support, list[Triple]] = {}
+    for triple, support in supports:
+        alike.setdefault(support, []).append(triple)
+    for support, triples in alike.items():
+        facts = [(PROV.wasGeneratedBy, run), *support_terms(support)]
+        told = [f"{predicate} {value}" for predicate, value in facts]
+        for first in range(0, len(triples), _MOST_SHARING):
+            reifier = RECORD.term("evidence/" + digest(*told, str(first)))
+            for predicate, value in facts:
+                yield _quad(reifier, predicate, value)
+            for triple in triples[first : first + _MOST_SHARING]:
+                yield _quad(reifier, RDF.reifies, triple)
 
 
 def support_terms(support: Support) -> Iterator[tuple[NamedNode, NamedNode | Literal]]:
@@ -145,10 +164,14 @@ class RunRecord:
 
     def __call__(self, verdict: Verdict) -> Iterator[Quad]:
         yield from run_quads(self.run)
-        run = self.run.iri
-        for statement in verdict.accepted:
-            support = self.supports.get(statement.triple) or Support(confidence=statement.confidence)
-            yield from evidence_quads(run, statement.triple, support)
+        supports = self.supports
+        yield from shared_evidence(
+            self.run.iri,
+            (
+                (one.triple, supports.get(one.triple) or Support(confidence=one.confidence))
+                for one in verdict.accepted
+            ),
+        )
         yield from self.review(verdict, self.run, self.supports)
         yield from self.more(verdict)
 

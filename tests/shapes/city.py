@@ -60,8 +60,8 @@ def placed(subject: str, wkt: str) -> list[Triple]:
 class City:
     """A store with everything that documents pass through, and no model."""
 
-    def __init__(self, folder: Path, *, inferring: bool = False) -> None:
-        (folder / "shapes.ttl").write_text(SHAPES)
+    def __init__(self, folder: Path, *, inferring: bool = False, shapes: str = SHAPES) -> None:
+        (folder / "shapes.ttl").write_text(shapes)
         gate = ShapesGate(load_shapes(folder))
         self.store = EmbeddedStore(None)
         gate.use("compiled", inferring=inferring)
