@@ -19,7 +19,7 @@ from extractors.periods import EDTF, read_period
 from extractors.units import PLAIN_NUMBER, convert, range_in, spelled_out, unit_of
 from extractors.unreadable import Unreadable
 
-__all__ = ["datatype_of", "looks_like_value", "read_value"]
+__all__ = ["datatype_of", "is_dated", "is_measured", "looks_like_value", "read_value"]
 
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 _INTEGERS = tuple(
@@ -54,9 +54,9 @@ def read_value(
     words = " ".join(words.split())
     if not words:
         return Unreadable("There are no words to read.")
-    if ranges & DATE_DATATYPES or EDTF in ranges:
+    if is_dated(ranges):
         return _date_literal(words, ranges)
-    if unit is not None or ranges & {*_INTEGERS, *_DECIMALS}:
+    if is_measured(ranges, unit):
         return _number_literal(words, ranges, None if unit in PLAIN_NUMBER else unit)
     if _BOOLEAN in ranges:
         truth = {"yes": "true", "true": "true", "no": "false", "false": "false"}.get(words.casefold())
@@ -69,6 +69,16 @@ def read_value(
         wanted = ", ".join(sorted(datatype.value for datatype in ranges))
         return Unreadable(f'"{words}" cannot be read as <{wanted}>: no reader knows that datatype.')
     return Literal(words)
+
+
+def is_dated(ranges: Set[NamedNode]) -> bool:
+    """Tell whether the values of a property with these datatypes are dates."""
+    return bool(ranges & DATE_DATATYPES) or EDTF in ranges
+
+
+def is_measured(ranges: Set[NamedNode], unit: NamedNode | None) -> bool:
+    """Tell whether the values of a property with these datatypes and this unit are numbers."""
+    return not is_dated(ranges) and (unit is not None or bool(ranges & {*_INTEGERS, *_DECIMALS}))
 
 
 def looks_like_value(words: str) -> bool:

@@ -9,7 +9,7 @@ from ontology.labels import local_name
 from sparql.ask.checking import CheckedPlan, Result
 from sparql.ask.compiler import Query
 from sparql.ask.plan import Op
-from sparql.ask.wording import describe, enumerate_labels, is_about_one, kilometres, plural
+from sparql.ask.wording import bound_words, describe, enumerate_labels, is_about_one, kilometres, plural
 
 __all__ = ["count_of", "is_empty", "state_answer"]
 
@@ -102,6 +102,7 @@ def _yes_no(plan: CheckedPlan, assumed: Mapping[int, float]) -> str:
             Op.NEAR: f"is within {km} of {entity}",
             Op.TOUCHES: f"borders {entity}",
             Op.RELATE: related,
+            Op.COMPARE: f"{'was' if checked.dated else 'has'} {bound_words(checked)}",
         }
         parts.append(clauses[step.op])
     subject = plan.steps[0].step.entity

@@ -11,16 +11,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
+from extractors.dates import read_date
+from extractors.unreadable import Unreadable
+from extractors.values import is_dated, is_measured, read_value
 from ontology import OntologyProperty, PropertyKind, Schema
 from sparql.ask.errors import PlanError
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan import Choice, Op, Plan, Step
+from sparql.vocabulary import XSD
 
 __all__ = ["CheckedPlan", "CheckedStep", "Result", "check_plan"]
 
 _SPATIAL: Final = frozenset({Op.WITHIN, Op.NEAR, Op.TOUCHES})
+_COMPARING: Final = frozenset({Op.COMPARE, Op.RANK})
 
 
 class Result(StrEnum):
@@ -36,13 +41,16 @@ class CheckedStep:
     """A step with what the check found: the direction of its property and the kind of its result.
 
     `classes` are the alternatives that the result's members may have; each is a set of classes that hold
-    together; empty means any.
+    together; empty means any. `value` is what a comparison is with, in the property's datatype and unit;
+    `dated`: dates are compared.
     """
 
     step: Step
     inverse: bool
     result: Result
     classes: tuple[frozenset[NamedNode], ...]
+    value: Literal | None = None
+    dated: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,10 @@ class CheckedPlan:
     """A plan that can be compiled."""
 
     steps: tuple[CheckedStep, ...]
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(tuple(checked.step for checked in self.steps))
 
     @property
     def result(self) -> Result:
@@ -95,6 +107,8 @@ class _Checker:
             return CheckedStep(self.step, False, Result.NUMBER, ())
         if self.before.result is Result.VALUES:
             raise self._error("the step before gives numbers, dates or text; they can only be counted")
+        if op in _COMPARING:
+            return self._compare()
         if op is Op.FIND:
             return self._narrow()
         if op is Op.RELATE:
@@ -155,6 +169,26 @@ class _Checker:
             self.step, inverse, Result.ENTITIES, tuple(frozenset({c}) for c in sorted_iris(far))
         )
 
+    def _compare(self) -> CheckedStep:
+        assert self.before is not None
+        assert self.step.property_ is not None
+        assert self.step.property_.iri is not None
+        known = self.schema.properties.get(self.step.property_.iri)
+        if known is None or not (is_dated(known.ranges) or is_measured(known.ranges, known.unit)):
+            raise self._error(f'the values of "{self.step.property_.words}" are no dates and no numbers')
+        have = self.before.classes
+        if not self._possible(have, known.domains):
+            raise self._error(self._misfit(known))
+        value = None
+        if self.step.value is not None:
+            read = _compared_value(self.step.value, known)
+            if isinstance(read, Unreadable):
+                raise self._error(
+                    f'"{self.step.value}" cannot be compared with "{known.label}": {read.reason}'
+                )
+            value = read
+        return CheckedStep(self.step, False, Result.ENTITIES, have, value, is_dated(known.ranges))
+
     def _value(self, known: OntologyProperty, have: tuple[frozenset[NamedNode], ...]) -> CheckedStep:
         if self.step.entity is not None:
             raise self._error(f'the values of "{known.label}" are no entities, so it takes no "to"')
@@ -189,6 +223,18 @@ class _Checker:
 
     def _error(self, message: str) -> PlanError:
         return PlanError(f'Step {self.number} ("{self.step.op}") does not work: {message}.', self.number)
+
+
+def _compared_value(words: str, known: OntologyProperty) -> Literal | Unreadable:
+    """What a property's values are compared with.
+
+    A date may be less precise than they are, and a number without a unit is in theirs.
+    """
+    if is_dated(known.ranges):
+        return read_date(words)
+    read = read_value(words, known.ranges, known.unit)
+    bare = read_value(words, known.ranges | {XSD.decimal}, None)
+    return bare if isinstance(read, Unreadable) and isinstance(bare, Literal) else read
 
 
 def _of(choice: Choice) -> tuple[frozenset[NamedNode], ...]:

@@ -13,10 +13,11 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
+from extractors.values import is_dated
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, CheckedStep, Result
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan import Choice, Op
+from sparql.ask.plan import Bound, Choice, Extreme, Op, Step
 from sparql.ask.writing import Variables, Writer, path
 from sparql.vocabulary import GEO, RDFS, SKOS, UKG
 
@@ -28,6 +29,18 @@ _NAMES: Final = (RDFS.label, SKOS.prefLabel, NamedNode("https://schema.org/name"
 _METRE: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
 _DISTANCE: Final = NamedNode("http://www.opengis.net/def/function/geosparql/distance")
 _CLASS_PATH: Final = "a/rdfs:subClassOf*"
+_SIGNS: Final = {
+    Bound.LESS: "<", Bound.AT_MOST: "<=", Bound.EQUAL: "=", Bound.AT_LEAST: ">=", Bound.MORE: ">",
+}  # fmt: skip
+# Dates are compared as ISO 8601 writes them, which the most precise and the least have in common: what lies
+# in 1900 begins with it.
+_DATE_TESTS: Final = {
+    Bound.LESS: '{value} < "{date}"',
+    Bound.AT_MOST: '({value} < "{date}" || STRSTARTS({value}, "{date}"))',
+    Bound.EQUAL: 'STRSTARTS({value}, "{date}")',
+    Bound.AT_LEAST: '{value} >= "{date}"',
+    Bound.MORE: '({value} > "{date}" && !STRSTARTS({value}, "{date}"))',
+}
 
 
 @dataclass(frozen=True)
@@ -137,8 +150,41 @@ class Compiler:
                 body.lines.append(f"{body.current} {self._touches(writer)} {writer.iri(_iri(step.entity))} .")
             case Op.NEAR:
                 self._write_near(body, number, checked)
+            case Op.COMPARE:
+                self._write_comparison(body, checked)
+            case Op.RANK:
+                self._write_ranking(body, step)
             case Op.COUNT:
                 pass
+
+    def _write_comparison(self, body: _Body, checked: CheckedStep) -> None:
+        assert checked.value is not None
+        assert checked.step.bound is not None
+        known = self._schema.properties[_iri(checked.step.property_)]
+        value = body.variables.name(known.label)
+        body.lines.append(f"{body.current} {self._relation(body.writer, known, inverse=False)} {value} .")
+        if is_dated(known.ranges):
+            test = _DATE_TESTS[checked.step.bound].format(value=f"STR({value})", date=checked.value.value)
+            body.lines.append(f"FILTER({_is_date(value)} && {test})")
+        else:
+            body.lines.append(f"FILTER({value} {_SIGNS[checked.step.bound]} {checked.value.value})")
+
+    def _write_ranking(self, body: _Body, step: Step) -> None:
+        """Keep what has the least or greatest value among all that the lines so far find."""
+        known = self._schema.properties[_iri(step.property_)]
+        value, extreme = (
+            body.variables.name(known.label),
+            body.variables.name(f"{step.extreme} {known.label}"),
+        )
+        body.lines.append(f"{body.current} {self._relation(body.writer, known, inverse=False)} {value} .")
+        compared = value
+        if is_dated(known.ranges):
+            body.lines.append(f"FILTER({_is_date(value)})")
+            compared = f"STR({value})"
+        function = "MIN" if step.extreme is Extreme.LEAST else "MAX"
+        inner = " ".join(body.lines)
+        body.lines.insert(0, f"{{ SELECT ({function}({compared}) AS {extreme}) WHERE {{ {inner} }} }}")
+        body.lines.append(f"FILTER({compared} = {extreme})")
 
     def _write_relation(self, body: _Body, checked: CheckedStep) -> None:
         step = checked.step
@@ -228,6 +274,11 @@ class _Body:
 def _geometry(writer: Writer) -> str:
     default, any_, wkt = (writer.iri(iri) for iri in (GEO.hasDefaultGeometry, GEO.hasGeometry, GEO.asWKT))
     return f"({default}|{any_})/{wkt}"
+
+
+def _is_date(variable: str) -> str:
+    """A test that leaves out what is no day, month or year: periods, and years before the year 0."""
+    return f'REGEX(STR({variable}), "^[0-9]{{4}}(-|$)")'
 
 
 def _iri(choice: Choice | None) -> NamedNode:

@@ -128,6 +128,8 @@ def _empty_step(number: int, checked: CheckedStep, before: str) -> Gap:
         if checked.inverse:
             return Gap(GapKind.DATA, message, number, UNKNOWN, relation, before or UNKNOWN)
         return Gap(GapKind.DATA, message, number, before or UNKNOWN, relation, UNKNOWN)
+    if step.op in (Op.COMPARE, Op.RANK):
+        return Gap(GapKind.DATA, message, number, before or UNKNOWN, relation, step.value or UNKNOWN)
     if checked.inverse:
         return Gap(GapKind.DATA, message, number, entity, relation, UNKNOWN)
     return Gap(GapKind.DATA, message, number, UNKNOWN, relation, entity)

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pyoxigraph import Literal
+
+from extractors.dates import read_date
 from extractors.linking import Link, Linker, LinkReason, Word, words_of
 from ontology.labels import normalise
 from ontology.schema import Schema
@@ -87,8 +90,8 @@ def _longer_names(
 ) -> list[_Span]:
     """Return the capitalised runs that are more than the labels found in them: names not (fully) known.
 
-    "Central Park Zoo" is no mention of "Central Park". A class or property that is merely capitalised,
-    and the first word of the question, are no names.
+    "Central Park Zoo" is no mention of "Central Park". A class or property that is merely capitalised, a
+    date, and the first word of the question, are no names.
     """
     found = []
     for run in _capitalised_runs(question):
@@ -101,8 +104,9 @@ def _longer_names(
         left = [w for w in words if w.text not in _JOINING and not _covers(covered, w)]
         if not left or any(span.touches(other) for other in quoted):
             continue
+        text = question[span.start : span.end]
         if not covered and (
-            _is_term(question[span.start : span.end], schema) or (opens and words == run[:1])
+            _is_term(text, schema) or isinstance(read_date(text), Literal) or (opens and words == run[:1])
         ):
             continue
         found.append(_Span(min([span.start, *(o.start for o in covered)]), span.end))

@@ -13,12 +13,12 @@ from ontology.labels import local_name, normalise, stem, words
 from sparql.ask.naming import FoundName
 from sparql.ask.plan import NONE, Choice, Choices
 
-__all__ = ["offer"]
+__all__ = ["EMPTY_WORDS", "offer"]
 
 TermT = TypeVar("TermT", OntologyClass, OntologyProperty)
 
 _LONGEST_TERM = 5
-_EMPTY = frozenset(
+EMPTY_WORDS = frozenset(
     """a all an any are at by did do does for from has have how in is it many much of on that the there they
     this to was were what when where which who with count find give list name show tell""".split()  # noqa: SIM905
 )
@@ -44,7 +44,7 @@ def offer(
     """
     rest = _without_names(question, names)
     snippet = schema.snippet(rest, limit, limit)
-    stems = {stem(word) for word in words(rest)} - _EMPTY
+    stems = {stem(word) for word in words(rest)} - EMPTY_WORDS
     classes: dict[NamedNode, OntologyClass] = {}
     properties: dict[NamedNode, OntologyProperty] = {}
     for part in _parts(rest):
@@ -104,7 +104,7 @@ def _has_head(term: OntologyClass, found: frozenset[str], *, main_only: bool) ->
 
 def _shares(term: TermT, stems: set[str]) -> bool:
     labels = (term.label, *term.alternative_labels)
-    return any(stem(word) in stems for label in labels for word in words(label) if word not in _EMPTY)
+    return any(stem(word) in stems for label in labels for word in words(label) if word not in EMPTY_WORDS)
 
 
 def _term_choices(terms: Iterable[TermT], limit: int) -> Iterator[Choice]:

@@ -17,7 +17,7 @@ from pyoxigraph import NamedNode
 from ontology.schema import Schema
 from sparql.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
 
-__all__ = ["StatedPlaces", "Where"]
+__all__ = ["ALIGNMENTS", "StatedPlaces", "Where"]
 
 _SCHEMA_ORG: Final = ("https://schema.org/", "http://schema.org/")
 
@@ -36,7 +36,7 @@ _WITHIN: Final = _INSIDE | {DCTERMS.isPartOf} | _schema_org("isPartOf", "locatio
 _CONTAINS: Final = _AROUND | {DCTERMS.hasPart} | _schema_org("hasPart")
 _TOUCHES: Final = frozenset({GEO.sfTouches, GEO.ehMeet, GEO.rcc8ec})
 _APART: Final = frozenset({GEO.sfDisjoint, GEO.ehDisjoint, GEO.rcc8dc})
-_ALIGNMENTS: Final = frozenset(
+ALIGNMENTS: Final = frozenset(
     {
         RDFS.subPropertyOf,
         RDFS.seeAlso,
@@ -125,7 +125,7 @@ def _aligned(schema: Schema, standard: frozenset[NamedNode]) -> frozenset[NamedN
     named = {
         triple.subject
         for triple in schema.triples
-        if triple.predicate in _ALIGNMENTS and triple.object in standard
+        if triple.predicate in ALIGNMENTS and triple.object in standard
     }
     below = {sub for iri in named if isinstance(iri, NamedNode) for sub in schema.subproperties(iri)}
     return frozenset(iri for iri in below if iri in schema.properties) - _STANDARD

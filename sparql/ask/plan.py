@@ -8,7 +8,7 @@ IRIs through the same choices.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import isfinite
@@ -18,11 +18,24 @@ from pyoxigraph import NamedNode
 
 from sparql.ask.errors import PlanError
 
-__all__ = ["MAX_STEPS", "NONE", "Choice", "Choices", "Op", "Plan", "Step", "plan_schema", "read_plan"]
+__all__ = [
+    "MAX_STEPS",
+    "NONE",
+    "Bound",
+    "Choice",
+    "Choices",
+    "Extreme",
+    "Op",
+    "Plan",
+    "Step",
+    "plan_schema",
+    "read_plan",
+]
 
 NONE: Final = "NONE"
 MAX_STEPS: Final = 8
 _FARTHEST_KM: Final = 20_100.0
+_LONGEST_VALUE: Final = 100
 
 
 class Op(StrEnum):
@@ -34,7 +47,26 @@ class Op(StrEnum):
     WITHIN = "within"
     NEAR = "near"
     TOUCHES = "touches"
+    COMPARE = "compare"
+    RANK = "rank"
     COUNT = "count"
+
+
+class Bound(StrEnum):
+    """How a value stands to the one that a comparison gives; of dates, less is before."""
+
+    LESS = "less"
+    AT_MOST = "at most"
+    EQUAL = "equal"
+    AT_LEAST = "at least"
+    MORE = "more"
+
+
+class Extreme(StrEnum):
+    """Which of the things found a ranking keeps: those of the least value, or of the greatest."""
+
+    LEAST = "least"
+    MOST = "most"
 
 
 @dataclass(frozen=True)
@@ -60,13 +92,19 @@ class Choices:
 
 @dataclass(frozen=True)
 class Step:
-    """One step; which fields are set depends on `op` (see `_FIELDS`). `km` is 0 where none was said."""
+    """One step; which fields are set depends on `op` (see `_FIELDS`).
+
+    `km` is 0 where none was said; `value` is what a comparison is with, in the question's words.
+    """
 
     op: Op
     entity: Choice | None = None
     class_: Choice | None = None
     property_: Choice | None = None
     km: float | None = None
+    bound: Bound | None = None
+    value: str | None = None
+    extreme: Extreme | None = None
 
     @property
     def chosen(self) -> dict[str, Choice]:
@@ -85,6 +123,8 @@ class Step:
         words: dict[str, Any] = {name: chosen[name].words for name in order if name in chosen}
         if self.km is not None:
             words["km"] = self.km
+        said = {"is": self.bound, "value": self.value, "by": self.extreme}
+        words |= {name: str(value) for name, value in said.items() if value is not None}
         iris = {name: choice.iri.value for name, choice in chosen.items() if choice.iri is not None}
         return {"op": self.op.value, **words, **({"iris": iris} if iris else {})}
 
@@ -108,14 +148,17 @@ _FIELDS: Final[Mapping[Op, tuple[frozenset[str], ...]]] = {
     Op.WITHIN: (frozenset({"of"}),),
     Op.NEAR: (frozenset({"of", "km"}),),
     Op.TOUCHES: (frozenset({"of"}),),
+    Op.COMPARE: (frozenset({"property", "is", "value"}),),
+    Op.RANK: (frozenset({"property", "by"}),),
     Op.COUNT: (frozenset(),),
 }
 
 
-def plan_schema(choices: Choices) -> dict[str, Any]:
+def plan_schema(choices: Choices, *, comparing: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a plan over these choices, in the dialect that TGI's servers honour.
 
-    That means `properties` everywhere, no type lists, no allOf, and small flat objects.
+    That means `properties` everywhere, no type lists, no allOf, and small flat objects. `comparing`: with
+    the steps that compare values, which a model trained without them does not know.
     """
     names, classes, properties = (
         {"type": "string", "enum": [*mapping, NONE]}
@@ -131,6 +174,14 @@ def plan_schema(choices: Choices) -> dict[str, Any]:
         _object(op="touches", of=names),
         _object(op="count"),
     ]
+    if comparing:
+        bounds, extremes = (
+            {"type": "string", "enum": [str(one) for one in kind]} for kind in (Bound, Extreme)
+        )
+        steps += [
+            _object(op="compare", property=properties, value={"type": "string"}, **{"is": bounds}),
+            _object(op="rank", property=properties, by=extremes),
+        ]
     items = {"anyOf": steps}
     array = {"type": "array", "items": items, "minItems": 1, "maxItems": MAX_STEPS}
     return {
@@ -176,7 +227,26 @@ def _read_step(number: int, step: Any, choices: Choices) -> Step:
         class_=_read_choice(number, step, "class", choices.classes),
         property_=_read_choice(number, step, "property", choices.properties),
         km=_read_km(number, step),
+        bound=Bound(_read_word(number, step, "is", Bound)) if op is Op.COMPARE else None,
+        value=_read_value(number, step) if op is Op.COMPARE else None,
+        extreme=Extreme(_read_word(number, step, "by", Extreme)) if op is Op.RANK else None,
     )
+
+
+def _read_word(number: int, step: Mapping[str, Any], name: str, known: Iterable[str]) -> str:
+    word = step[name]
+    if word not in list(known):
+        raise PlanError(f'Step {number}: "{name}" must be one of: {"; ".join(known)}.', number)
+    return str(word)
+
+
+def _read_value(number: int, step: Mapping[str, Any]) -> str:
+    value = step["value"]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value}"
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_VALUE:
+        raise PlanError(f'Step {number}: "value" must be the date or number of the question.', number)
+    return " ".join(value.split())
 
 
 def _read_choice(

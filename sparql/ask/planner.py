@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,12 +16,14 @@ from extractors.models.chat import ChatModel, Message
 from extractors.prompting import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
+from sparql.ask.comparisons import Comparisons, read_comparisons
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan import Choices, Plan, plan_schema, read_plan
+from sparql.ask.plan import Choices, Op, Plan, Step, plan_schema, read_plan
 from sparql.ask.use import check_use
+from sparql.ask.wording import step_words
 
 __all__ = ["Planned", "Planner", "RunQuery", "Trace"]
 
@@ -27,6 +31,9 @@ RunQuery = Callable[[str], Awaitable[Mapping[str, Any]]]
 
 _ATTEMPTS: Final = 2
 _TOKENS: Final = 400
+_PLACED = re.compile(
+    r"\b(?:in|inside|outside|within|near|around|at|by|from|to|of|on|along|with|for)\b", re.IGNORECASE
+)
 _LIMITS: Final = {"compact": 6, "full": 20}
 
 
@@ -69,25 +76,37 @@ class Planner:
         self, question: str, names: Sequence[FoundName], trace: Trace, *, context: str = ""
     ) -> Planned:
         """Plan a question whose names are linked. Raises `ModelError` when no model answers."""
-        choices = await self._choices(question, names)
+        compact = self._model.prompt_profile == "compact"
+        said = read_comparisons(question, names, self._schema) if compact else Comparisons(question)
+        if said.steps:
+            trace.note(
+                "The model was not trained to compare values; what the question compares is read beforehand.",
+                "compare",
+                "; ".join(step_words(step) for step in said.steps),
+            )
+        choices = await self._choices(said.question, names)
         trace.note(
             "The plan may choose only from what fits the question.",
             "offer",
             f"names: {_listed(choices.names)}; classes: {_listed(choices.classes)}; "
             f"relations: {_listed(choices.properties)}",
         )
-        messages = list(self._prompt.messages(self._values(question, choices, context)))
+        messages = list(self._prompt.messages(self._values(said.for_a_small_model(), choices, context)))
         problem, plan, text = None, None, ""
         for attempt in range(1, _ATTEMPTS + 1):
-            reply = await self._model.complete(messages, schema=plan_schema(choices), max_tokens=_TOKENS)
+            schema = plan_schema(choices, comparing=not compact)
+            reply = await self._model.complete(messages, schema=schema, max_tokens=_TOKENS)
             text = reply.text
             try:
                 plan = read_plan(text, choices)
+                if compact:
+                    plan = _without_idle_steps(plan, said, names)
                 if _has_none(plan):
                     trace.note("Nothing offered fits some part of the question.", "plan", text)
                     return Planned(choices, plan, None)
+                checked = self._with(plan, said.steps)
+                plan = checked.plan
                 check_use(plan, question, names)
-                checked = check_plan(plan, self._schema, self._places)
             except PlanError as error:
                 problem = error
                 trace.note(
@@ -102,6 +121,19 @@ class Planner:
                 f"The model's plan could not be read: {problem} Ask again, or configure a larger model.", text
             )
         return Planned(choices, plan, None, problem)
+
+    def _with(self, plan: Plan, compared: Sequence[Step]) -> CheckedPlan:
+        """Check a plan with these steps where they fit first. Raises `PlanError`.
+
+        They keep some of the things found, so they come before what asks for something of them.
+        """
+        ends = [n for n, step in enumerate(plan.steps) if step.op is Op.COUNT or _moves_on(step)]
+        places = [*ends, len(plan.steps)] if compared else [len(plan.steps)]
+        *others, last = [Plan((*plan.steps[:n], *compared, *plan.steps[n:])) for n in places]
+        for other in others:
+            with suppress(PlanError):
+                return check_plan(other, self._schema, self._places)
+        return check_plan(last, self._schema, self._places)
 
     async def _choices(self, question: str, names: Sequence[FoundName]) -> Choices:
         compact = self._model.prompt_profile == "compact"
@@ -138,7 +170,7 @@ class Planner:
 
     def _values(self, question: str, choices: Choices, context: str) -> Mapping[str, str]:
         return {
-            "question": question,
+            "question": " ".join(question.split()),
             "names": "; ".join(choices.names),
             "classes": "; ".join(choices.classes),
             "relations": "; ".join(choices.properties),
@@ -168,6 +200,29 @@ class Planner:
     def _labels(self, iris: frozenset[NamedNode]) -> str:
         labels = sorted(self._schema.classes[iri].label for iri in iris if iri in self._schema.classes)
         return " or ".join(labels) or "anything"
+
+
+def _without_idle_steps(plan: Plan, said: Comparisons, names: Sequence[FoundName]) -> Plan:
+    """A plan without the steps for which the question has nothing.
+
+    A model that was trained on questions about a place asks for one ("within NONE") where none is said, and
+    for a property where what was said of it was read beforehand.
+    """
+    rest = said.question
+    for name in names:
+        rest = rest[: name.start] + " " * (name.end - name.start) + rest[name.end :]
+    placed = _PLACED.search(rest) is not None
+
+    def is_idle(step: Step) -> bool:
+        if step.entity is not None and step.entity.iri is None:
+            return not placed
+        return bool(said.steps) and step.property_ is not None and step.property_.iri is None
+
+    return Plan((plan.steps[0], *(step for step in plan.steps[1:] if not is_idle(step))))
+
+
+def _moves_on(step: Step) -> bool:
+    return step.op is Op.RELATE and step.entity is None
 
 
 def _has_none(plan: Plan) -> bool:

@@ -9,9 +9,10 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from sparql.ask.comparisons import superlatives
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
-from sparql.ask.plan import Plan
+from sparql.ask.plan import Op, Plan
 
 __all__ = ["check_use"]
 
@@ -26,10 +27,16 @@ def check_use(plan: Plan, question: str, names: Sequence[FoundName]) -> None:
     for name in names:
         if not used & _meanings(name):
             raise PlanError(f'The question names "{name.words}", but no step uses it.')
+    if not any(step.op is Op.RANK for step in plan.steps):
+        for word in superlatives(question, names):
+            raise PlanError(f'The question asks for the "{word}", but no step ranks what was found.')
     distances = [step.km for step in plan.steps if step.km]
+    values = [step.value for step in plan.steps if step.value]
     for match in _NUMBER.finditer(question):
         inside = any(name.start <= match.start() < name.end for name in names)
         number = float(match.group().replace(",", ""))
+        if any(match.group() in _NUMBER.findall(value) for value in values):
+            continue
         if not inside and not any(
             isclose(number * unit, km, rel_tol=0.02) for unit in _KILOMETRES for km in distances
         ):

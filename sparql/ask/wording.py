@@ -6,11 +6,33 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sparql.ask.checking import CheckedPlan, CheckedStep
-from sparql.ask.plan import Op, Step
+from sparql.ask.plan import Bound, Extreme, Op, Step
 
-__all__ = ["describe", "enumerate_labels", "is_about_one", "kilometres", "plural", "step_words"]
+__all__ = [
+    "bound_words",
+    "describe",
+    "enumerate_labels",
+    "is_about_one",
+    "kilometres",
+    "plural",
+    "step_words",
+]
 
 _LISTED: Final = 10
+_OF_DATES: Final = {
+    Bound.LESS: "before",
+    Bound.AT_MOST: "not after",
+    Bound.EQUAL: "in",
+    Bound.AT_LEAST: "not before",
+    Bound.MORE: "after",
+}
+_OF_NUMBERS: Final = {
+    Bound.LESS: "less than",
+    Bound.AT_MOST: "at most",
+    Bound.EQUAL: "of exactly",
+    Bound.AT_LEAST: "at least",
+    Bound.MORE: "more than",
+}
 _IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -44,15 +66,31 @@ def _extend(words: str, checked: CheckedStep, assumed_km: float | None, *, one: 
                 end = f"{entity} has them as" if checked.inverse else ""
                 return f"{words} ({end} {relation})" if checked.inverse else f"{words} ({relation}: {entity})"
             return f'what has {words} as "{relation}"' if checked.inverse else f'"{relation}" of {words}'
+        case Op.COMPARE:
+            return (
+                f"{words} {bound_words(checked)}" if checked.dated else f"{words} with {bound_words(checked)}"
+            )
+        case Op.RANK:
+            relation = step.property_.words if step.property_ else ""
+            if checked.dated:
+                return f"{words} {relation} {'first' if step.extreme is Extreme.LEAST else 'last'}"
+            return f"{words} with the {step.extreme} {relation}"
         case Op.COUNT:
             return words
+
+
+def bound_words(checked: CheckedStep) -> str:
+    """Return a comparison in words: "height more than 300 feet", "established before 1900"."""
+    step = checked.step
+    joint = (_OF_DATES if checked.dated else _OF_NUMBERS)[step.bound or Bound.EQUAL]
+    return f"{step.property_.words if step.property_ else ''} {joint} {step.value}"
 
 
 def is_about_one(plan: CheckedPlan) -> bool:
     """Tell a plan that asks whether one named thing fulfils conditions: its answer is yes or no."""
     first, *rest = plan.steps
     keeps = all(
-        c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.TOUCHES}
+        c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.TOUCHES, Op.COMPARE}
         or (c.step.op is Op.RELATE and c.step.entity is not None)
         for c in rest
     )
@@ -63,7 +101,8 @@ def step_words(step: Step) -> str:
     """Return a step as the model wrote it, in words."""
     chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
     km = f" {kilometres(step.km)}" if step.km else ""
-    return f"{step.op} {chosen}{km}".strip()
+    said = "".join(f" {word}" for word in (step.bound, step.value, step.extreme) if word is not None)
+    return f"{step.op} {chosen}{km}{said}".strip()
 
 
 def enumerate_labels(labels: Sequence[str]) -> str:
