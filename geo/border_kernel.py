@@ -1,4 +1,4 @@
-"""What `geo.borders` has compiled: areas as numbered vertices, then every pair walked along its borders.
+"""What `geo.borders` has compiled: areas as numbered vertices, and what is seen where two of them meet.
 
 All is exact. The sign of a turn is computed in doubles where rounding cannot change it, and as an expansion
 otherwise (Shewchuk 1997, Adaptive Precision Floating-Point Arithmetic, sections 2 and 4). Importing
@@ -8,7 +8,13 @@ at no other.
 
 Vertices stand in the order of the rings, each ring with the interior on the left, and a vertex stands for the
 segment that begins there too: `x`, `y`, `following` and `preceding` (positions), `number` (equal for equal
-vertices), `ring`. Areas and rings are given by where each begins, and one entry more for the end.
+vertices), `area`. Areas and rings are given by where each begins, and one entry more for the end. `bearers`
+are the positions of the vertices with each number, in order, beginning at `bearer_start`; of areas that are
+not usable they hold none.
+
+Nothing is done pair by pair that can be done for all pairs at once: each vertex is looked at once with those
+who have it, and each segment once with those it meets, whoever has them. What is seen there is added to the
+`seen` of the pair, in bits, said of the area that comes first.
 """
 
 from collections.abc import Callable
@@ -25,15 +31,22 @@ Truths = NDArray[numpy.bool_]
 Bytes = NDArray[numpy.uint8]
 Codes = NDArray[numpy.int8]
 
-#: So many segments in a row have a box of their own, and so many of these boxes another.
+#: So many segments in a row have a box of their own.
 BLOCK: Final = 16
-STRIDE: Final = 256
+# So many segments at most are in a leaf, and so many boxes in a row have a box around them.
+_LEAF: Final = 8
+_FAN: Final = 4
 #: The code of a pair that is left to GEOS.
 OPEN: Final = -1
 # Positions in geo.rcc8.CODES; numba takes plain numbers for constants.
 _DC, _EC, _PO, _EQ, _TPP, _NTPP, _TPPI, _NTPPI = range(8)
-# Up to so many pairs of segments are compared without looking at boxes of several.
-_FEW: Final = 512
+# What is seen of a pair: a common vertex; runs of the first inside and outside of the second, and the other
+# way; runs along each other in the same and in opposite directions; what is not sure; segments that plainly
+# cross, and that meet otherwise.
+_TOUCH, _FIRST_IN, _FIRST_OUT, _SECOND_IN, _SECOND_OUT = 1, 2, 4, 8, 16
+_ALONG, _AGAINST, _UNSURE, _CROSS, _MEET = 32, 64, 128, 256, 512
+# Segments of an area that are so far from each other have no box in common.
+_GAP: Final = 4
 # The bytes of well-known binary before the members of a collection, the last four of which count them.
 _COLLECTION: Final = 9
 _SPLITTER: Final = 134217729.0
@@ -44,7 +57,11 @@ _TURN_ERROR: Final = 3.3306690738754716e-16
 
 
 def _compiled(signature: str | None = None) -> Callable[[Function], Function]:
-    """A function compiled by numba; with a signature as soon as it is defined."""
+    """A function compiled by numba; with a signature as soon as it is defined.
+
+    What is called for each segment is given numbers and no arrays: numba counts who holds each array, which
+    costs more than what is done with them.
+    """
 
     def compiled(function: Function) -> Function:
         kernel: Any = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
@@ -73,8 +90,8 @@ def _grown(expansion: Floats, size: int, term: float) -> int:
 
 
 @_compiled()
-def _with_product(expansion: Floats, size: int, one: float, other: float) -> int:
-    """Add the product of two numbers to an expansion."""
+def _rest_of_product(one: float, other: float) -> float:
+    """What rounding takes from the product of two numbers."""
     product = one * other
     big = _SPLITTER * one
     one_high = big - (big - one)
@@ -83,8 +100,13 @@ def _with_product(expansion: Floats, size: int, one: float, other: float) -> int
     other_high = big - (big - other)
     other_low = other - other_high
     rest = product - one_high * other_high
-    rest = one_low * other_low - ((rest - one_low * other_high) - one_high * other_low)
-    return _grown(expansion, _grown(expansion, size, rest), product)
+    return one_low * other_low - ((rest - one_low * other_high) - one_high * other_low)
+
+
+@_compiled()
+def _with_product(expansion: Floats, size: int, one: float, other: float) -> int:
+    """Add the product of two numbers to an expansion."""
+    return _grown(expansion, _grown(expansion, size, _rest_of_product(one, other)), one * other)
 
 
 @_compiled()
@@ -101,6 +123,14 @@ def _exact_turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float
     return 1 if expansion[size - 1] > 0.0 else -1
 
 
+@_compiled()
+def _is_exact(one: float, other: float) -> bool:
+    """Whether rounding takes nothing from the difference of two numbers."""
+    rest = one - other
+    virtual = one - rest
+    return (one - (rest + virtual)) + (virtual - other) == 0.0
+
+
 @_compiled("int64(float64, float64, float64, float64, float64, float64)")
 def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> int:
     """1 where c is left of the line from a to b, -1 where right of it, 0 where on it."""
@@ -111,97 +141,73 @@ def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> in
         return 1
     if -area > error:
         return -1
-    if (ax == bx and ay == by) or (ax == cx and ay == cy) or (bx == cx and by == cy):
+    if (ax == bx and ay == by) or (one == 0.0 and two == 0.0):
         return 0
+    # What lies on one line is common, and near each other differences are exact.
+    if one == two and _is_exact(ax, cx) and _is_exact(ay, cy) and _is_exact(bx, cx) and _is_exact(by, cy):
+        more, less = _rest_of_product(ax - cx, by - cy), _rest_of_product(ay - cy, bx - cx)
+        return int(more > less) - int(more < less)
     return _exact_turn(ax, ay, bx, by, cx, cy)
 
 
 @_compiled()
-def _cross_far_from_ends(x: Floats, y: Floats, p: int, q: int, r: int, s: int) -> bool:
+def _cross_far_from_ends(
+    px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float
+) -> bool:
     """Whether two segments that cross do so where no rounding of the point takes it for an end of one.
 
     GEOS computes the point, and what then falls on an end touches there. So this is no matter of exactness.
     """
-    across_x, across_y, along_x, along_y = x[q] - x[p], y[q] - y[p], x[s] - x[r], y[s] - y[r]
+    across_x, across_y, along_x, along_y = qx - px, qy - py, sx - rx, sy - ry
     across, along = max(abs(across_x), abs(across_y)), max(abs(along_x), abs(along_y))
-    far = max(max(abs(x[p]), abs(y[p])), max(abs(x[r]), abs(y[r]))) + across + along
-    of_r = abs(across_x * (y[r] - y[p]) - across_y * (x[r] - x[p]))
-    of_s = abs(across_x * (y[s] - y[p]) - across_y * (x[s] - x[p]))
-    of_p = abs(along_x * (y[p] - y[r]) - along_y * (x[p] - x[r]))
-    of_q = abs(along_x * (y[q] - y[r]) - along_y * (x[q] - x[r]))
+    far = max(max(abs(px), abs(py)), max(abs(rx), abs(ry))) + across + along
+    of_r = abs(across_x * (ry - py) - across_y * (rx - px))
+    of_s = abs(across_x * (sy - py) - across_y * (sx - px))
+    of_p = abs(along_x * (py - ry) - along_y * (px - rx))
+    of_q = abs(along_x * (qy - ry) - along_y * (qx - rx))
     least = min(of_r, of_s) / (of_r + of_s) * along, min(of_p, of_q) / (of_p + of_q) * across
     return bool(min(of_r + of_s, of_p + of_q) > _SLANT * across * along and min(least) > _NEAR * far)
 
 
 @_compiled()
-def _meeting(x: Floats, y: Floats, p: int, q: int, r: int, s: int) -> int:
+def _meeting(px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float) -> int:
     """How the segments p-q and r-s, whose boxes meet, do: 0 not, 1 they plainly cross, 2 else."""
-    to_r = turn(x[p], y[p], x[q], y[q], x[r], y[r])
-    to_s = turn(x[p], y[p], x[q], y[q], x[s], y[s])
+    to_r = turn(px, py, qx, qy, rx, ry)
+    to_s = turn(px, py, qx, qy, sx, sy)
     if to_r * to_s > 0:
         return 0
-    to_p = turn(x[r], y[r], x[s], y[s], x[p], y[p])
-    to_q = turn(x[r], y[r], x[s], y[s], x[q], y[q])
+    to_p = turn(rx, ry, sx, sy, px, py)
+    to_q = turn(rx, ry, sx, sy, qx, qy)
     if to_p * to_q > 0:
         return 0
-    if to_r * to_s < 0 and to_p * to_q < 0 and _cross_far_from_ends(x, y, p, q, r, s):
+    if to_r * to_s < 0 and to_p * to_q < 0 and _cross_far_from_ends(px, py, qx, qy, rx, ry, sx, sy):
         return 1
     return 2
 
 
 @_compiled()
-def _along(x: Floats, y: Floats, corner: int, one: int, other: int) -> bool:
+def _along(px: float, py: float, one_x: float, one_y: float, other_x: float, other_y: float) -> bool:
     """Whether the ways from a corner to two points are one, or so near that GEOS may round them to it."""
-    one_x, one_y = x[one] - x[corner], y[one] - y[corner]
-    other_x, other_y = x[other] - x[corner], y[other] - y[corner]
+    one_x, one_y, other_x, other_y = one_x - px, one_y - py, other_x - px, other_y - py
     ahead = one_x * other_x + one_y * other_y
     return bool(ahead > 0.0 and abs(one_x * other_y - one_y * other_x) <= _SLANT * ahead)
 
 
 @_compiled()
-def _side(x: Floats, y: Floats, on: int, corner: int, back: int, end: int) -> int:
+def _side(
+    on_x: float, on_y: float, px: float, py: float, back_x: float, back_y: float, x: float, y: float
+) -> int:
     """Where the way from a corner of an area to a point goes: 1 inside, -1 outside, 0 along its border."""
-    if _along(x, y, corner, on, end) or _along(x, y, corner, back, end):
+    if _along(px, py, on_x, on_y, x, y) or _along(px, py, back_x, back_y, x, y):
         return 0
-    px, py = x[corner], y[corner]
-    opening = turn(px, py, x[on], y[on], x[back], y[back])
-    from_on = turn(px, py, x[on], y[on], x[end], y[end])
-    from_back = turn(px, py, x[back], y[back], x[end], y[end])
+    opening = turn(px, py, on_x, on_y, back_x, back_y)
+    from_on = turn(px, py, on_x, on_y, x, y)
+    from_back = turn(px, py, back_x, back_y, x, y)
     if opening > 0:
         return 1 if from_on > 0 and from_back < 0 else -1
     if opening < 0:
         return -1 if from_on < 0 and from_back > 0 else 1
     return 1 if from_on > 0 else -1
-
-
-@_compiled("void(float64[::1], float64[::1], uint64[::1], uint64[::1], int64[::1])")
-def number_vertices(
-    x: Floats, y: Floats, x_bits: NDArray[numpy.uint64], y_bits: NDArray[numpy.uint64], number: Positions
-) -> None:
-    """Give equal vertices equal numbers, counted from 0."""
-    slots = 16
-    while slots < 2 * len(x):
-        slots *= 2
-    mask = numpy.uint64(slots - 1)
-    table = numpy.full(slots, -1, dtype=numpy.int64)
-    numbers = 0
-    for i in range(len(x)):
-        mixed = (x_bits[i] * numpy.uint64(0x9E3779B97F4A7C15)) ^ (
-            y_bits[i] * numpy.uint64(0xC2B2AE3D27D4EB4F)
-        )
-        slot = (mixed ^ (mixed >> numpy.uint64(29))) * numpy.uint64(0x94D049BB133111EB)
-        slot = (slot >> numpy.uint64(20)) & mask
-        while True:
-            first = table[slot]
-            if first < 0:
-                table[slot] = i
-                number[i] = numbers
-                numbers += 1
-                break
-            if x[first] == x[i] and y[first] == y[i]:
-                number[i] = number[first]
-                break
-            slot = (slot + numpy.uint64(1)) & mask
 
 
 @_compiled()
@@ -234,56 +240,97 @@ def count_rings(data: Bytes) -> tuple[int, int]:
     return rings, vertices
 
 
-@_compiled("int64(uint8[::1], uint8[::1], float64[::1], int64[::1], int64[::1], boolean[::1])")
+@_compiled(
+    "int64(uint8[::1], uint8[::1], float64[::1], float64[:, ::1], int64[::1],"
+    " float64[::1], float64[::1], int64[::1], int64[::1], boolean[::1])"
+)
 def read_rings(
     data: Bytes,
     room: Bytes,
-    points: Floats,
+    point: Floats,
+    coordinates: Floats,
+    sizes: Positions,
+    x: Floats,
+    y: Floats,
     ring_start: Positions,
     first_ring: Positions,
     is_shell: Truths,
 ) -> int:
-    """Read the vertices of a collection of areas, x and y in turns, into `points`; how many there are.
+    """Read the vertices of areas into `x` and `y`; how many there are.
 
-    `room` is the memory of `points`. What repeats the vertex before is left out, and the end of a ring is.
+    `sizes` says by area how many of the `coordinates` are its one ring, and 0 of those that are read from a
+    collection in binary. `room` is the memory of `point`. What repeats the vertex before is left out, and the
+    end of a ring is.
     """
-    ring = kept = 0
+    ring = kept = row = 0
     place = _COLLECTION
     for area in range(len(first_ring) - 1):
         first_ring[area] = ring
+        is_plain = sizes[area] > 0
         polygons = 1
-        if data[place + 1] == 6:
+        if not is_plain and data[place + 1] == 6:
             polygons = _number_at(data, place + 5)
             place += 9
         for _ in range(polygons):
-            here = _number_at(data, place + 5)
-            place += 9
+            here = 1
+            if not is_plain:
+                here = _number_at(data, place + 5)
+                place += 9
             for number in range(here):
                 is_shell[ring] = number == 0
-                ring_start[ring] = kept
-                first = kept
-                size = _number_at(data, place)
-                place += 4
+                ring_start[ring] = first = kept
+                size = sizes[area]
+                if not is_plain:
+                    size = _number_at(data, place)
+                    place += 4
                 for _ in range(size):
-                    for i in range(16):
-                        room[16 * kept + i] = data[place + i]
-                    place += 16
                     # No negative zeros: equal vertices are equal bit by bit.
-                    points[2 * kept] += 0.0
-                    points[2 * kept + 1] += 0.0
-                    same = kept > first and points[2 * kept] == points[2 * kept - 2]
-                    if not (same and points[2 * kept + 1] == points[2 * kept - 1]):
+                    if is_plain:
+                        x[kept], y[kept] = coordinates[row, 0] + 0.0, coordinates[row, 1] + 0.0
+                        row += 1
+                    else:
+                        for i in range(16):
+                            room[i] = data[place + i]
+                        x[kept], y[kept] = point[0] + 0.0, point[1] + 0.0
+                        place += 16
+                    if not (kept > first and x[kept] == x[kept - 1] and y[kept] == y[kept - 1]):
                         kept += 1
-                while (
-                    kept - first > 1
-                    and points[2 * kept - 2] == points[2 * first]
-                    and (points[2 * kept - 1] == points[2 * first + 1])
-                ):
+                while kept - first > 1 and x[kept - 1] == x[first] and y[kept - 1] == y[first]:
                     kept -= 1
                 ring += 1
     first_ring[len(first_ring) - 1] = ring
     ring_start[ring] = kept
     return kept
+
+
+@_compiled("void(float64[::1], float64[::1], uint64[::1], uint64[::1], int64[::1])")
+def number_vertices(
+    x: Floats, y: Floats, x_bits: NDArray[numpy.uint64], y_bits: NDArray[numpy.uint64], number: Positions
+) -> None:
+    """Give equal vertices equal numbers, counted from 0."""
+    slots = 16
+    while slots < 2 * len(x):
+        slots *= 2
+    mask = numpy.uint64(slots - 1)
+    table = numpy.full(slots, -1, dtype=numpy.int64)
+    numbers = 0
+    for i in range(len(x)):
+        mixed = (x_bits[i] * numpy.uint64(0x9E3779B97F4A7C15)) ^ (
+            y_bits[i] * numpy.uint64(0xC2B2AE3D27D4EB4F)
+        )
+        slot = (mixed ^ (mixed >> numpy.uint64(29))) * numpy.uint64(0x94D049BB133111EB)
+        slot = (slot >> numpy.uint64(20)) & mask
+        while True:
+            first = table[slot]
+            if first < 0:
+                table[slot] = i
+                number[i] = numbers
+                numbers += 1
+                break
+            if x[first] == x[i] and y[first] == y[i]:
+                number[i] = number[first]
+                break
+            slot = (slot + numpy.uint64(1)) & mask
 
 
 @_compiled("void(float64[::1], float64[::1], int64[::1], boolean[::1], int64[::1], int64[::1], boolean[::1])")
@@ -324,208 +371,433 @@ def link(
                 following[after], preceding[i] = i, after
 
 
-@_compiled("void(float64[::1], float64[::1], int64[::1], int64[::1], int64, float64[:, ::1])")
-def box_segments(
-    x: Floats, y: Floats, following: Positions, start: Positions, length: int, boxes: Floats
+@_compiled("void(int64[::1], int64[::1], boolean[::1], int64[::1], int64[::1])")
+def list_bearers(
+    number: Positions, area: Positions, usable: Truths, bearer_start: Positions, bearers: Positions
 ) -> None:
-    """Put a box around each `length` segments of each area, one row a box; `start` by area."""
-    row = -1
-    for area in range(len(start) - 1):
-        for segment in range(start[area], start[area + 1]):
-            end = following[segment]
-            if (segment - start[area]) % length == 0:
-                row += 1
-                boxes[row, 0], boxes[row, 1] = min(x[segment], x[end]), min(y[segment], y[end])
-                boxes[row, 2], boxes[row, 3] = max(x[segment], x[end]), max(y[segment], y[end])
-            else:
-                boxes[row, 0] = min(boxes[row, 0], x[segment], x[end])
-                boxes[row, 1] = min(boxes[row, 1], y[segment], y[end])
-                boxes[row, 2] = max(boxes[row, 2], x[segment], x[end])
-                boxes[row, 3] = max(boxes[row, 3], y[segment], y[end])
-
-
-@_compiled()
-def _apart(boxes: Floats, one: int, others: Floats, other: int) -> bool:
-    """Whether two boxes, given by their rows (west, south, east, north), have no point in common."""
-    # All four compared whatever the first says: a branch that cannot be foretold costs more than they do.
-    beside = (boxes[one, 0] > others[other, 2]) | (others[other, 0] > boxes[one, 2])
-    return bool(beside | (boxes[one, 1] > others[other, 3]) | (others[other, 1] > boxes[one, 3]))
-
-
-@_compiled()
-def _rows_meet(
-    x: Floats,
-    y: Floats,
-    following: Positions,
-    number: Positions,
-    lines: Floats,
-    own: Truths,
-    segments: Positions,
-    first: int,
-    last: int,
-    others: Positions,
-    other_first: int,
-    other_last: int,
-    boxes: Floats,
-    box: int,
-    once: bool,
-) -> int:
-    """As `_borders_meet`, for some of a list of segments and some of another, which lie in a box.
-
-    With `once` both are of one list, and each pair of its segments is looked at once.
-    """
-    touched = 0
-    for i in range(first, last):
-        one = segments[i]
-        if _apart(lines, one, boxes, box) or not own[one]:
-            continue
-        end = following[one]
-        a, b = number[one], number[end]
-        for j in range(max(i + 1, other_first) if once else other_first, other_last):
-            other = others[j]
-            if _apart(lines, one, lines, other) or not own[other]:
-                continue
-            other_end = following[other]
-            c, d = number[other], number[other_end]
-            if (a != c) & (a != d) & (b != c) & (b != d):
-                meeting = _meeting(x, y, one, end, other, other_end)
-                if meeting == 1:
-                    return 1
-                touched |= meeting
-    return touched
-
-
-@_compiled()
-def _borders_meet(
-    x: Floats,
-    y: Floats,
-    following: Positions,
-    number: Positions,
-    lines: Floats,
-    own: Truths,
-    every: Positions,
-    start: Positions,
-    block_start: Positions,
-    blocks: Floats,
-    stride_start: Positions,
-    strides: Floats,
-    area: int,
-    other: int,
-) -> int:
-    """How segments of an area that are its `own` meet those of another, or of itself: 1 before 2.
-
-    As `_meeting` says; what two segments do at a vertex that both have is not looked at.
-    `every` counts the vertices.
-    """
-    touched = 0
-    for i in range(stride_start[area], stride_start[area + 1]):
-        first_stride = i if area == other else stride_start[other]
-        for j in range(first_stride, stride_start[other + 1]):
-            if _apart(strides, i, strides, j):
-                continue
-            first_row = block_start[area] + (i - stride_start[area]) * (STRIDE // BLOCK)
-            for row in range(first_row, min(first_row + STRIDE // BLOCK, block_start[area + 1])):
-                if _apart(blocks, row, strides, j):
-                    continue
-                begin = start[area] + (row - block_start[area]) * BLOCK
-                first = block_start[other] + (j - stride_start[other]) * (STRIDE // BLOCK)
-                last = min(first + STRIDE // BLOCK, block_start[other + 1])
-                for column in range(row if i == j else first, last):
-                    if _apart(blocks, row, blocks, column):
-                        continue
-                    other_begin = start[other] + (column - block_start[other]) * BLOCK
-                    meeting = _rows_meet(
-                        x, y, following, number, lines, own,
-                        every, begin, min(begin + BLOCK, start[area + 1]),
-                        every, other_begin, min(other_begin + BLOCK, start[other + 1]),
-                        blocks, column, row == column,
-                    )  # fmt: skip
-                    if meeting == 1:
-                        return 1
-                    touched |= meeting
-    return touched
+    """List the vertices by number; `bearer_start` has room for two entries more than there are numbers."""
+    bearer_start[:] = 0
+    for i in range(len(number)):
+        if usable[area[i]]:
+            bearer_start[number[i] + 2] += 1
+    for i in range(2, len(bearer_start)):
+        bearer_start[i] += bearer_start[i - 1]
+    for i in range(len(number)):
+        if usable[area[i]]:
+            bearers[bearer_start[number[i] + 1]] = i
+            bearer_start[number[i] + 1] += 1
 
 
 @_compiled(
-    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1],"
-    " boolean[::1], int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], boolean[::1])"
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " boolean[::1])"
 )
-def judge_rings(
+def judge_corners(
     x: Floats,
     y: Floats,
     following: Positions,
     preceding: Positions,
     number: Positions,
-    lines: Floats,
-    start: Positions,
-    is_ring: Truths,
-    block_start: Positions,
-    blocks: Floats,
-    stride_start: Positions,
-    strides: Floats,
+    area: Positions,
+    bearer_start: Positions,
+    bearers: Positions,
     usable: Truths,
 ) -> None:
-    """Find areas that have a vertex twice, and among those that are one ring what meets itself."""
-    owner = numpy.full(len(x) + 1, -1, dtype=numpy.int64)
-    own, every = numpy.ones(len(x) + 1, dtype=numpy.bool_), numpy.arange(len(x))
-    for area in range(len(start) - 1):
-        first, last = start[area], start[area + 1]
-        for i in range(first, last):
-            if owner[number[i]] == area:
-                usable[area] = False
-            owner[number[i]] = area
-        if not (usable[area] and is_ring[area]):
+    """Find areas that have a vertex twice or a corner without an angle."""
+    for i in range(len(x)):
+        one = area[i]
+        if not usable[one]:
             continue
-        for i in range(first, last):
-            on, back = following[i], preceding[i]
-            if _along(x, y, i, on, back):
-                usable[area] = False
-        meeting = _borders_meet(
-            x,
-            y,
-            following,
-            number,
-            lines,
-            own,
-            every,
-            start,
-            block_start,
-            blocks,
-            stride_start,
-            strides,
-            area,
-            area,
-        )
-        usable[area] &= meeting == 0
+        on, back = following[i], preceding[i]
+        if _along(x[i], y[i], x[on], y[on], x[back], y[back]):
+            usable[one] = False
+        for k in range(bearer_start[number[i]], bearer_start[number[i] + 1]):
+            if bearers[k] != i and area[bearers[k]] == one:
+                usable[one] = False
+
+
+@_compiled(
+    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int64[::1],"
+    " int64[::1])"
+)
+def list_segments(
+    following: Positions,
+    preceding: Positions,
+    number: Positions,
+    area: Positions,
+    bearer_start: Positions,
+    bearers: Positions,
+    usable: Truths,
+    segments: Positions,
+    leaf_start: Positions,
+) -> int:
+    """List each segment once, whoever has it, in leaves of some that lie near each other; how many leaves."""
+    count = leaves = 0
+    for i in range(len(following)):
+        one = area[i]
+        if not usable[one]:
+            continue
+        end, is_new = number[following[i]], True
+        for k in range(bearer_start[number[i]], bearer_start[number[i] + 1]):
+            j = bearers[k]
+            if area[j] >= one:
+                break
+            if usable[area[j]] and (number[following[j]] == end or number[preceding[j]] == end):
+                is_new = False
+                break
+        if not is_new:
+            continue
+        last = segments[count - 1] if count else -1
+        full = leaves > 0 and count - leaf_start[leaves - 1] == _LEAF
+        if leaves == 0 or full or area[last] != one or i - last > _GAP:
+            leaf_start[leaves] = count
+            leaves += 1
+        segments[count] = i
+        count += 1
+    leaf_start[leaves] = count
+    return leaves
+
+
+@_compiled(
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1])"
+)
+def box_leaves(
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    segments: Positions,
+    leaf_start: Positions,
+    lines: Floats,
+    leaves: Floats,
+) -> None:
+    """Put a box around each segment of a list and around each leaf."""
+    for leaf in range(len(leaves)):
+        west = south = numpy.inf
+        east = north = -numpy.inf
+        for k in range(leaf_start[leaf], leaf_start[leaf + 1]):
+            i, end = segments[k], following[segments[k]]
+            lines[k, 0], lines[k, 1] = min(x[i], x[end]), min(y[i], y[end])
+            lines[k, 2], lines[k, 3] = max(x[i], x[end]), max(y[i], y[end])
+            west, south = min(west, lines[k, 0]), min(south, lines[k, 1])
+            east, north = max(east, lines[k, 2]), max(north, lines[k, 3])
+        leaves[leaf, 0], leaves[leaf, 1], leaves[leaf, 2], leaves[leaf, 3] = west, south, east, north
+
+
+@_compiled("void(float64[:, ::1], uint64[::1])")
+def place_boxes(boxes: Floats, places: NDArray[numpy.uint64]) -> None:
+    """Number boxes (n, 4) so that near numbers lie near each other: their middles along a Z-curve."""
+    west = south = numpy.inf
+    east = north = -numpy.inf
+    for i in range(len(boxes)):
+        west, south = min(west, boxes[i, 0]), min(south, boxes[i, 1])
+        east, north = max(east, boxes[i, 2]), max(north, boxes[i, 3])
+    scale_x, scale_y = 65535.0 / max(east - west, 1e-300), 65535.0 / max(north - south, 1e-300)
+    for i in range(len(boxes)):
+        place = numpy.uint64(0)
+        for side in range(2):
+            low, scale = (west, scale_x) if side == 0 else (south, scale_y)
+            middle = ((boxes[i, side] - low) * 0.5 + (boxes[i, side + 2] - low) * 0.5) * scale
+            bits = numpy.uint64(min(max(middle, 0.0), 65535.0))
+            bits = (bits | (bits << numpy.uint64(8))) & numpy.uint64(0x00FF00FF)
+            bits = (bits | (bits << numpy.uint64(4))) & numpy.uint64(0x0F0F0F0F)
+            bits = (bits | (bits << numpy.uint64(2))) & numpy.uint64(0x33333333)
+            bits = (bits | (bits << numpy.uint64(1))) & numpy.uint64(0x55555555)
+            place |= bits << numpy.uint64(side)
+        places[i] = place
+
+
+@_compiled("int64[:, ::1](float64[:, ::1], int64[::1])")
+def meeting_boxes(boxes: Floats, order: Positions) -> Positions:
+    """The pairs of boxes (n, 4) that have a point in common, each once, of one and another: shape (k, 2).
+
+    `order` tells which lie near each other.
+    """
+    size = len(order)
+    level_start = numpy.zeros(64, dtype=numpy.int64)
+    levels, rows, width = 1, size, size
+    while width > 1:
+        level_start[levels] = rows
+        width = -(-width // _FAN)
+        rows += width
+        levels += 1
+    level_start[levels] = rows
+    tree = numpy.empty((rows, 4), dtype=numpy.float64)
+    for i in range(rows):
+        for side in range(4):
+            tree[i, side] = boxes[order[i], side] if i < size else numpy.inf if side < 2 else -numpy.inf
+    for level in range(1, levels):
+        below, begin = level_start[level - 1], level_start[level]
+        for child in range(begin - below):
+            row, node = below + child, begin + child // _FAN
+            for side in range(2):
+                tree[node, side] = min(tree[node, side], tree[row, side])
+                tree[node, side + 2] = max(tree[node, side + 2], tree[row, side + 2])
+    found, count = numpy.empty((4 * size + 16, 2), dtype=numpy.int64), 0
+    waiting = numpy.empty((_FAN * 64, 2), dtype=numpy.int64)
+    for i in range(size):
+        west, south, east, north = tree[i, 0], tree[i, 1], tree[i, 2], tree[i, 3]
+        waiting[0, 0], waiting[0, 1], left = levels - 1, 0, 1
+        while left:
+            left -= 1
+            level, node = waiting[left, 0], waiting[left, 1]
+            row = level_start[level] + node
+            # All four compared whatever the first says: a branch that cannot be foretold costs more.
+            beside = (tree[row, 0] > east) | (west > tree[row, 2])
+            if beside | (tree[row, 1] > north) | (south > tree[row, 3]):
+                continue
+            if level == 0:
+                if count == len(found):
+                    more = numpy.empty((2 * count, 2), dtype=numpy.int64)
+                    for k in range(count):
+                        more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
+                    found = more
+                found[count, 0], found[count, 1] = order[i], order[node]
+                count += 1
+                continue
+            span = 1
+            for _ in range(level - 1):
+                span *= _FAN
+            width = level_start[level] - level_start[level - 1]
+            for child in range(node * _FAN, min(node * _FAN + _FAN, width)):
+                # Those that come later, so that each pair is met once.
+                if (child + 1) * span - 1 > i:
+                    waiting[left, 0], waiting[left, 1] = level - 1, child
+                    left += 1
+    return found[:count]
+
+
+@_compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])")
+def order_pairs(first: Positions, second: Positions, order: Positions, pair_start: Positions) -> None:
+    """Order pairs by the area that comes first, then by the other; where those of each area begin."""
+    areas = len(pair_start) - 1
+    by_second, place = numpy.empty(len(first), dtype=numpy.int64), numpy.zeros(areas + 1, dtype=numpy.int64)
+    for pair in range(len(first)):
+        place[second[pair] + 1] += 1
+        pair_start[first[pair] + 1] += 1
+    for area in range(areas):
+        place[area + 1] += place[area]
+        pair_start[area + 1] += pair_start[area]
+    for pair in range(len(first)):
+        by_second[place[second[pair]]] = pair
+        place[second[pair]] += 1
+    for area in range(areas):
+        place[area] = pair_start[area]
+    for k in range(len(first)):
+        pair = by_second[k]
+        order[place[first[pair]]] = pair
+        place[first[pair]] += 1
 
 
 @_compiled()
-def _collect(
+def _pair_of(pair_start: Positions, ordered: Positions, one: int, other: int) -> int:
+    """The place of a pair of areas among those in order, the first of equal ones; -1 where there is none.
+
+    `ordered` is the area that comes second of each.
+    """
+    least, most = min(one, other), max(one, other)
+    low, high = pair_start[least], pair_start[least + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < most:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and ordered[low] == most else -1
+
+
+@_compiled(
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
+    " boolean[::1], int64[::1])"
+)
+def meet_segments(
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    preceding: Positions,
+    number: Positions,
+    area: Positions,
+    bearer_start: Positions,
+    bearers: Positions,
+    segments: Positions,
+    leaf_start: Positions,
     lines: Floats,
+    leaves: Floats,
+    meeting: Positions,
+    pair_start: Positions,
+    ordered: Positions,
+    usable: Truths,
+    seen: Positions,
+) -> None:
+    """See which segments meet but at vertices that both have; an area whose own do is not usable.
+
+    `meeting` are the pairs of leaves whose boxes meet.
+    """
+    for k in range(len(leaves) + len(meeting)):
+        is_one = k < len(leaves)
+        one, other = (k, k) if is_one else (meeting[k - len(leaves), 0], meeting[k - len(leaves), 1])
+        for e in range(leaf_start[one], leaf_start[one + 1]):
+            west, south, east, north = lines[e, 0], lines[e, 1], lines[e, 2], lines[e, 3]
+            beside = (leaves[other, 0] > east) | (west > leaves[other, 2])
+            if beside | (leaves[other, 1] > north) | (south > leaves[other, 3]):
+                continue
+            i, end = segments[e], following[segments[e]]
+            a, b = number[i], number[end]
+            for f in range(e + 1 if is_one else leaf_start[other], leaf_start[other + 1]):
+                beside = (lines[f, 0] > east) | (west > lines[f, 2])
+                if beside | (lines[f, 1] > north) | (south > lines[f, 3]):
+                    continue
+                j, far = segments[f], following[segments[f]]
+                c, d = number[j], number[far]
+                if (a == c) | (a == d) | (b == c) | (b == d):
+                    continue
+                how = _meeting(x[i], y[i], x[end], y[end], x[j], y[j], x[far], y[far])
+                if how == 0:
+                    continue
+                bit = _CROSS if how == 1 else _MEET
+                for m in range(bearer_start[a], bearer_start[a + 1]):
+                    owner = bearers[m]
+                    if number[following[owner]] != b and number[preceding[owner]] != b:
+                        continue
+                    for n in range(bearer_start[c], bearer_start[c + 1]):
+                        neighbour = bearers[n]
+                        if number[following[neighbour]] != d and number[preceding[neighbour]] != d:
+                            continue
+                        if area[owner] == area[neighbour]:
+                            usable[area[owner]] = False
+                            continue
+                        place = _pair_of(pair_start, ordered, area[owner], area[neighbour])
+                        if place >= 0:
+                            seen[place] |= bit
+
+
+@_compiled()
+def _way(side: int, inside: int, outside: int) -> int:
+    """What is seen of a run that goes to a side, as of `_side`: one of two bits, or that it is not sure."""
+    if side == 0:
+        return _UNSURE
+    return inside if side > 0 else outside
+
+
+@_compiled(
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], boolean[::1], int64[::1])"
+)
+def meet_vertices(
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    preceding: Positions,
+    number: Positions,
+    area: Positions,
+    bearer_start: Positions,
+    bearers: Positions,
+    start: Positions,
+    pair_start: Positions,
+    ordered: Positions,
+    usable: Truths,
+    seen: Positions,
+) -> None:
+    """See what pairs of areas do at the vertices that both have."""
+    # The place of the pair of the area at hand and each other, and of which area it is: nothing is cleared.
+    place, of = numpy.empty(len(usable), dtype=numpy.int64), numpy.full(len(usable), -1, dtype=numpy.int64)
+    for one in range(len(usable)):
+        if not usable[one]:
+            continue
+        for k in range(pair_start[one + 1] - 1, pair_start[one] - 1, -1):
+            place[ordered[k]], of[ordered[k]] = k, one
+        for i in range(start[one], start[one + 1]):
+            on, back = following[i], preceding[i]
+            for k in range(bearer_start[number[i]], bearer_start[number[i] + 1]):
+                j = bearers[k]
+                other = area[j]
+                if other <= one or of[other] != one:
+                    continue
+                j_on, j_back = following[j], preceding[j]
+                to, fro, other_to, other_fro = number[on], number[back], number[j_on], number[j_back]
+                found = _TOUCH
+                if to == other_to or fro == other_fro:
+                    found |= _ALONG
+                if to == other_fro or fro == other_to:
+                    found |= _AGAINST
+                px, py, on_x, on_y, back_x, back_y = x[i], y[i], x[on], y[on], x[back], y[back]
+                to_x, to_y, fro_x, fro_y = x[j_on], y[j_on], x[j_back], y[j_back]
+                if to != other_to and to != other_fro:
+                    side = _side(to_x, to_y, px, py, fro_x, fro_y, on_x, on_y)
+                    found |= _way(side, _FIRST_IN, _FIRST_OUT)
+                if fro != other_to and fro != other_fro:
+                    side = _side(to_x, to_y, px, py, fro_x, fro_y, back_x, back_y)
+                    found |= _way(side, _FIRST_IN, _FIRST_OUT)
+                if other_to != to and other_to != fro:
+                    side = _side(on_x, on_y, px, py, back_x, back_y, to_x, to_y)
+                    found |= _way(side, _SECOND_IN, _SECOND_OUT)
+                if other_fro != to and other_fro != fro:
+                    side = _side(on_x, on_y, px, py, back_x, back_y, fro_x, fro_y)
+                    found |= _way(side, _SECOND_IN, _SECOND_OUT)
+                seen[place[other]] |= found
+
+
+@_compiled(
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def box_areas(
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    ring_start: Positions,
+    first_ring: Positions,
     start: Positions,
     block_start: Positions,
     blocks: Floats,
-    stride_start: Positions,
-    strides: Floats,
-    area: int,
-    box: Floats,
-    found: Positions,
-) -> int:
-    """Find the segments of an area, by position, whose boxes meet a box of one row; how many."""
-    count = 0
-    for i in range(stride_start[area], stride_start[area + 1]):
-        if _apart(strides, i, box, 0):
-            continue
-        first_row = block_start[area] + (i - stride_start[area]) * (STRIDE // BLOCK)
-        for row in range(first_row, min(first_row + STRIDE // BLOCK, block_start[area + 1])):
-            if _apart(blocks, row, box, 0):
-                continue
+    rings: Floats,
+    boxes: Floats,
+) -> None:
+    """Put a box around each BLOCK segments of each area, and around each ring and each area."""
+    for area in range(len(start) - 1):
+        for row in range(block_start[area], block_start[area + 1]):
             begin = start[area] + (row - block_start[area]) * BLOCK
-            for segment in range(begin, min(begin + BLOCK, start[area + 1])):
-                if not _apart(lines, segment, box, 0):
-                    found[count] = segment
-                    count += 1
-    return count
+            west = south = numpy.inf
+            east = north = -numpy.inf
+            for i in range(begin, min(begin + BLOCK, start[area + 1])):
+                end = following[i]
+                west, south = min(west, x[i], x[end]), min(south, y[i], y[end])
+                east, north = max(east, x[i], x[end]), max(north, y[i], y[end])
+            blocks[row, 0], blocks[row, 1], blocks[row, 2], blocks[row, 3] = west, south, east, north
+        boxes[area, 0] = boxes[area, 1] = numpy.inf
+        boxes[area, 2] = boxes[area, 3] = -numpy.inf
+        for ring in range(first_ring[area], first_ring[area + 1]):
+            west = south = numpy.inf
+            east = north = -numpy.inf
+            for i in range(ring_start[ring], ring_start[ring + 1]):
+                west, south, east, north = (
+                    min(west, x[i]),
+                    min(south, y[i]),
+                    max(east, x[i]),
+                    max(north, y[i]),
+                )
+            rings[ring, 0], rings[ring, 1], rings[ring, 2], rings[ring, 3] = west, south, east, north
+            boxes[area, 0], boxes[area, 1] = min(boxes[area, 0], west), min(boxes[area, 1], south)
+            boxes[area, 2], boxes[area, 3] = max(boxes[area, 2], east), max(boxes[area, 3], north)
+
+
+@_compiled()
+def _crossings(
+    x: Floats, y: Floats, following: Positions, first: int, last: int, px: float, py: float
+) -> int:
+    """How often a ray to the east crosses some segments: 1 or -1 for odd or even, 0 from a point on one."""
+    side = -1
+    for i in range(first, last):
+        on = following[i]
+        if (y[i] > py) == (y[on] > py):
+            continue
+        way = turn(x[i], y[i], x[on], y[on], px, py)
+        if way == 0:
+            return 0
+        if (way > 0) == (y[on] > y[i]):
+            side = -side
+    return side
 
 
 @_compiled()
@@ -539,197 +811,182 @@ def _holds(
     area: int,
     corner: int,
 ) -> int:
-    """Where another area's vertex is: 1 in an area, -1 outside, 0 on its border. A ray goes to the east."""
+    """Where another area's vertex is: 1 in an area, -1 outside, 0 on its border."""
     side = -1
     px, py = x[corner], y[corner]
     for row in range(block_start[area], block_start[area + 1]):
         if blocks[row, 1] > py or blocks[row, 3] < py or blocks[row, 2] < px:
             continue
         begin = start[area] + (row - block_start[area]) * BLOCK
-        for i in range(begin, min(begin + BLOCK, start[area + 1])):
-            on = following[i]
-            if (y[i] > py) == (y[on] > py):
-                continue
-            way = turn(x[i], y[i], x[on], y[on], px, py)
-            if way == 0:
-                return 0
-            if (way > 0) == (y[on] > y[i]):
-                side = -side
+        side *= -_crossings(x, y, following, begin, min(begin + BLOCK, start[area + 1]), px, py)
     return side
 
 
 @_compiled()
-def _ring_inside(
-    x: Floats,
-    y: Floats,
-    following: Positions,
-    start: Positions,
-    block_start: Positions,
-    blocks: Floats,
-    box: Floats,
-    area: int,
-    ring_box: Floats,
-    ring: int,
-    corner: int,
-) -> int:
-    """Where a ring is that has no point of an area's border: 1 inside, -1 outside."""
-    if (
-        ring_box[ring, 0] < box[area, 0]
-        or ring_box[ring, 1] < box[area, 1]
-        or ring_box[ring, 2] > box[area, 2]
-        or ring_box[ring, 3] > box[area, 3]
-    ):
-        return -1
-    return _holds(x, y, following, start, block_start, blocks, area, corner)
+def _box_inside(boxes: Floats, one: int, others: Floats, other: int) -> bool:
+    """Whether a box, given by its row, reaches out of another one nowhere."""
+    return bool(
+        boxes[one, 0] >= others[other, 0]
+        and boxes[one, 1] >= others[other, 1]
+        and boxes[one, 2] <= others[other, 2]
+        and boxes[one, 3] <= others[other, 3]
+    )
 
 
 @_compiled(
-    "void(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1],"
-    " boolean[::1],"
-    " int64[::1], float64[:, ::1], int64[::1], float64[:, ::1], int8[::1])"
+    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], boolean[::1],"
+    " int64, boolean[::1])"
 )
-def settle(
-    left: Positions,
-    right: Positions,
+def judge_nesting(
     x: Floats,
     y: Floats,
     following: Positions,
-    preceding: Positions,
-    number: Positions,
-    lines: Floats,
-    ring: Positions,
-    start: Positions,
     ring_start: Positions,
     first_ring: Positions,
-    ring_box: Floats,
-    box: Floats,
+    rings: Floats,
+    is_shell: Truths,
+    most: int,
     usable: Truths,
+) -> None:
+    """Find areas of several rings, none of which meet, that are not nested as those of an area.
+
+    So many rings lie around a shell that it is even, and one more around a hole than around its shell, which
+    is one of them. Areas with more than `most` rings are left out.
+    """
+    depth = numpy.zeros(most, dtype=numpy.int64)
+    for area in range(len(first_ring) - 1):
+        first, last = first_ring[area], first_ring[area + 1]
+        if not usable[area] or last - first == 1 or last - first > most:
+            continue
+        shell, in_shell = first, True
+        for ring in range(first, last):
+            if is_shell[ring]:
+                shell, in_shell = ring, True
+            else:
+                in_shell = False
+            px, py = x[ring_start[ring]], y[ring_start[ring]]
+            around = 0
+            for other in range(first, last):
+                if other == ring or not _box_inside(rings, ring, rings, other):
+                    continue
+                if _crossings(x, y, following, ring_start[other], ring_start[other + 1], px, py) > 0:
+                    around += 1
+                    in_shell |= other == shell
+            depth[ring - first] = around
+            fits = around % 2 == 0 if is_shell[ring] else around == depth[shell - first] + 1
+            usable[area] &= fits and in_shell
+
+
+@_compiled()
+def _sides(
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    ring_start: Positions,
+    first_ring: Positions,
+    start: Positions,
     block_start: Positions,
     blocks: Floats,
-    stride_start: Positions,
-    strides: Floats,
+    rings: Floats,
+    boxes: Floats,
+    met: Positions,
+    pair: int,
+    one: int,
+    other: int,
+    inside: int,
+    outside: int,
+) -> int:
+    """What is seen of the rings of an area that have no vertex of the other: where each lies as a whole."""
+    seen = 0
+    for ring in range(first_ring[one], first_ring[one + 1]):
+        if met[ring] == pair:
+            continue
+        side = -1
+        if _box_inside(rings, ring, boxes, other):
+            side = _holds(x, y, following, start, block_start, blocks, other, ring_start[ring])
+        if side == 0:
+            seen |= _UNSURE
+        else:
+            seen |= inside if side > 0 else outside
+    return seen
+
+
+@_compiled(
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], boolean[::1], int8[::1])"
+)
+def conclude(
+    left: Positions,
+    right: Positions,
+    order: Positions,
+    ordered: Positions,
+    seen: Positions,
+    x: Floats,
+    y: Floats,
+    following: Positions,
+    number: Positions,
+    area: Positions,
+    bearer_start: Positions,
+    bearers: Positions,
+    start: Positions,
+    ring: Positions,
+    ring_start: Positions,
+    first_ring: Positions,
+    block_start: Positions,
+    blocks: Floats,
+    rings: Floats,
+    boxes: Floats,
+    usable: Truths,
     codes: Codes,
 ) -> None:
-    """The relation of each pair of areas, given by their positions; OPEN where this cannot tell it."""
-    longest = 1
-    for area in range(len(start) - 1):
-        longest = max(longest, start[area + 1] - start[area])
-    in_left, in_right = numpy.empty(longest, dtype=numpy.int64), numpy.empty(longest, dtype=numpy.int64)
-    # What belongs to the pair at hand is marked with its position, so that nothing has to be cleared.
-    met = numpy.full(len(x) + 1, -1, dtype=numpy.int64)
-    met_at = numpy.empty(len(x) + 1, dtype=numpy.int64)
-    own, every = numpy.ones(len(x) + 1, dtype=numpy.bool_), numpy.arange(len(x))
-    ring_met = numpy.full(len(ring_box) + 1, -1, dtype=numpy.int64)
-    shared = numpy.empty((1, 4), dtype=numpy.float64)
-    for pair in range(len(left)):
+    """The relation of each pair of areas from what was seen of it; OPEN where that does not tell."""
+    met = numpy.full(len(rings) + 1, -1, dtype=numpy.int64)
+    for k in range(len(order)):
+        pair = order[k]
         codes[pair] = OPEN
-        a, b = left[pair], right[pair]
-        if a == b or not (usable[a] and usable[b]):
+        one, other = min(left[pair], right[pair]), max(left[pair], right[pair])
+        if one == other or not (usable[one] and usable[other]):
             continue
-        shared[0, 0], shared[0, 1] = max(box[a, 0], box[b, 0]), max(box[a, 1], box[b, 1])
-        shared[0, 2], shared[0, 3] = min(box[a, 2], box[b, 2]), min(box[a, 3], box[b, 3])
-        if shared[0, 0] > shared[0, 2] or shared[0, 1] > shared[0, 3]:
-            codes[pair] = _DC
+        if k > 0 and ordered[k - 1] == other and min(left[order[k - 1]], right[order[k - 1]]) == one:
+            seen[k] = seen[k - 1]
+        found = seen[k]
+        if found & _UNSURE:
             continue
-        lefts = _collect(lines, start, block_start, blocks, stride_start, strides, a, shared, in_left)
-        rights = _collect(lines, start, block_start, blocks, stride_start, strides, b, shared, in_right)
-        for k in range(rights):
-            met[number[in_right[k]]] = pair
-            met_at[number[in_right[k]]] = in_right[k]
-        touching = a_in = a_out = b_in = b_out = along = against = False
-        sure = True
-        for k in range(lefts):
-            i = in_left[k]
-            if met[number[i]] != pair:
-                continue
-            touching = True
-            j = met_at[number[i]]
-            ring_met[ring[i]] = ring_met[ring[j]] = pair
-            i_on, i_back, j_on, j_back = following[i], preceding[i], following[j], preceding[j]
-            to, fro = number[i_on], number[i_back]
-            other_to, other_fro = number[j_on], number[j_back]
-            along |= to == other_to or fro == other_fro
-            against |= to == other_fro or fro == other_to
-            if to in (other_to, other_fro):
-                own[i] = False
-            else:
-                side = _side(x, y, j_on, j, j_back, i_on)
-                sure &= side != 0
-                a_in |= side > 0
-                a_out |= side < 0
-            if fro != other_to and fro != other_fro:
-                side = _side(x, y, j_on, j, j_back, i_back)
-                sure &= side != 0
-                a_in |= side > 0
-                a_out |= side < 0
-            if other_to in (to, fro):
-                own[j] = False
-            else:
-                side = _side(x, y, i_on, i, i_back, j_on)
-                sure &= side != 0
-                b_in |= side > 0
-                b_out |= side < 0
-            if other_fro != to and other_fro != fro:
-                side = _side(x, y, i_on, i, i_back, j_back)
-                sure &= side != 0
-                b_in |= side > 0
-                b_out |= side < 0
-        meeting = 2
-        if sure and lefts * rights <= _FEW:
-            meeting = _rows_meet(
-                x, y, following, number, lines, own, in_left, 0, lefts, in_right, 0, rights, shared, 0, False
-            )
-        elif sure:
-            meeting = _borders_meet(
-                x,
-                y,
-                following,
-                number,
-                lines,
-                own,
-                every,
-                start,
-                block_start,
-                blocks,
-                stride_start,
-                strides,
-                a,
-                b,
-            )
-        for k in range(lefts):
-            own[in_left[k]] = True
-        for k in range(rights):
-            own[in_right[k]] = True
-        if meeting != 0:
-            if meeting == 1:
+        if found & (_CROSS | _MEET):
+            if found & _CROSS:
                 codes[pair] = _PO
             continue
-        for r in range(first_ring[a], first_ring[a + 1]):
-            if ring_met[r] != pair:
-                corner = ring_start[r]
-                side = _ring_inside(x, y, following, start, block_start, blocks, box, b, ring_box, r, corner)
-                sure &= side != 0
-                a_in |= side > 0
-                a_out |= side < 0
-        for r in range(first_ring[b], first_ring[b + 1]):
-            if ring_met[r] != pair:
-                corner = ring_start[r]
-                side = _ring_inside(x, y, following, start, block_start, blocks, box, a, ring_box, r, corner)
-                sure &= side != 0
-                b_in |= side > 0
-                b_out |= side < 0
-        if not sure:
+        single = first_ring[one + 1] - first_ring[one] == 1 and first_ring[other + 1] - first_ring[other] == 1
+        if not (single and found & _TOUCH):
+            if found & _TOUCH:
+                fewer = start[one + 1] - start[one] < start[other + 1] - start[other]
+                small, big = (one, other) if fewer else (other, one)
+                for i in range(start[small], start[small + 1]):
+                    for m in range(bearer_start[number[i]], bearer_start[number[i] + 1]):
+                        if area[bearers[m]] == big:
+                            met[ring[i]] = met[ring[bearers[m]]] = k
+            found |= _sides(
+                x, y, following, ring_start, first_ring, start, block_start, blocks, rings, boxes,
+                met, k, one, other, _FIRST_IN, _FIRST_OUT,
+            ) | _sides(
+                x, y, following, ring_start, first_ring, start, block_start, blocks, rings, boxes,
+                met, k, other, one, _SECOND_IN, _SECOND_OUT,
+            )  # fmt: skip
+            if found & _UNSURE:
+                continue
+        if not found & (_FIRST_IN | _SECOND_IN | _ALONG):
+            codes[pair] = _EC if found & _TOUCH else _DC
             continue
-        if not (a_in or b_in or along):
-            codes[pair] = _EC if touching else _DC
-            continue
-        left_sticks_out, right_sticks_out = a_out or b_in or against, b_out or a_in or against
-        if left_sticks_out and right_sticks_out:
+        first_out = bool(found & (_FIRST_OUT | _SECOND_IN | _AGAINST))
+        second_out = bool(found & (_SECOND_OUT | _FIRST_IN | _AGAINST))
+        if left[pair] != one:
+            first_out, second_out = second_out, first_out
+        if first_out and second_out:
             codes[pair] = _PO
-        elif left_sticks_out:
-            codes[pair] = _TPPI if touching else _NTPPI
-        elif right_sticks_out:
-            codes[pair] = _TPP if touching else _NTPP
+        elif first_out:
+            codes[pair] = _TPPI if found & _TOUCH else _NTPPI
+        elif second_out:
+            codes[pair] = _TPP if found & _TOUCH else _NTPP
         else:
             codes[pair] = _EQ

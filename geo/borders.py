@@ -39,6 +39,8 @@ Floats = NDArray[numpy.float64]
 OPEN: Final = -1
 # Below this many pairs GEOS is done before the kernel is loaded.
 _WORTH_LOADING: Final = 10_000
+# GEOS tells faster whether the rings of an area with more of them are nested.
+_MOST_RINGS: Final = 1000
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,9 @@ def settle(left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Po
     codes: Codes = numpy.full(len(left), OPEN, dtype=numpy.int8)
     if len(left) < _WORTH_LOADING:
         return codes
-    both = numpy.flatnonzero(_is_area(left_shapes)[left] & _is_area(right_shapes)[right])
+    left_areas = _is_area(left_shapes)
+    right_areas = left_areas if right_shapes is left_shapes else _is_area(right_shapes)
+    both = numpy.flatnonzero(left_areas[left] & right_areas[right])
     if len(both) < _WORTH_LOADING or (kernel := compiled_kernel()) is None:
         return codes
     shapes, others = left_shapes, right[both]
@@ -72,30 +76,53 @@ def settle_areas(kernel: ModuleType, areas: Shapes, left: Positions, right: Posi
     kernel.number_vertices(x, y, x.view(numpy.uint64), y.view(numpy.uint64), number)
     has_direction = numpy.ones(len(rings.start) - 1, dtype=numpy.bool_)
     kernel.link(x, y, rings.start, rings.is_shell, following, preceding, has_direction)
-    counts = numpy.diff(rings.first)
+    counts, start = numpy.diff(rings.first), rings.start[rings.first]
     usable = numpy.ones(len(areas), dtype=numpy.bool_)
     usable[numpy.repeat(numpy.arange(len(areas)), counts)[~has_direction]] = False
-    is_ring = counts == 1
-    usable[~is_ring] &= shapely.is_valid(areas[~is_ring])
-    start = rings.start[rings.first]
+    area = numpy.repeat(numpy.arange(len(areas)), numpy.diff(start))
+    bearers, bearer_start = numpy.empty(len(x), dtype=numpy.int64), numpy.empty(len(x) + 2, dtype=numpy.int64)
+    kernel.list_bearers(number, area, usable, bearer_start, bearers)
+    borders = x, y, following, preceding, number, area, bearer_start, bearers
+    kernel.judge_corners(*borders, usable)
 
-    def boxes(start: Positions, length: int) -> tuple[Positions, Floats]:
-        first = numpy.concatenate([[0], numpy.cumsum(-(-numpy.diff(start) // length))])
-        found = numpy.empty((first[-1], 4))
-        kernel.box_segments(x, y, following, start, length, found)
-        return first, found
+    order, pair_start = numpy.empty_like(left), numpy.zeros(len(areas) + 1, dtype=numpy.int64)
+    second = numpy.maximum(left, right)
+    kernel.order_pairs(numpy.minimum(left, right), second, order, pair_start)
+    pairs, seen = (pair_start, second[order]), numpy.zeros(len(left), dtype=numpy.int64)
+    segments = numpy.empty(len(x), dtype=numpy.int64)
+    leaf_start = numpy.empty(len(x) + 1, dtype=numpy.int64)
+    leaves = numpy.empty((kernel.list_segments(*borders[2:], usable, segments, leaf_start), 4))
+    lines = numpy.empty((leaf_start[len(leaves)], 4))
+    kernel.box_leaves(x, y, following, segments, leaf_start, lines, leaves)
+    meeting = meeting_boxes(kernel, leaves)
+    kernel.meet_segments(*borders, segments, leaf_start, lines, leaves, meeting, *pairs, usable, seen)
+    kernel.meet_vertices(*borders, start, *pairs, usable, seen)
 
-    _, lines = boxes(numpy.arange(len(x) + 1), 1)
-    _, ring_boxes = boxes(rings.start, len(x) + 1)
-    levels = (*boxes(start, kernel.BLOCK), *boxes(start, kernel.STRIDE))
-    kernel.judge_rings(x, y, following, preceding, number, lines, start, is_ring, *levels, usable)
+    block_start = numpy.concatenate([[0], numpy.cumsum(-(-numpy.diff(start) // kernel.BLOCK))])
+    boxes = tuple(numpy.empty((count, 4)) for count in (block_start[-1], len(rings.start) - 1, len(areas)))
+    kernel.box_areas(x, y, following, rings.start, rings.first, start, block_start, *boxes)
+    kernel.judge_nesting(
+        x, y, following, rings.start, rings.first, boxes[1], rings.is_shell, _MOST_RINGS, usable
+    )
+    many = counts > _MOST_RINGS
+    usable[many] &= shapely.is_valid(areas[many])
     ring = numpy.repeat(numpy.arange(len(rings.start) - 1), numpy.diff(rings.start))
     codes = numpy.empty(len(left), dtype=numpy.int8)
-    kernel.settle(
-        left, right, x, y, following, preceding, number, lines, ring, start, rings.start, rings.first,
-        ring_boxes, numpy.ascontiguousarray(shapely.bounds(areas)), usable, *levels, codes,
+    kernel.conclude(
+        left, right, order, pairs[1], seen, x, y, following, *borders[4:], start, ring, rings.start,
+        rings.first, block_start, *boxes, usable, codes,
     )  # fmt: skip
     return codes
+
+
+def meeting_boxes(kernel: ModuleType, boxes: Floats) -> Positions:
+    """The pairs of n boxes (n, 4: west, south, east, north) that meet, each once: shape (k, 2)."""
+    if len(boxes) < 2:
+        return numpy.empty((0, 2), dtype=numpy.int64)
+    places = numpy.empty(len(boxes), dtype=numpy.uint64)
+    kernel.place_boxes(boxes, places)
+    found: Positions = kernel.meeting_boxes(boxes, numpy.argsort(places))
+    return found
 
 
 @dataclass(frozen=True)
@@ -109,14 +136,24 @@ class _Rings:
 
 def _read(kernel: ModuleType, areas: Shapes) -> tuple[Floats, Floats, _Rings]:
     """The vertices of areas, without the last of each ring, which is its first, and without repetitions."""
+    is_plain = (shapely.get_type_id(areas) == 3) & (shapely.get_num_interior_rings(areas) == 0)
+    plain = areas[is_plain]
+    sizes = numpy.zeros(len(areas), dtype=numpy.int64)
+    sizes[is_plain] = shapely.get_num_coordinates(plain)
+    coordinates = shapely.get_coordinates(plain)
     # As one collection: a piece of binary for each of thousands takes longer than all of what is in them.
-    binary = shapely.to_wkb(shapely.geometrycollections(areas), output_dimension=2, byte_order=1)
+    others = shapely.geometrycollections(areas[~is_plain])
+    binary = shapely.to_wkb(others, output_dimension=2, byte_order=1)
     data = numpy.frombuffer(bytearray(binary), dtype=numpy.uint8)
     count, vertices = kernel.count_rings(data)
-    points, start = numpy.empty(2 * vertices), numpy.empty(count + 1, dtype=numpy.int64)
+    count, vertices = count + len(plain), vertices + len(coordinates)
+    x, y, start = numpy.empty(vertices), numpy.empty(vertices), numpy.empty(count + 1, dtype=numpy.int64)
     first, is_shell = numpy.empty(len(areas) + 1, dtype=numpy.int64), numpy.empty(count, dtype=numpy.bool_)
-    kept = kernel.read_rings(data, points.view(numpy.uint8), points, start, first, is_shell)
-    return points[: 2 * kept : 2].copy(), points[1 : 2 * kept : 2].copy(), _Rings(start, first, is_shell)
+    point = numpy.empty(2)
+    kept = kernel.read_rings(
+        data, point.view(numpy.uint8), point, coordinates, sizes, x, y, start, first, is_shell
+    )
+    return x[:kept], y[:kept], _Rings(start, first, is_shell)
 
 
 @cache

@@ -154,6 +154,65 @@ def test_what_is_not_sure_is_left_to_geos(left_alone: BaseGeometry) -> None:
     assert related(SQUARE, left_alone) == "open"
 
 
+ISLAND = shapely.box(1.5, 1.5, 2.5, 2.5)
+
+
+@pytest.mark.parametrize(
+    "left_alone",
+    [
+        Polygon(SQUARE.exterior, [shapely.box(5, 1, 6, 2).exterior.coords]),  # a hole beside it
+        Polygon(SQUARE.exterior, [shapely.box(-1, -1, 5, 5).exterior.coords]),  # a hole around it
+        Polygon(HOLED.exterior, [HOLED.interiors[0], ISLAND.exterior.coords]),  # a hole in a hole
+        shapely.MultiPolygon([SQUARE, shapely.box(1, 1, 2, 2)]),  # a part within another
+        shapely.MultiPolygon([ISLAND, Polygon(ISLAND.exterior), SQUARE]),
+        shapely.MultiPolygon([SQUARE, Polygon(shapely.box(6, 0, 9, 3).exterior, [ISLAND.exterior.coords])]),
+    ],
+)
+def test_rings_that_are_not_nested_are_left_to_geos(left_alone: BaseGeometry) -> None:
+    assert not left_alone.is_valid
+    assert related(shapely.box(20, 20, 24, 24), left_alone) == "open"
+
+
+def test_an_island_in_a_hole_is_a_part_like_another() -> None:
+    nested = shapely.MultiPolygon([ISLAND, HOLED])
+    assert nested.is_valid
+    assert related(nested, shapely.box(1.6, 1.6, 2, 2)) == "NTPPi"
+    assert related(nested, HOLED) == "TPPi"
+    assert related(shapely.box(1.1, 1.1, 1.4, 1.4), nested) == "DC"
+    assert related(nested, shapely.MultiPolygon([HOLED, shapely.box(1.4, 1.4, 2.6, 2.6)])) == "TPP"
+
+
+def test_an_area_that_meets_itself_does_not_matter_to_others_with_the_same_border() -> None:
+    """A segment is looked at once for all who have it, whatever else is wrong with the first of them."""
+    spiked = Polygon([(0, 0), (4, 0), (4, 4), (5, 5), (4, 4), (0, 4)])
+    crossing = Polygon([(3, 1), (6, 1), (6, 3)])
+    areas = array([spiked, SQUARE, crossing])
+    told = borders.settle_areas(borders.compiled_kernel(), areas, numpy.array([0, 1]), numpy.array([2, 2]))
+    assert told.tolist() == [borders.OPEN, code_of(RCC8.PO)]
+
+
+def test_a_pair_may_be_asked_for_several_times_and_both_ways() -> None:
+    areas = array([SQUARE, shapely.box(4, 0, 8, 4), shapely.box(1, 1, 2, 2)])
+    left, right = numpy.array([0, 2, 1, 0, 0, 2, 0]), numpy.array([1, 0, 0, 2, 1, 0, 0])
+    told = borders.settle_areas(borders.compiled_kernel(), areas, left, right)
+    assert [CODES[code].value for code in told[:-1]] == ["EC", "NTPP", "EC", "NTPPi", "EC", "NTPP"]
+    assert told[-1] == borders.OPEN
+
+
+def test_boxes_that_meet_are_all_found_once() -> None:
+    kernel = borders.compiled_kernel()
+    assert kernel is not None
+    random = numpy.random.default_rng(5)
+    for count in (1, 2, 5, 300):
+        corners = random.integers(0, 60, (count, 2)).astype(float)
+        boxes = numpy.column_stack([corners, corners + random.integers(0, 9, (count, 2))])
+        west, south, east, north = boxes.T
+        meet = (west[:, None] <= east) & (east[:, None] >= west) & (south[:, None] <= north)
+        expected = numpy.argwhere(numpy.triu(meet & (north[:, None] >= south), 1))
+        found = numpy.sort(borders.meeting_boxes(kernel, boxes), axis=1)
+        assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
+
+
 def test_turns_are_exact() -> None:
     kernel = borders.compiled_kernel()
     assert kernel is not None
@@ -162,6 +221,10 @@ def test_turns_are_exact() -> None:
         a, b = random.uniform(-100, 100, (2, 2))
         c = a + (b - a) * random.choice([0.5, random.uniform(0, 1)])
         c = numpy.nextafter(c, random.choice([-numpy.inf, numpy.inf], 2)) if random.random() < 0.5 else c
+        if random.random() < 0.3:
+            # On one line for sure: differences are exact, and products are rounded alike.
+            a, b = random.integers(-1000, 1000, (2, 2)) / 3 * 2.0 ** random.integers(-20, 20)
+            c = a + (b - a) * random.choice([2.0, 4.0, -1.0])
         (ax, ay), (bx, by), (cx, cy) = ([Fraction(float(value)) for value in point] for point in (a, b, c))
         area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         assert kernel.turn(*a, *b, *c) == (area > 0) - (area < 0)
