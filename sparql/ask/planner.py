@@ -106,7 +106,7 @@ class Planner:
                     return Planned(choices, plan, None)
                 checked = self._with(plan, said.steps)
                 plan = checked.plan
-                check_use(plan, question, names)
+                check_use(checked, question, names)
             except PlanError as error:
                 problem = error
                 trace.note(

@@ -1,4 +1,4 @@
-"""Whether a plan uses what the question says; one that drops a name or a number answers another question."""
+"""Whether a plan uses what the question says; one that drops some of it answers another question."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from sparql.ask.checking import CheckedPlan, Result
 from sparql.ask.comparisons import superlatives
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
-from sparql.ask.plan import Op, Plan
+from sparql.ask.plan import Op
 
 __all__ = ["check_use"]
 
@@ -21,8 +22,17 @@ _KILOMETRES: Final = (1.0, 0.001, 1.609344, 0.0003048, 0.0009144)
 """A kilometre, metre, mile, foot and yard, in kilometres: the units that a distance may be given in."""
 
 
-def check_use(plan: Plan, question: str, names: Sequence[FoundName]) -> None:
-    """Raise `PlanError` when a name or a number of the question is used by no step."""
+_WHEN = re.compile(r"\W*(?:when|how (?:tall|high|long|large|big|old|wide|deep))\b", re.IGNORECASE)
+_WHO_DID = re.compile(r"\W*(?:who|whom)\s+(?!is\b|are\b|was\b|were\b)", re.IGNORECASE)
+
+
+def check_use(checked: CheckedPlan, question: str, names: Sequence[FoundName]) -> None:
+    """Raise `PlanError` when a name, a number or the asking word of the question is used by no step."""
+    plan = checked.plan
+    if _WHEN.match(question) and checked.result is not Result.VALUES:
+        raise PlanError("The question asks for a date or a measure, but the last step gives none.")
+    if _WHO_DID.match(question) and not any(step.op is Op.RELATE for step in plan.steps):
+        raise PlanError("The question asks who did something, but no step leads to who did it.")
     used = {step.entity.iri for step in plan.steps if step.entity is not None}
     for name in names:
         if not used & _meanings(name):

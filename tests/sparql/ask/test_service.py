@@ -228,6 +228,24 @@ async def test_a_distance_may_be_said_in_other_units(city: City, words: str) -> 
     assert (await asker.ask(f"Which museums are within {words} of the Glass Museum?")).answer is not None
 
 
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("When did the museums in Northside open?", "asks for a date or a measure"),
+        ("How tall are the museums in Northside?", "asks for a date or a measure"),
+        ("Who designed the museums in Northside?", "asks who did something"),
+    ],
+)
+async def test_a_plan_that_lists_things_does_not_answer_when_or_who(
+    city: City, question: str, reason: str
+) -> None:
+    plan = [MUSEUMS, {"op": "within", "of": "Northside"}]
+    asker, _ = city.asker(plan, plan)
+    result = await asker.ask(question)
+    assert result.answer is None
+    assert reason in result.gaps[0]["message"]
+
+
 async def test_a_plan_that_never_fits_is_a_schema_gap(city: City) -> None:
     wrong = [{"op": "find", "class": "person"}, {"op": "within", "of": "Northside"}]
     asker, model = city.asker(wrong, wrong)
