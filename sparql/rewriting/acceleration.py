@@ -7,7 +7,7 @@ the report says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
@@ -18,39 +18,29 @@ from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, feature_rows
 from sparql.rewriting.candidates import Found, TooMuchText, column_for, find
-from sparql.rewriting.constants import UnreadableConstant, constants_in
-from sparql.rewriting.edits import Edit, apply_edits
+from sparql.rewriting.dropped import DroppedFilters
+from sparql.rewriting.edits import apply_edits
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.joins import join_plan
 from sparql.rewriting.nearest import nearest_text
-from sparql.rewriting.openings import Elsewhere, Opening, bindings_below, bindings_in, openings_of
+from sparql.rewriting.openings import Opening, openings_of
 from sparql.rewriting.parser import ParsedQuery, parse_query
 from sparql.rewriting.probes import Steps
 from sparql.rewriting.related import KEPT, RelatedPlan, related_plan
-from sparql.rewriting.report import Report
-from sparql.rewriting.runs import Binding, Plan, Run, edit_of, runs_of, values
+from sparql.rewriting.report import FILTER, Report
+from sparql.rewriting.runs import Binding, Plan, Run, runs_of, values
 from sparql.rewriting.semijoins import SemiJoin, SemiJoins, with_joins
-from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
+from sparql.rewriting.sought import Sought, SoughtFilters
+from sparql.rewriting.spatial_filters import SpatialFilter, local_name
 from sparql.tokens import TokenKind, read_tokens
 
 Counter = Callable[[n.TriplePattern, int], int]
 """How many statements fit a triple pattern, counted no further than to a limit; from any revision."""
 
-FILTER = "spatial filter"
 EXISTS = "exists"
 _FEWEST_TO_COMPARE = 50
 _MOST_COUNTED = 2000
 _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
-
-
-@dataclass(frozen=True)
-class Sought:
-    """A spatial filter with where it stands and what binds its variables."""
-
-    filter_: n.Filter
-    spatial: SpatialFilter
-    bindings: tuple[tuple[Binding, ...], ...]
-    own_run: bool
 
 
 @dataclass(frozen=True)
@@ -143,9 +133,9 @@ class Accelerator:
             if token.kind is TokenKind.VARIABLE
         ]
         self._names = {name for name, _ in self._uses}
+        self._sought = SoughtFilters(self._text, self._uses, report)
         self._plans: dict[int, Plan] = {}
-        self._dropped: dict[int, set[int]] = {}
-        self._filters: dict[int, n.Filter] = {}
+        self._dropped = DroppedFilters(self._text)
 
     def work(self) -> Steps[str]:
         """The query's text with candidates in it."""
@@ -158,7 +148,7 @@ class Accelerator:
         self._tell_of_left_groups(query.where)
         for opening in openings_of(query.where):
             yield from self._plan_group(opening)
-        edits = self._edits()
+        edits = self._dropped.edits(self._plans.values())
         nearest = yield from nearest_text(
             self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
         )
@@ -190,7 +180,7 @@ class Accelerator:
                     )
 
     def _plan_group(self, opening: Opening) -> Steps[None]:
-        sought = list(self._sought_in(opening))
+        sought = list(self._sought.within(opening))
         singles: dict[int, list[_Single]] = {}
         runs: dict[int, Run] = {}
         for one in sought:
@@ -236,7 +226,7 @@ class Accelerator:
         )
         exact = found.exact and single.sought.own_run and column.exact(found.keys, self._state)
         if exact:
-            self._drop(single.sought)
+            self._dropped.drop(single.sought)
         self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
 
     def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
@@ -251,7 +241,7 @@ class Accelerator:
         run = anchor.binding.run
         self._plans[run.start] = Plan(run, rows.values, gone=rows.gone)
         if exact:
-            self._drop(single.sought)
+            self._dropped.drop(single.sought)
         names = " and ".join(f"?{name}" for name in rows.variables)
         self._did(spatial, f"{names} from the index", rows.count, exact=exact)
         return True
@@ -321,7 +311,7 @@ class Accelerator:
         if isinstance(related, RelatedPlan):
             self._plans[left.run.start] = Plan(left.run, "", pattern=related.pattern)
             if related.exact:
-                self._drop(one)
+                self._dropped.drop(one)
             kept = "the filter is not needed any more" if related.exact else "the filter stays"
             self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
             return
@@ -336,80 +326,9 @@ class Accelerator:
             return
         self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
         if plan.exact:
-            self._drop(one)
+            self._dropped.drop(one)
         what = f"{plan.what} (not from the kept relations, since {related})"
         self._did(one.spatial, what, plan.rows, exact=plan.exact)
-
-    def _sought_in(self, opening: Opening) -> Iterator[Sought]:
-        group = opening.group
-        known = {**constants_in(opening.before), **constants_in(group.elements)}
-        for filter_ in group.elements:
-            if not isinstance(filter_, n.Filter):
-                continue
-            for conjunct in conjuncts_of(filter_.expression):
-                try:
-                    spatial = recognise(self._unfolded(conjunct, group), known)
-                except UnreadableConstant as error:
-                    self._report.warn(f"{self._written(conjunct)} is true of nothing: {error.reason}")
-                    self._leave(conjunct, f"a geometry in it cannot be read: {error.reason}")
-                    continue
-                if isinstance(spatial, str):
-                    self._leave(conjunct, spatial)
-                elif spatial is not None:
-                    yield from self._with_bindings(filter_, spatial, group)
-
-    def _with_bindings(self, filter_: n.Filter, spatial: SpatialFilter, group: n.Group) -> Iterator[Sought]:
-        found: list[tuple[Binding, ...]] = []
-        own = True
-        for operand in spatial.operands:
-            bindings = tuple(bindings_in(group, operand.name))
-            if not bindings:
-                own = False
-                bindings = tuple(bindings_below(group, operand.name, self._elsewhere_in(group)))
-            if not bindings:
-                self._leave(
-                    spatial.expression,
-                    f"no triple pattern beside it gives ?{operand.name} a geometry by geo:asWKT, asGML, "
-                    "asGeoJSON or asKML",
-                )
-                return
-            found.append(bindings if not own else bindings[:1])
-        yield Sought(filter_, spatial, tuple(found), own)
-
-    def _elsewhere_in(self, group: n.Group) -> Elsewhere:
-        filters = [one for one in group.elements if isinstance(one, n.Filter)]
-
-        def elsewhere(name: str, element: n.Nested) -> bool:
-            ignored: list[n.Element] = [element, *filters]
-            return any(
-                name == used and not any(one.start <= at < one.end for one in ignored)
-                for used, at in self._uses
-                if group.start <= at < group.end
-            )
-
-        return elsewhere
-
-    def _unfolded(self, conjunct: n.Expression, group: n.Group) -> n.Expression:
-        """`?d < 500` with the distance that BIND named ?d in its place, where ?d can be nothing else."""
-        if not isinstance(conjunct, n.Operation) or conjunct.name not in ("<", "<=", ">", ">="):
-            return conjunct
-        arguments = tuple(self._named(argument, group) for argument in conjunct.arguments)
-        return n.Operation(conjunct.name, arguments, conjunct.start, conjunct.end)
-
-    def _named(self, expression: n.Expression, group: n.Group) -> n.Expression:
-        if not isinstance(expression, n.VariableUse):
-            return expression
-        bind: n.Expression | None = None
-        for element in group.elements:
-            if isinstance(element, n.Bind) and element.variable == expression.name:
-                bind = element.expression
-            elif not isinstance(element, n.Filter | n.Bind) and any(
-                token.text[1:] == expression.name
-                for token in read_tokens(self._text[element.start : element.end])
-                if token.kind is TokenKind.VARIABLE
-            ):
-                return expression
-        return bind or expression
 
     def _more_selective(
         self,
@@ -441,34 +360,6 @@ class Accelerator:
                         f"another pattern, {triple.predicate} {fixed[0]}, which is tried first"
                     )
         return None
-
-    def _edits(self) -> list[Edit]:
-        written = {start: self._rest_of(self._filters[start]) for start in self._dropped}
-        edits: list[Edit] = []
-        covered: set[int] = set()
-        for plan in self._plans.values():
-            here = {one: written[one.start] for one in plan.run.filters if one.start in written}
-            covered.update(one.start for one in here)
-            edits.append(edit_of(self._text, plan, here))
-        for start, rest in written.items():
-            if start not in covered:
-                filter_ = self._filters[start]
-                edits.append(Edit(filter_.start, filter_.end, rest))
-        return edits
-
-    def _rest_of(self, filter_: n.Filter) -> str:
-        kept = [
-            part
-            for part in conjuncts_of(filter_.expression)
-            if part.start not in self._dropped[filter_.start]
-        ]
-        # Not nothing: a full stop behind it would have nothing to end.
-        return f"FILTER({' && '.join('(' + self._written(part) + ')' for part in kept) or 'true'})"
-
-    def _drop(self, sought: Sought) -> None:
-        filter_ = sought.filter_
-        self._filters[filter_.start] = filter_
-        self._dropped.setdefault(filter_.start, set()).add(sought.spatial.expression.start)
 
     def _written(self, part: n.Expression | n.Filter) -> str:
         return self._text[part.start : part.end]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+FILTER = "spatial filter"
+"""What is told of filters over geometries."""
 _LONGEST_EXCERPT = 160
 
 
