@@ -7,7 +7,7 @@ from typing import Final
 
 from extractors.linking import nearly_equal, normalise
 
-__all__ = ["QUALIFIERS", "same_words", "told_apart"]
+__all__ = ["QUALIFIERS", "marks", "same_words", "told_apart"]
 
 QUALIFIERS: Final = frozenset(
     "north south east west upper lower new old greater little central downtown midtown uptown".split()  # noqa: SIM905
@@ -38,11 +38,11 @@ def same_words(a: str, b: str) -> bool:
 
 def told_apart(a: str, b: str) -> bool:
     """Tell whether a number or a word such as "East" stands in only one of two names."""
-    return _marks(a) != _marks(b)
+    return marks(a) != marks(b)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _marks(name: str) -> frozenset[str]:
+def marks(name: str) -> frozenset[str]:
     """The words of a name that make it the name of another thing where they are missing."""
     return frozenset(w for w in _words(name) if w in QUALIFIERS or any(c.isdigit() for c in w))
 

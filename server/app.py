@@ -15,6 +15,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.built_later import BuiltLater
+from server.candidates import Candidates
 from server.direct import Direct
 from server.following import following
 from server.problems import ProblemMap
@@ -46,9 +47,15 @@ def create_app(services: Services) -> ASGIApp:
     rest = BuiltLater(build)
     endpoint = Endpoint(services, services.updates, services.admission)
     limited = services.settings.requests_per_second > 0
-    served = (
-        rest if limited else Direct(rest, endpoint, problems, services.draining, readiness=readiness.answer)
+    direct = Direct(
+        rest,
+        endpoint,
+        problems,
+        services.draining,
+        readiness=readiness.answer,
+        candidates=Candidates(services).answer,
     )
+    served = rest if limited else direct
     watched = Watched(served, services.metrics, services.draining, services.answers)
 
     @asynccontextmanager

@@ -169,6 +169,17 @@ class Intake:
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
         `hold`, what too much depends on is kept to be judged beside other writes.
         """
+        return await asyncio.to_thread(self.take, statements, source=source, text=text, hold=hold)
+
+    def take(
+        self,
+        statements: Sequence[tuple[Statement, Support]],
+        *,
+        source: str | None = None,
+        text: str | None = None,
+        hold: bool = False,
+    ) -> Outcome:
+        """The same as `submit`. Blocks."""
         started = datetime.now(UTC)
         batch = Batch()
         for statement, support in statements:
@@ -176,7 +187,9 @@ class Intake:
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
         submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
-        return await self._commit(submission, commit=True, hold=hold)
+        # A batch changes on its way: what is kept is what came.
+        kept = submission.fresh() if hold else None
+        return self._judge(submission, commit=True, hold=kept)
 
     def settle(self, submission: Submission, ending: Ending) -> Outcome:
         """Judge what was held and commit what conforms. Blocks. Raises what `ending` checks."""

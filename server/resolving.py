@@ -50,7 +50,7 @@ class ResolutionAssessor:
                 continue
             name = triple.object.value
             if name not in batch.similar and not self._is_known(triple.subject):
-                batch.similar[name] = self._labels.similar(name, _SEARCHED)
+                batch.similar[name] = self._labels.alike(name, _SEARCHED)
 
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Rewrite the batch where something is linked, and doubt the names of what may be known."""

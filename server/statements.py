@@ -1,7 +1,10 @@
 """Statements, violations and entities as JSON: the forms that clients send and get."""
 
-from functools import lru_cache
-from typing import Any, Literal
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
@@ -13,6 +16,9 @@ from sparql.change import Rejection, Statement, Verdict, Violation
 from sparql.provenance import Support
 from sparql.source import Term
 from sparql.vocabulary import SH
+
+if TYPE_CHECKING:
+    from geo import RCC8
 
 
 class TermJson(BaseModel):
@@ -34,7 +40,7 @@ class EvidenceJson(BaseModel):
     quote: str
 
     @model_validator(mode="after")
-    def _in_order(self) -> "EvidenceJson":
+    def _in_order(self) -> EvidenceJson:
         if self.end < self.start or len(self.quote) != self.end - self.start:
             raise ValueError("quote must have exactly end - start characters (code points)")
         return self
@@ -53,14 +59,17 @@ class StatementJson(BaseModel):
 def statement_of(message: StatementJson) -> tuple[Statement, Support]:
     """The statement and its support. Raises `MalformedBody` for what is no RDF term."""
     triple = Triple(_subject(message.subject), _iri(message.predicate), _object(message.object))
-    evidence = message.evidence
-    support = Support(
-        start=evidence.start if evidence else None,
-        end=evidence.end if evidence else None,
-        quote=evidence.quote if evidence else None,
-        confidence=message.confidence,
-    )
-    return Statement(triple, message.confidence), support
+    evidence, confidence = message.evidence, message.confidence
+    if evidence is None:
+        return Statement(triple, confidence), _bare(confidence)
+    support = Support(start=evidence.start, end=evidence.end, quote=evidence.quote, confidence=confidence)
+    return Statement(triple, confidence), support
+
+
+@lru_cache(maxsize=1024)
+def _bare(confidence: float | None) -> Support:
+    """The support of a statement without words; most of a batch have the same."""
+    return Support(confidence=confidence)
 
 
 def statement_json(triple: Triple, support: Support | None = None) -> dict[str, Any]:
@@ -85,11 +94,16 @@ def _geometry(support: Support) -> dict[str, Any] | None:
     """What a statement says of where its subject is, and what the geometries say."""
     if support.computed is None:
         return None
+    relation = _relations()[support.computed]
+    return {"stated": support.stated, "computed": relation.value, "distance_m": support.distance_m}
+
+
+@cache
+def _relations() -> Mapping[NamedNode, RCC8]:
     # Imported here: a server starts before it needs geometry.
     from geo import RELATIONS
 
-    relation = RELATIONS[support.computed]
-    return {"stated": support.stated, "computed": relation.value, "distance_m": support.distance_m}
+    return RELATIONS
 
 
 def rejection_json(rejection: Rejection, support: Support | None) -> dict[str, Any]:

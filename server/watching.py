@@ -14,7 +14,7 @@ REQUEST_ID = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")
 _FIRST_ERROR = 400
 # Their lines are written together, a moment later: a line by itself takes longer than many an answer.
-_FREQUENT = frozenset({"/sparql", "/query", "/update"})
+_FREQUENT = frozenset({"/sparql", "/query", "/update", "/candidates"})
 
 
 class Draining:

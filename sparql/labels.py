@@ -15,6 +15,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from extractors.likeness import marks
 from extractors.linking import LabelEntry, Word, normalise, without_possessive, words_of
 from ontology.schema import Schema
 from sparql.trigrams import TrigramIndex
@@ -60,6 +61,8 @@ _STOP_WORDS: Final = frozenset(
 _BREAK = re.compile(r"[!?;:()\[\]{}\"“”«»\n]")
 _SENTENCE_END = re.compile(r"[.!?:;\n]\s*[\"“«(]?\s*$")
 _SLICE: Final = 500
+_FEW_MARKED: Final = 100
+"""Of so many names with the same marks each is compared; among more the index of trigrams is quicker."""
 
 
 def alias_properties(schema: Schema) -> frozenset[NamedNode]:
@@ -95,6 +98,8 @@ class _State:
         self.term_keys: dict[NamedNode, frozenset[str]] = {}
         self.longest: dict[str, int] = {}
         self.trigrams = TrigramIndex()
+        # The keys with a number or a word such as "East", by these.
+        self.marked: dict[frozenset[str], set[str]] = {}
 
     def note(self, quad: Quad, *, added: bool) -> NamedNode | None:
         """Take in one quad; return its subject when something about its names changed."""
@@ -140,6 +145,9 @@ class _State:
             keys.add(key)
             if key not in self.entries:
                 self.trigrams.add(key)
+                marked = marks(key)
+                if marked:
+                    self.marked.setdefault(marked, set()).add(key)
                 first, size = key.split(" ", 1)[0], key.count(" ") + 1
                 self.longest[first] = max(size, self.longest.get(first, 0))
             bearers = self.entries.setdefault(key, {})
@@ -152,6 +160,11 @@ class _State:
         if not bearers:
             del self.entries[key]
             self.trigrams.discard(key)
+            marked = self.marked.get(marks(key))
+            if marked is not None:
+                marked.discard(key)
+                if not marked:
+                    del self.marked[marks(key)]
 
     def named(self, key: str) -> list[LabelEntry]:
         """Return the entries of a key in normal form, main labels first."""
@@ -244,6 +257,18 @@ class LabelIndex:
         with self._lock:
             found = self._state.trigrams.similar(normalise(words), limit)
             entries = [(entry, score) for key, score in found for entry in self._state.named(key)]
+        return entries[:limit]
+
+    def alike(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
+        """As `similar`, where names that a number or a word such as "East" tells apart need not be found."""
+        with self._lock:
+            key = normalise(words)
+            told = marks(key)
+            known = self._state.marked.get(told, ()) if told else None
+            if known is None or len(known) > _FEW_MARKED:
+                return self.similar(words, limit)
+            found = self._state.trigrams.similar_among(key, known, limit)
+            entries = [(entry, score) for one, score in found for entry in self._state.named(one)]
         return entries[:limit]
 
     def mentions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
 from heapq import nsmallest
 from math import ceil
@@ -28,6 +29,10 @@ def _trigrams(key: str) -> frozenset[str]:
         padded = f"  {word} "
         grams.update(padded[i : i + 3] for i in range(len(padded) - 2))
     return frozenset(grams)
+
+
+def _dice(grams: frozenset[str], others: frozenset[str]) -> float:
+    return 2 * len(grams & others) / (len(grams) + len(others))
 
 
 class TrigramIndex:
@@ -99,6 +104,13 @@ class TrigramIndex:
             if position == last or len(best) == limit:
                 return best
         return []
+
+    def similar_among(self, key: str, known: Iterable[str], limit: int) -> list[tuple[str, float]]:
+        """The same among a few keys of the index."""
+        grams = _trigrams(key)
+        scored = ((_dice(grams, _trigrams(one)), one) for one in known)
+        ranked = nsmallest(limit, ((-score, one) for score, one in scored if score >= self.floor))
+        return [(one, -score) for score, one in ranked]
 
     def _best(
         self, count: int, read: list[Numbers], unread: list[Numbers], limit: int, beyond: float

@@ -8,6 +8,7 @@ import pytest
 QUERY = "SELECT (COUNT(*) AS ?n) { ?s <http://e/p> ?o }"
 GET = f"/sparql?query={quote(QUERY)}"
 FORM = {"content-type": "application/x-www-form-urlencoded"}
+JSON = {"content-type": "application/json"}
 OWN = {"x-request-id", "access-control-allow-origin", "access-control-expose-headers", "date"}
 
 REQUESTS = [
@@ -29,6 +30,11 @@ REQUESTS = [
     ("POST", "/query", FORM, b"query=ASK%20%7B%7D", 200),
     ("POST", "/update", FORM, b"update=CLEAR%20GRAPH%20%3Chttp%3A%2F%2Fe%2Fg%3E", 404),
     ("POST", "/update", {**FORM, "x-api-key": "wrong"}, b"update=CLEAR%20ALL", 401),
+    ("POST", "/candidates", JSON, b'{"statements": [{"subject": "s"}]}', 422),
+    ("POST", "/candidates", JSON, b"{", 400),
+    ("POST", "/candidates", {"content-type": "image/png"}, b"", 415),
+    ("POST", "/candidates", {**JSON, "x-api-key": "wrong"}, b'{"statements": []}', 401),
+    ("GET", "/candidates", {}, b"", 405),
 ]
 
 

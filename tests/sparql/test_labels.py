@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
+from extractors.likeness import told_apart
+from extractors.linking import LabelEntry
 from sparql.labels import LabelIndex
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -217,4 +219,31 @@ def test_any_sequence_of_commits_leaves_what_a_rebuild_would(
     for name in ("Mill", "Old Mill", "Town Hall", "Hall", "e"):
         assert index.exact(name) == fresh.exact(name)
         assert dict(index.similar(name, 9)) == dict(fresh.similar(name, 9))
+        assert dict(index.alike(name, 9)) == dict(fresh.alike(name, 9))
     assert len(index) == len(fresh)
+
+
+MANY = [
+    f"{first} {second} {number}"
+    for first in ("Pier", "Old Pier")
+    for second in ("", "East")
+    for number in range(70)
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["Pier 7", "The East Pier 7", "East Pier", "Pier", "Old Piers 69", "Bridge 7", ""]
+)
+def test_all_that_is_alike_is_found_but_for_what_is_told_apart(name: str) -> None:
+    index = index_of(
+        *(named(str(number), label) for number, label in enumerate([*MANY, "Pier", "East Pier"]))
+    )
+    index.apply([], [Quad(node("7"), LABEL, Literal(MANY[7]))])
+
+    def fitting(entries: Sequence[tuple[LabelEntry, float]]) -> list[tuple[LabelEntry, float]]:
+        return sorted(
+            (one for one in entries if not told_apart(name, one[0].label)),
+            key=lambda one: (-one[1], one[0].iri.value),
+        )
+
+    assert fitting(index.alike(name, 500)) == fitting(index.similar(name, 500))
