@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from server.durations import Durations
 from sparql.change import Verdict
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Histogram(
+        self.requests = Durations(
             "urbankg_request_seconds",
             "Time from a request's head to the end of its answer.",
             ("method", "route", "status"),
             registry=self.registry,
-            buckets=_SECONDS,
+            bounds=_SECONDS,
         )
         self.in_flight = Gauge(
             "urbankg_requests_in_flight", "Requests being answered.", registry=self.registry
@@ -52,12 +53,12 @@ class Metrics:
             ("verdict",),
             registry=self.registry,
         )
-        self.commits = Histogram(
+        self.commits = Durations(
             "urbankg_commit_seconds",
             "Time from the writer's lock to the acknowledgement: capture, derivation, gate, commit, disk.",
             registry=self.registry,
-            buckets=_SECONDS,
-        )
+            bounds=_SECONDS,
+        ).labels()
         self.model_calls = Histogram(
             "urbankg_model_call_seconds",
             "Time of the model's replies, with waiting and retries, by how they ended.",
@@ -105,6 +106,7 @@ class Metrics:
     def judged(self, verdicts: Sequence[Verdict], seconds: float) -> None:
         """Count what became of changes that were committed together; called by the writer."""
         told: dict[Counter, int] = {}
+        committed = 0
         for verdict in verdicts:
             for statements, counter in (
                 (verdict.accepted, self._accepted),
@@ -115,8 +117,8 @@ class Metrics:
                     told[counter] = told.get(counter, 0) + len(statements)
             kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
             told[self._changes[kind]] = told.get(self._changes[kind], 0) + 1
-            if verdict.revision is not None:
-                self.commits.observe(seconds)
+            committed += verdict.revision is not None
+        self.commits.observe(seconds, committed)
         for counter, number in told.items():
             counter.inc(number)
 

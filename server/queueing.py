@@ -32,8 +32,16 @@ class ChangeWriter(Protocol):
         """Commit the change that ``build`` makes, called with the writer's lock held."""
         ...
 
-    def commit_group(self, builds: Sequence[Callable[[], Change]], outcomes: list[Outcome]) -> None:
-        """Commit what each makes, called with the lock held; what came of it goes to ``outcomes``."""
+    def commit_group(
+        self,
+        builds: Sequence[Callable[[], Change]],
+        outcomes: list[Outcome],
+        recorded: Callable[[Change], Change],
+    ) -> None:
+        """Commit what each makes, called with the lock held; what came of it goes to ``outcomes``.
+
+        What may be refused or doubted is ``recorded`` before.
+        """
         ...
 
     def settle(self, revision: int) -> None:
@@ -61,20 +69,23 @@ class QueueingWriter:
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         """The same for a change that is made from the graph as it is."""
-        return self.writer.commit_built(lambda: self._recorded(build()), settle=settle)
+        return self.writer.commit_built(lambda: self._recorded(self._looked_at(build())), settle=settle)
 
     def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
         """The same for several changes, one after another, written together."""
-        self.writer.commit_group([partial(self._recorded, change) for change in changes], outcomes)
+        builds = [partial(self._looked_at, change) for change in changes]
+        self.writer.commit_group(builds, outcomes, self._recorded)
 
     def settle(self, revision: int) -> None:
         """Return when a revision may be acknowledged that was committed without that."""
         self.writer.settle(revision)
 
+    def _looked_at(self, change: Change) -> Change:
+        return change if change.record is not None else self.look(change, self.source)
+
     def _recorded(self, change: Change) -> Change:
         if change.record is not None:
             return change
-        change = self.look(change, self.source)
         record = _Record(change.partial, self.review, self.versions, self.source)
         return change.recorded(record, record.retract, self.source)
 

@@ -27,6 +27,7 @@ from sparql.readers.launching import Launched
 
 _log = logging.getLogger("urbankg")
 _BACKLOG = 2048
+_YOUNG_OBJECTS = 10_000
 _THREAD_STACK_BYTES = 64 * 2**20
 
 
@@ -94,6 +95,8 @@ class _Server(uvicorn.Server):
         opening = asyncio.wrap_future(self._services.opening.engines)
         await asyncio.wait([opening])
         gc.freeze()
+        # What requests leave behind hardly ever forms cycles.
+        gc.set_threshold(_YOUNG_OBJECTS, 20, 20)
         gc.enable()
         self.failure = opening.exception()
         if self.failure is not None:

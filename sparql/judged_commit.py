@@ -92,7 +92,7 @@ class JudgedCommits:
             return None
         if any(map(group.contains, quads)) or len(set(quads)) < len(quads):
             return None
-        verdict = Verdict(change.additions, (), (), NOTHING, NOTHING, group.next_revision)
+        verdict = Verdict.of_stated(change.additions, group.next_revision)
         recorded = [] if change.record is None else [*change.record(verdict)]
         if change.retract is not None and [*change.retract(verdict)]:
             return None

@@ -233,9 +233,10 @@ class EmbeddedStore(GraphReading):
     ) -> None:
         """One transaction of the engine."""
         try:
-            # A graph is made by what is added to it, which the engine does much faster.
-            made = {quad.graph_name for quad in additions}
-            created = [graph for graph in created if graph not in made]
+            if created:
+                # A graph is made by what is added to it, which the engine does much faster.
+                made = {quad.graph_name for quad in additions}
+                created = [graph for graph in created if graph not in made]
             if removals or created or dropped:
                 left = [quad for quad in removals if quad.graph_name not in dropped]
                 text = " ;\n".join(

@@ -47,7 +47,7 @@ def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
     """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
     if delta.only_states:
         stated = tuple(Statement.of(quad) for quad in delta.additions)
-        return Change(additions=stated, partial=partial)
+        return Change.stating(stated, partial=partial)
     default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
     gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
     return Change(

@@ -180,12 +180,18 @@ class Writer:
         self.on_verdicts((verdict,), perf_counter() - started)
         return verdict
 
-    def commit_group(self, builds: Sequence[Callable[[], Change]], outcomes: list[Outcome]) -> None:
+    def commit_group(
+        self,
+        builds: Sequence[Callable[[], Change]],
+        outcomes: list[Outcome],
+        recorded: Callable[[Change], Change] = lambda change: change,
+    ) -> None:
         """The same for several changes in turn, each on the graph as those before it leave it.
 
         What came of each goes to `outcomes`; that one is refused or fails is no matter to others. They are
         written together where that can be, each with a revision of its own, and none is seen before all are.
         `settle` before any is acknowledged. Each is built when its turn comes, from nothing that waits.
+        `recorded` adds the record of what is refused or doubted to a change of which something may be.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -195,7 +201,7 @@ class Writer:
             group = self._gather(outcomes)
             try:
                 for build in builds:
-                    outcome = self._commit_next(build, group)
+                    outcome = self._commit_next(build, group, recorded)
                     outcomes.append(outcome)
                     if isinstance(outcome, Verdict) and outcome.warnings:
                         # What the next ones are warned of may depend on it.
@@ -213,7 +219,9 @@ class Writer:
             return None
         return Group(embedded, outcomes)
 
-    def _commit_next(self, build: Callable[[], Change], group: Group | None) -> Outcome:
+    def _commit_next(
+        self, build: Callable[[], Change], group: Group | None, recorded: Callable[[Change], Change]
+    ) -> Outcome:
         """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
         self._consequences.view = self._store
         try:
@@ -222,6 +230,7 @@ class Writer:
                 plain = None if group is None else self._commits.state_plainly(change, group)
                 if plain is not None:
                     return plain
+                change = recorded(change)
                 if group is not None and not self._commits.stands_alone(change):
                     self._consequences.view = group
                 else:
