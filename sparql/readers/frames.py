@@ -36,6 +36,9 @@ class FrameKind(IntEnum):
     REFUSED = 8
 
 
+_KINDS = {kind.value: kind for kind in FrameKind}
+
+
 def pack(kind: FrameKind, payload: bytes = b"") -> bytes:
     """A frame as bytes."""
     return _HEADER.pack(kind, len(payload)) + payload
@@ -49,4 +52,4 @@ def pack_json(kind: FrameKind, members: Mapping[str, Any]) -> bytes:
 def unpack_header(data: bytes | bytearray | memoryview, offset: int = 0) -> tuple[FrameKind, int]:
     """Kind and payload length of the frame that starts at ``offset``."""
     kind, length = _HEADER.unpack_from(data, offset)
-    return FrameKind(kind), length
+    return _KINDS[kind], length
