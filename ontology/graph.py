@@ -20,9 +20,9 @@ class Graph:
     def __init__(self, triples: Iterable[Triple]) -> None:
         self._objects: dict[tuple[Node, NamedNode], list[Node]] = defaultdict(list)
         self._pairs: dict[NamedNode, list[tuple[Node, Node]]] = defaultdict(list)
-        for triple in triples:
-            self._objects[triple.subject, triple.predicate].append(triple.object)
-            self._pairs[triple.predicate].append((triple.subject, triple.object))
+        for subject, predicate, value in triples:
+            self._objects[subject, predicate].append(value)
+            self._pairs[predicate].append((subject, value))
 
     def objects(self, subject: Node, *predicates: NamedNode) -> list[Node]:
         """The values of a subject's predicates, in the order written."""

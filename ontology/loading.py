@@ -179,11 +179,12 @@ class _BlankNodeScope:
         self._names: dict[BlankNode, BlankNode] = {}
 
     def rename(self, triple: Triple) -> Triple:
-        subject = self._renamed(triple.subject) if isinstance(triple.subject, BlankNode) else triple.subject
-        value = self._renamed(triple.object) if isinstance(triple.object, BlankNode) else triple.object
-        if subject is triple.subject and value is triple.object:
+        subject, predicate, value = triple
+        if not isinstance(subject, BlankNode) and not isinstance(value, BlankNode):
             return triple
-        return Triple(subject, triple.predicate, value)
+        subject = self._renamed(subject) if isinstance(subject, BlankNode) else subject
+        value = self._renamed(value) if isinstance(value, BlankNode) else value
+        return Triple(subject, predicate, value)
 
     def _renamed(self, node: BlankNode) -> BlankNode:
         if node not in self._names:

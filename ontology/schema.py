@@ -199,7 +199,15 @@ def _by_label(terms: Iterable[TermT]) -> dict[tuple[str, ...], TermT]:
 
 
 def _ontologies(files: Iterable[OntologyFile]) -> dict[NamedNode, tuple[Triple, ...]]:
-    return {iri: file.triples for file in files for iri in Graph(file.triples).instances(v.ONTOLOGY)}
+    # Most triples are not looked at any further than their predicate.
+    return {
+        triple.subject: file.triples
+        for file in files
+        for triple in file.triples
+        if triple.predicate == v.TYPE
+        and triple.object == v.ONTOLOGY
+        and isinstance(triple.subject, NamedNode)
+    }
 
 
 def _prefixes(files: Iterable[OntologyFile]) -> dict[str, str]:
