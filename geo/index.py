@@ -208,6 +208,24 @@ class FeatureIndex(Generic[Key]):
         """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
         return ([], _array([])) if box.is_empty else self._candidates(box, None)
 
+    def search_all(self, shapes: Shapes) -> Iterator[tuple[NDArray[numpy.intp], list[Key], Shapes]]:
+        """As `search` for the boxes of many geometries at once, none of them empty.
+
+        In parts: the position of each geometry, and the key and the shape of each feature that it may meet.
+        """
+        for tree in self._trees:
+            left, right = tree.tree.query(shapes)
+            if tree.dead:
+                alive = tree.alive[right]
+                left, right = left[alive], right[alive]
+            if len(left):
+                yield left, [tree.keys[position] for position in right.tolist()], tree.shapes[right]
+        found = [self._delta.positions(shape) for shape in shapes] if self._delta.keys else []
+        right = numpy.concatenate([numpy.zeros(0, dtype=numpy.intp), *found])
+        if len(right):
+            left = numpy.repeat(numpy.arange(len(found)), [len(one) for one in found])
+            yield left, [self._delta.keys[position] for position in right.tolist()], self._delta.shapes[right]
+
     def shape(self, key: Key) -> BaseGeometry | None:
         """As `get`, the index's own shape instead of a copy: to look at, never to prepare or keep."""
         place = self._places.get(key)

@@ -186,6 +186,34 @@ class FeatureMap:
                 features.append(feature)
         return kept, features
 
+    def count(self, times: Callable[[Form], int]) -> int | None:
+        """How many features have a solution; None where one has several."""
+        repeated = [times(form) for form in self._forms]
+        if any(many > 1 and self._bearers[number] for number, many in enumerate(repeated)):
+            return None
+        return sum(self._bearers[number] for number, many in enumerate(repeated) if many)
+
+    def bearing(self, times: Callable[[Form], int]) -> tuple[list[Key], list[Node]]:
+        """All geometries whose features have a solution, and these.
+
+        Only what is `settled` may be asked, and only where there are no odd ones is it all.
+        """
+        repeated = [times(form) for form in self._forms]
+        found = [(node, entry) for node, entry in self._entries.items() if repeated[entry[2]]]
+        return [(node, entry[1]) for node, entry in found], [entry[0] for _, entry in found]
+
+    def owners(self, keys: Iterable[Key], times: Callable[[Form], int]) -> list[Node | None]:
+        """The feature of each geometry; None where it has no solution, or another literal by now."""
+        repeated, entries = [times(form) for form in self._forms], self._entries
+        owners: list[Node | None] = []
+        for node, literal in keys:
+            entry = entries.get(node)
+            if entry is None or not repeated[entry[2]]:
+                owners.append(None)
+            else:
+                owners.append(entry[0] if entry[1] is literal or entry[1] == literal else None)
+        return owners
+
     def forms(self) -> Iterator[Form]:
         """The forms that there are features of."""
         return (form for number, form in enumerate(self._forms) if self._bearers[number])

@@ -120,6 +120,14 @@ class SpatialFilter:
         found: NDArray[numpy.bool_] = table[self.function](constant, shapes)
         return found
 
+    def holds_of(
+        self, prepared: NDArray[numpy.object_], shapes: NDArray[numpy.object_], *, prepared_left: bool
+    ) -> NDArray[numpy.bool_]:
+        """Of which of n pairs the filter is true, where it is `exact`; one side is prepared."""
+        table = _STRAIGHT if prepared_left else _TURNED
+        found: NDArray[numpy.bool_] = table[self.function](prepared, shapes)
+        return found
+
     def area(self, shape: BaseGeometry, operand: Operand) -> BaseGeometry:
         """A shape whose box meets the box of whatever the filter can be true of with this other side."""
         return (self.slack + operand.slack).grow(shape)

@@ -39,14 +39,24 @@ class Table:
 
     def _json(self) -> bytes:
         cells = [
-            [f'"{name}":{_cell(term)}' for term in column]
-            for name, column in zip(self.variables, self.columns, strict=True)
+            _cells(f'"{name}":', column) for name, column in zip(self.variables, self.columns, strict=True)
         ]
         rows = cells[0] if len(cells) == 1 else map(",".join, zip(*cells, strict=True))
         bindings = "},{".join(rows)
         head = json.dumps({"vars": self.variables}, separators=(",", ":"))
         body = f'{{"head":{head},"results":{{"bindings":[{"{" + bindings + "}" if bindings else ""}]}}}}'
         return body.encode()
+
+
+def _cells(name: str, column: Sequence[Term]) -> list[str]:
+    """The cells of a column; what stands in many rows one after the other is written once."""
+    cells: list[str] = []
+    last, cell = None, ""
+    for term in column:
+        if term is not last:
+            last, cell = term, name + _cell(term)
+        cells.append(cell)
+    return cells
 
 
 def _cell(term: Term) -> str:

@@ -1,12 +1,14 @@
 """Queries that the index of geometries answers whole, without a reader: what is where, of which class.
 
-One spatial filter with a constant that the index decides for sure, or the nearest to a place; the patterns
-from a feature to its literal; classes: all of it is known of the revision, so that nothing is left for the
-engine to look up. A row costs some microseconds so, and thirty as a candidate that it joins and writes.
+One spatial filter that the index decides for sure, with a constant or of two features, or the nearest to a
+place; the patterns from a feature to its literal; classes: all of it is known of the revision, so that
+nothing is left for the engine to look up. A row costs some microseconds so, and thirty as a candidate that it
+joins and writes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -28,6 +30,7 @@ from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, times_of
 from sparql.rewriting.candidates import find
 from sparql.rewriting.constants import NotConstant, UnreadableConstant, term_of
+from sparql.rewriting.features import Form
 from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.nearest import place_of
@@ -39,6 +42,10 @@ from sparql.syntax import QueryForm
 
 # An answer is made in one piece, and nobody else has the interpreter meanwhile.
 _MOST_ROWS: Final = 50_000
+# The same of a join, and how many features of the side that has fewer, so many of them at a time.
+_MOST_PAIRS: Final = 100_000
+_MOST_DRIVING: Final = 20_000
+_TOGETHER: Final = 128
 _REMEMBERED: Final = 512
 # More than so many around a place, of any class, and the engine is asked.
 _MOST_AROUND: Final = 20_000
@@ -66,13 +73,7 @@ class Question:
         if rows is None:
             return None
         columns = [column_of(self.anchor, name, *rows) for name in self.shown]
-        if self.distinct:
-            columns = [
-                list(column) for column in zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)
-            ]
-            columns = columns or [[] for _ in self.shown]
-        end = None if self.limit is None else self.offset + self.limit
-        return Table(self.shown, tuple(column[self.offset : end] for column in columns))
+        return table_of(self.shown, columns, self.distinct, self.offset, self.limit)
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,82 @@ def _around(place: BaseGeometry, radius_m: float, state: GeometryState) -> list[
     return list(dict.fromkeys(key for box in boxes for key in state.shapes.candidates(box)))
 
 
+@dataclass(frozen=True)
+class JoinQuestion:
+    """The pairs of features that a filter is true of; the anchors and classes of its two sides."""
+
+    spatial: SpatialFilter
+    anchors: tuple[Anchor, Anchor]
+    classed: tuple[tuple[n.TriplePattern, ...], tuple[n.TriplePattern, ...]]
+    shown: tuple[str, ...]
+    distinct: bool
+    offset: int
+    limit: int | None
+
+    def answer(self, state: GeometryState, revision: int) -> Table | None:
+        """Its solutions at a revision; None where they are not all known, or too many."""
+        features = state.features
+        if not features.settled(revision) or features.odd:
+            return None
+        times = [times_of(*side) for side in zip(self.anchors, self.classed, strict=True)]
+        first, second = (features.count(one) for one in times)
+        if first is None or second is None or min(first, second) > _MOST_DRIVING:
+            return None
+        driving = 0 if first <= second else 1
+        driven = features.bearing(times[driving])
+        found: tuple[list[Key], list[Node], list[Key], list[Node]] = ([], [], [], [])
+        for start in range(0, len(driven[0]), _TOGETHER):
+            keys, owners = driven[0][start : start + _TOGETHER], driven[1][start : start + _TOGETHER]
+            for position, key, owner in self._pairs(keys, driving, state, times[1 - driving]):
+                found[0].append(keys[position])
+                found[1].append(owners[position])
+                found[2].append(key)
+                found[3].append(owner)
+            if len(found[0]) > _MOST_PAIRS:
+                return None
+        one, other = (self.anchors[driving], found[:2]), (self.anchors[1 - driving], found[2:])
+        columns = [
+            column_of(anchor, name, *rows)
+            for name in self.shown
+            for anchor, rows in (one, other)
+            if name in names_of(anchor)
+        ]
+        return table_of(self.shown, columns, self.distinct, self.offset, self.limit)
+
+    def _pairs(
+        self, keys: list[Key], driving: int, state: GeometryState, times: Callable[[Form], int]
+    ) -> Iterator[tuple[int, Key, Node]]:
+        """What some geometries of one side are joined with: position, geometry and feature of each."""
+        shapes = numpy.empty(len(keys), dtype=object)
+        shapes[:] = [state.shape_of(key) for key in keys]
+        shapes = shapely.from_wkb(shapely.to_wkb(shapes))
+        shapely.prepare(shapes)
+        for left, others, there in state.shapes.search_all(shapes):
+            holds = self.spatial.holds_of(shapes[left], there, prepared_left=driving == 0)
+            kept = numpy.flatnonzero(holds).tolist()
+            joined = [others[one] for one in kept]
+            owners = state.features.owners(joined, times)
+            for position, key, owner in zip(left[kept].tolist(), joined, owners, strict=True):
+                if owner is not None:
+                    yield position, key, owner
+
+
+def table_of(
+    shown: tuple[str, ...], columns: list[list[Term]], distinct: bool, offset: int, limit: int | None
+) -> Table:
+    """The part of the solutions that is asked for."""
+    if distinct:
+        columns = [list(column) for column in zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)]
+        columns = columns or [[] for _ in shown]
+    end = None if limit is None else offset + limit
+    return Table(shown, tuple(column[offset:end] for column in columns))
+
+
+def names_of(anchor: Anchor) -> set[str | None]:
+    """The variables of an anchor; None may be among them."""
+    return {anchor.feature, anchor.node, anchor.binding.variable}
+
+
 def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) -> list[Term]:
     """What a variable of an anchor is in solutions given by geometry and feature."""
     if name == anchor.feature:
@@ -158,7 +235,7 @@ def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) 
     return [key[1] if name == anchor.binding.variable else key[0] for key in keys]
 
 
-def question_in(parsed: ParsedQuery, base: str | None) -> Question | NearestQuestion | None:
+def question_in(parsed: ParsedQuery, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:
     """The question that a query is, if it is one; None for the long way."""
     query = parsed.query
     if query.form is not QueryForm.SELECT or query.where is None or not query.projection:
@@ -174,13 +251,18 @@ def question_in(parsed: ParsedQuery, base: str | None) -> Question | NearestQues
     return found if found is not None and _is_valid(parsed.text, base) else None
 
 
-def _filtered(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> Question | None:
+def _filtered(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> Question | JoinQuestion | None:
     spatial = _only_filter(where)
-    anchor = None if spatial is None else _only_anchor(where, spatial.operands[0].name, shown)
-    if spatial is None or anchor is None:
+    if spatial is None:
         return None
-    classed = class_patterns(anchor)
-    return Question(spatial, anchor, classed, shown, query.distinct, query.offset, query.limit)
+    anchors = _only_anchors(where, [one.name for one in spatial.operands], shown)
+    if anchors is None:
+        return None
+    classed = [class_patterns(one) for one in anchors]
+    part = (shown, query.distinct, query.offset, query.limit)
+    if len(anchors) == 1:
+        return Question(spatial, anchors[0], classed[0], *part)
+    return JoinQuestion(spatial, (anchors[0], anchors[1]), (classed[0], classed[1]), *part)
 
 
 def _nearest(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> NearestQuestion | None:
@@ -195,12 +277,12 @@ def _nearest(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> NearestQ
     if isinstance(sought, str) or query.limit is None:
         return None
     binding, place = sought
-    anchor = _only_anchor(where, binding.variable, shown)
-    if anchor is None:
+    anchors = _only_anchors(where, [binding.variable], shown)
+    if anchors is None:
         return None
-    classed = class_patterns(anchor)
+    classed = class_patterns(anchors[0])
     return NearestQuestion(
-        measured, binding.variable, place, anchor, classed, shown, query.offset, query.limit
+        measured, binding.variable, place, anchors[0], classed, shown, query.offset, query.limit
     )
 
 
@@ -215,22 +297,24 @@ def _only_filter(where: n.Group) -> SpatialFilter | None:
         spatial = recognise(filters[0].expression, {})
     except UnreadableConstant:
         return None
-    if not isinstance(spatial, SpatialFilter) or not spatial.exact or len(spatial.operands) != 1:
-        return None
-    return spatial
+    return spatial if isinstance(spatial, SpatialFilter) and spatial.exact else None
 
 
-def _only_anchor(where: n.Group, variable: str, shown: tuple[str, ...]) -> Anchor | None:
-    """The anchor of a group that has nothing else but classes, and of whose variables these are."""
+def _only_anchors(where: n.Group, variables: list[str], shown: tuple[str, ...]) -> list[Anchor] | None:
+    """The anchors of a group that has nothing else but classes, and of whose variables these are."""
     runs = runs_of(where)
-    binding = binding_in(runs[0], variable) if len(runs) == 1 else None
-    anchor = None if binding is None else anchor_of(binding)
-    if anchor is None or not set(shown) <= {anchor.feature, anchor.node, anchor.binding.variable}:
+    bindings = [binding_in(runs[0], one) for one in variables] if len(runs) == 1 else []
+    found = [None if binding is None else anchor_of(binding) for binding in bindings]
+    anchors = [anchor for anchor in found if anchor is not None]
+    if not anchors or len(anchors) < len(variables):
         return None
-    classed = class_patterns(anchor)
-    if any(one not in anchor.triples and one not in classed for one in anchor.binding.run.triples):
+    names = [name for anchor in anchors for name in names_of(anchor) if name is not None]
+    if len(set(names)) < len(names) or not set(shown) <= set(names):
         return None
-    return anchor
+    known = [triple for anchor in anchors for triple in (*anchor.triples, *class_patterns(anchor))]
+    if any(one not in known for one in runs[0].triples):
+        return None
+    return anchors
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -75,6 +75,82 @@ def test_an_answer_from_the_index_alone_is_that_of_the_engine(seed: int) -> None
     assert answered > 20
 
 
+def simple_join(chance: random.Random) -> str:
+    patterns = []
+    for side in ("", "2"):
+        patterns.append(
+            chance.choice(
+                [
+                    f"?f{side} geo:hasGeometry/geo:asWKT ?w{side}",
+                    f"?f{side} geo:hasGeometry ?g{side} . ?g{side} geo:asWKT ?w{side}",
+                    f"?f{side} geo:hasGeometry [ geo:asWKT ?w{side} ]",
+                    f"?f{side} (geo:hasGeometry|geo:hasDefaultGeometry)/geo:asWKT ?w{side}",
+                ]
+            )
+        )
+        if chance.random() < 0.5:
+            patterns.append(f"?f{side} a ex:{chance.choice(['Place', 'Park', 'Shop', 'Nowhere'])}")
+    chance.shuffle(patterns)
+    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", "sfWithin", "sfTouches"])
+    sides = chance.choice(["?w, ?w2", "?w2, ?w"])
+    shown = chance.choice(["?f ?f2", "?f2 ?f", "?f", "?w2 ?f", "DISTINCT ?f", "DISTINCT ?f2 ?w", "?w ?w2"])
+    return f"SELECT {shown} WHERE {{ {' . '.join(patterns)} FILTER(geof:{function}({sides})) }}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_join_from_the_index_alone_is_that_of_the_engine(seed: int) -> None:
+    quads = plain_city(seed, 24)
+    city = City(quads[:-20])
+    # So that some are in the newest part of the index, and some gone from it.
+    city.rewriter.geometries.at(1)
+    city.add(*quads[-20:])
+    chance = random.Random(seed)
+    answered = 0
+    for _ in range(40):
+        query = simple_join(chance)
+        body = whole(city, query)
+        if body is not None:
+            answered += 1
+            assert rows_of(body) == city.answers(PREFIXES + query), query
+    assert answered > 10
+
+
+JOIN = "?f geo:hasGeometry/geo:asWKT ?w . ?f2 geo:hasGeometry/geo:asWKT ?w2 FILTER(geof:sfWithin(?w, ?w2))"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT ?f {{ ?f ex:in ?f2 . {JOIN} }}",
+        f"SELECT ?f {{ {JOIN} FILTER(?f != ?f2) }}",
+        "SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w . ?f geo:hasDefaultGeometry/geo:asWKT ?w2 "
+        "FILTER(geof:sfWithin(?w, ?w2)) }",
+        "SELECT ?f { ?f geo:hasGeometry ?g . ?g geo:asWKT ?w, ?w2 FILTER(geof:sfWithin(?w, ?w2)) }",
+        JOIN.join(["SELECT ?f { ", " }"]).replace("sfWithin", "sfTouches"),
+        JOIN.join(["SELECT ?f { ", " }"]).replace("sfWithin(?w,", "sfWithin(geof:envelope(?w),"),
+        f"SELECT ?f {{ ?f rdfs:label ?l . {JOIN} }}",
+    ],
+)
+def test_joins_that_ask_for_more_take_the_long_way(query: str) -> None:
+    assert whole(City(plain_city()), query) is None
+
+
+def test_a_join_of_features_that_share_a_geometry_takes_the_long_way() -> None:
+    shared = Quad(EX.term("other"), GEO.hasGeometry, EX.term("a/g"), DEFAULT)
+    assert whole(City([*placed("a", "POINT(0.1 0.1)"), shared]), f"SELECT ?f ?f2 {{ {JOIN} }}") is None
+
+
+def test_a_join_of_too_many_takes_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    city = City([quad for number in range(9) for quad in placed(f"p{number}", "POINT(0.1 0.1)")])
+    query = f"SELECT ?f ?f2 {{ {JOIN} }}"
+    assert rows_of(whole(city, query) or b"").total() == 81
+    assert rows_of(whole(city, query + " LIMIT 7 OFFSET 2") or b"").total() == 7
+    monkeypatch.setattr("sparql.rewriting.whole._MOST_PAIRS", 80)
+    assert whole(city, query) is None
+    monkeypatch.setattr("sparql.rewriting.whole._MOST_DRIVING", 8)
+    assert whole(city, query) is None
+
+
 @pytest.mark.parametrize("format_", RESULT_FORMATS, ids=lambda one: one.name)
 def test_it_is_written_as_the_engine_writes_it(format_: Format) -> None:
     city = City([*plain_city(3), *placed("odd", "POINT(0.1   0.1)")])
@@ -147,9 +223,11 @@ def test_it_follows_the_store_from_commit_to_commit() -> None:
     chance = random.Random(5)
     possible = [quad for n in range(12) for quad in placed(f"p{n}", f"POINT(0.1 0.{n % 4 + 1})")]
     possible += [Quad(EX.term(f"p{n}/g"), GEO.asWKT, wkt("POINT(5 5)"), DEFAULT) for n in range(6)]
-    query = f"{PREFIXES} SELECT ?f ?w {{ ?f a ex:Place ; geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+    within = f"{PREFIXES} SELECT ?f ?w {{ ?f a ex:Place ; geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
+    joined = f"{PREFIXES} SELECT ?f ?w2 {{ ?f a ex:Place . {JOIN} }}"
     answered = 0
-    for _ in range(120):
+    for number in range(160):
+        query = joined if number % 4 == 0 else within
         there = [quad for quad in possible if quad in store.graph]
         store.commit(chance.sample(possible, chance.randrange(4)), chance.sample(there, min(len(there), 2)))
         preparation = rewriter.preparation(query, Options())
