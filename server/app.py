@@ -11,11 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.built_later import BuiltLater
-from server.candidates import Candidates
 from server.direct import Direct
 from server.following import following
 from server.problems import ProblemMap
@@ -31,7 +32,6 @@ def create_app(services: Services) -> ASGIApp:
     """The application over built services; its lifespan starts and stops them."""
     problems = ProblemMap(later=_all_problems)
     readiness = Readiness(services)
-
     running: asyncio.AbstractEventLoop | None = None
     stack = AsyncExitStack()
 
@@ -44,6 +44,12 @@ def create_app(services: Services) -> ASGIApp:
             asyncio.run_coroutine_threadsafe(working, running).result()
         return framework_app(services, problems, readiness)
 
+    async def take_candidates(request: Request) -> Response:
+        # Imported with the first of them: the start need not wait for it.
+        from server.candidates import Candidates
+
+        return await Candidates(services).answer(request)
+
     rest = BuiltLater(build)
     endpoint = Endpoint(services, services.updates, services.admission)
     limited = services.settings.requests_per_second > 0
@@ -53,7 +59,7 @@ def create_app(services: Services) -> ASGIApp:
         problems,
         services.draining,
         readiness=readiness.answer,
-        candidates=Candidates(services).answer,
+        candidates=take_candidates,
     )
     served = rest if limited else direct
     watched = Watched(served, services.metrics, services.draining, services.answers)

@@ -2,35 +2,49 @@
 
 import gc
 import sys
+from collections.abc import Callable, Sequence
 
-import typer
+from server.plain_flags import plain_flags
 
 
 def main() -> None:
     """Run the command line."""
     # What is imported stays, and the collector would look through it again and again.
     gc.disable()
-    if sys.argv[1:2] == ["serve"]:
-        from server.serve_command import serve_app
-
-        app = serve_app()
-    else:
-        from server.cli import app
+    command = _serving(sys.argv[2:]) if sys.argv[1:2] == ["serve"] else _any_command()
     gc.freeze()
     gc.enable()
-    run(app)
+    run(command)
 
 
-def run(app: typer.Typer) -> None:
-    """Run these commands; user errors are one line on standard error and exit code 2."""
+def run(command: Callable[[], object]) -> None:
+    """Run a command; user errors are one line on standard error and exit code 2."""
     try:
-        app()
+        command()
     except _user_errors() as error:
         from rich.console import Console
 
         told = Console(stderr=True, soft_wrap=True)
         told.print(f"urbankg: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
+
+
+def _serving(arguments: Sequence[str]) -> Callable[[], object]:
+    """The command that serves."""
+    flags = plain_flags(arguments)
+    if flags is None:
+        from server.serve_command import serve_app
+
+        return serve_app()
+    from server.start import start
+
+    return lambda: start(flags)
+
+
+def _any_command() -> Callable[[], object]:
+    from server.cli import app
+
+    return app
 
 
 def _user_errors() -> tuple[type[Exception], ...]:

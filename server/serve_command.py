@@ -42,20 +42,15 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the graph of a folder, or of another store, over HTTP."""
-    from server.settings import chosen
+    from server.start import start
 
-    settings = chosen(
-        context.obj, data=data, host=host, port=port, config=config,
-        ontology=ontology, shapes=shapes, model_url=model_url, store_url=store_url,
-    ).settings  # fmt: skip
-    # The readers start while this process imports what a server needs, which takes as long.
-    from sparql.readers.launching import launched
-
-    number = settings.readers if settings.store_url is None else 0
-    with launched(number, settings.query_memory_bytes) as readers:
-        from server.serving import serve as run_server
-
-        run_server(settings, readers)
+    start(
+        {
+            "data": data, "host": host, "port": port, "config": config, "ontology": ontology,
+            "shapes": shapes, "model_url": model_url, "store_url": store_url,
+        },
+        context.obj,
+    )  # fmt: skip
 
 
 def serve_app() -> typer.Typer:

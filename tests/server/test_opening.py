@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import NoneType
+from typing import get_args, get_type_hints
 
 import httpx
 import pytest
@@ -13,6 +15,8 @@ import server.workplace
 from ontology import Schema
 from server.app import create_app
 from server.checking import Folders
+from server.plain_flags import FLAGS, plain_flags
+from server.serve_command import serve
 from server.services import Services
 from server.settings import Settings
 from server.wiring import build
@@ -134,10 +138,39 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "shapes.decisions",
         "shapes.review",
         "sparql.updates",
+        "typer",
     }
-    imported = imported_with("server.entry, server.serve_command, server.serving")
+    imported = imported_with("server.entry, server.start, server.serving")
     assert "server.update_lane" in imported
     assert not later & imported
+
+
+def test_flags_in_their_plainest_form_are_read_as_the_command_line_reads_them():
+    taken = get_type_hints(serve)
+    kinds = {
+        name: next(one for one in get_args(kind) if one is not NoneType)
+        for name, kind in taken.items()
+        if get_args(kind)
+    }
+    assert {"--" + name.replace("_", "-"): kind for name, kind in kinds.items()} == FLAGS
+    plain = ["--data", "a b", "--port", "0", "--model-url", "http://127.0.0.1:1"]
+    assert plain_flags(plain) == {"data": Path("a b"), "port": 0, "model_url": "http://127.0.0.1:1"}
+    assert plain_flags([]) == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--port"],
+        ["--port", "x"],
+        ["--port=0"],
+        ["--data", "a", "--data", "b"],
+        ["--colour", "red"],
+    ],
+)
+def test_whatever_is_not_plain_is_left_to_the_command_line(arguments: list[str]):
+    assert plain_flags(arguments) is None
 
 
 def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
