@@ -27,6 +27,7 @@ from sparql.change import Rejection, Verdict, Violation
 from sparql.evidence import EvidenceReader, first, support_of
 from sparql.provenance import Run, Support
 from sparql.source import Term
+from sparql.support import quad_of
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG
 
@@ -132,7 +133,7 @@ class ReviewQueue:
 
     def is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds a statement."""
-        return self._store.contains(Quad(triple.subject, triple.predicate, triple.object, DEFAULT))
+        return self._store.contains(quad_of(triple, DEFAULT))
 
     def extracted(self, subject: NamedNode, predicate: NamedNode) -> list[Triple]:
         """What texts say of a subject by this property."""

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from sparql.errors import TooMuchDepends
 from sparql.graph_reading import QuadSource
 from sparql.source import Term, TripleSource
-from sparql.vocabulary import DEFAULT, SH
+from sparql.vocabulary import SH
 
 
 class Origin(StrEnum):
@@ -37,8 +37,12 @@ class Statement:
 
     @property
     def quad(self) -> Quad:
-        """The triple in the default graph; kept where it was there, since making it takes a while."""
-        return self._quad or Quad(self.triple.subject, self.triple.predicate, self.triple.object, DEFAULT)
+        """The triple in the default graph; kept, since making it takes a while."""
+        quad = self._quad
+        if quad is None:
+            quad = Quad(self.triple.subject, self.triple.predicate, self.triple.object)
+            object.__setattr__(self, "_quad", quad)
+        return quad
 
 
 @dataclass(frozen=True)

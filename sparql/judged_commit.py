@@ -159,7 +159,7 @@ class JudgedCommits:
             self._refuse_what_follows(plan.inferred)
         if change.dry_run:
             return verdict
-        additions, gone = self._quads(change.origin, added, known, removals, plan)
+        additions, gone = self._quads(change.origin, accepted, known, removals, plan)
         if not refused_whole:
             additions += change.graph_additions
             gone += self._there(change.graph_removals)
@@ -194,7 +194,7 @@ class JudgedCommits:
         self, change: Change, accepted: tuple[Statement, ...], known: tuple[Statement, ...]
     ) -> Verdict:
         """What `_finish` does for a change that only states, when nothing is to be told of it but that."""
-        additions = [quad_of(statement.triple, DEFAULT) for statement in accepted]
+        additions = [statement.quad for statement in accepted]
         additions += [
             quad_of(one.triple, ASSERTED)
             for one in known
@@ -224,13 +224,14 @@ class JudgedCommits:
     def _quads(
         self,
         origin: Origin,
-        added: Sequence[Triple],
+        accepted: Sequence[Statement],
         known: Sequence[Statement],
         removals: frozenset[Triple],
         plan: Plan,
     ) -> tuple[list[Quad], list[Quad]]:
         self._consequences.view.expect([*plan.derived.additions, *plan.derived.removals])
-        additions = [quad_of(triple, DEFAULT) for triple in added]
+        additions = [statement.quad for statement in accepted]
+        added = [statement.triple for statement in accepted]
         if origin is Origin.EXTRACTED:
             additions += [quad_of(triple, EXTRACTED) for triple in added]
             for triple in (statement.triple for statement in known):
@@ -267,8 +268,9 @@ class JudgedCommits:
                 best[statement.triple] = statement
         new: list[Statement] = []
         known: list[Statement] = []
+        contains = self._consequences.view.contains
         for triple, statement in best.items():
-            held = self._consequences.view.contains(quad_of(triple, DEFAULT))
+            held = contains(statement.quad)
             if held and self._consequences.inferences is not None:
                 # What only followed is new as a statement.
                 held = not self._consequences.inferences.is_inferred(triple)

@@ -7,9 +7,10 @@ the declared inverse or a subproperty of one that does. An unaligned property st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -103,15 +104,20 @@ class StatedPlaces:
 
     def meaning(self, predicate: NamedNode) -> Where | None:
         """What a property says of where its subject is; the standard terms mean themselves."""
+        return self._meanings.get(predicate)
+
+    @cached_property
+    def _meanings(self) -> Mapping[NamedNode, Where]:
+        found: dict[NamedNode, Where] = {}
         for where, own, standard in (
             (Where.WITHIN, self.within, _WITHIN),
             (Where.CONTAINS, self.contains, _CONTAINS),
             (Where.TOUCHES, self.touches, _TOUCHES),
             (Where.APART, self.apart, _APART),
         ):
-            if predicate in own or predicate in standard:
-                return where
-        return None
+            for predicate in (*own, *standard):
+                found.setdefault(predicate, where)
+        return found
 
 
 def _both_ways(
