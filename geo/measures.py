@@ -60,11 +60,18 @@ def distance_m(left: BaseGeometry, right: BaseGeometry) -> float:
     return min(_distance_apart(left, right, shift) for shift in around)
 
 
-def distances_m(point: Point, points: NDArray[numpy.object_]) -> NDArray[numpy.float64]:
-    """The geodesic distances in metres from one point to n points: shape (n,)."""
+def distances_m(
+    point: Point, points: NDArray[numpy.object_], *, towards: bool = False
+) -> NDArray[numpy.float64]:
+    """The geodesic distances in metres from one point to n points: shape (n,).
+
+    They are to the last digit what `distance_m` gives, with `towards` for the point as its second argument.
+    """
     x, y = shapely.get_x(points), shapely.get_y(points)
     ones = numpy.ones(len(points))
-    return numpy.asarray(_GEOD.inv(ones * point.x, ones * point.y, x, y)[2], dtype=numpy.float64)
+    one, many = (ones * point.x, ones * point.y), (x, y)
+    start, end = (many, one) if towards else (one, many)
+    return numpy.asarray(_GEOD.inv(*start, *end)[2], dtype=numpy.float64)
 
 
 def length_m(shape: BaseGeometry) -> float:

@@ -97,17 +97,15 @@ class Rewriter:
             return None
         if _FUNCTIONS not in text or _MATCH in text:
             return None
-        from sparql.rewriting.parser import parse_query
-        from sparql.rewriting.term_reader import NotUnderstood
-        from sparql.rewriting.whole import question_in
+        from sparql.rewriting.whole import question_of
 
+        question = question_of(text, preparation.base)
+        if question is None:
+            return None
         try:
-            question = question_in(parse_query(text, preparation.base), preparation.base)
-            if question is None:
-                return None
             revision = self._source.revision()
             table = question.answer(self.geometries.at(revision, self._looked_back(revision)), revision)
-        except (NotUnderstood, IndexAway):
+        except IndexAway:
             return None
         return None if table is None else Whole(table.written(format_), revision)
 

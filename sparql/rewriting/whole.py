@@ -34,10 +34,11 @@ from sparql.rewriting.features import Form
 from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.nearest import place_of
-from sparql.rewriting.parser import ParsedQuery
+from sparql.rewriting.parser import parse_query
 from sparql.rewriting.runs import binding_in, runs_of
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
 from sparql.rewriting.table import Table, Term
+from sparql.rewriting.term_reader import NotUnderstood
 from sparql.syntax import QueryForm
 
 # An answer is made in one piece, and nobody else has the interpreter meanwhile.
@@ -47,6 +48,7 @@ _MOST_PAIRS: Final = 100_000
 _MOST_DRIVING: Final = 20_000
 _TOGETHER: Final = 128
 _REMEMBERED: Final = 512
+_LONGEST_REMEMBERED: Final = 16_384
 # More than so many around a place, of any class, and the engine is asked.
 _MOST_AROUND: Final = 20_000
 _FIRST_RADIUS_M: Final = 200.0
@@ -106,28 +108,38 @@ class NearestQuestion:
             if rows is None:
                 return None
             if len(rows[0]) >= wanted:
-                metres = self._metres(rows[0], state)
+                metres, exactly = self._metres(rows[0], state)
                 # Distances are the same from both ends to a part in a hundred only.
                 reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
                 if reach <= radius:
-                    near = numpy.flatnonzero(metres <= reach).tolist()
-                    return self._ordered([rows[0][one] for one in near], [rows[1][one] for one in near])
+                    near = numpy.flatnonzero(metres <= reach)
+                    measured = metres[near] if exactly else None
+                    chosen = near.tolist()
+                    keys, owners = [rows[0][one] for one in chosen], [rows[1][one] for one in chosen]
+                    return self._ordered(keys, owners, measured)
             if radius >= FURTHEST_M:
                 return None
             radius = min(radius * (2 if rows[0] else 8), FURTHEST_M)
 
-    def _metres(self, keys: list[Key], state: GeometryState) -> NDArray[numpy.float64]:
-        """How far geometries are from the place: shape (n,); infinitely where there is none any more."""
+    def _metres(self, keys: list[Key], state: GeometryState) -> tuple[NDArray[numpy.float64], bool]:
+        """How far geometries are from the place: shape (n,); infinitely where there is none any more.
+
+        And whether that is what the function says, in metres, to the last digit.
+        """
         shapes = [state.shape_of(key) for key in keys]
         if isinstance(self.place, Point) and all(isinstance(shape, Point) for shape in shapes):
             points = numpy.empty(len(shapes), dtype=object)
             points[:] = shapes
-            return distances_m(self.place, points)
-        return numpy.array([inf if shape is None else distance_m(self.place, shape) for shape in shapes])
+            towards = isinstance(self.measured.arguments[0], n.VariableUse)
+            return distances_m(self.place, points, towards=towards), True
+        found = [inf if shape is None else distance_m(self.place, shape) for shape in shapes]
+        return numpy.array(found), False
 
-    def _ordered(self, keys: list[Key], features: list[Node]) -> Table | None:
+    def _ordered(
+        self, keys: list[Key], features: list[Node], measured: NDArray[numpy.float64] | None
+    ) -> Table | None:
         try:
-            distances = [self._distance(key[1]) for key in keys]
+            distances = [self._distance(key[1]) for key in keys] if measured is None else measured.tolist()
         except (GeoError, NotConstant, UnreadableConstant):
             return None
         order = sorted(range(len(keys)), key=distances.__getitem__)[self.offset : self.offset + self.limit]
@@ -235,8 +247,21 @@ def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) 
     return [key[1] if name == anchor.binding.variable else key[0] for key in keys]
 
 
-def question_in(parsed: ParsedQuery, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:
-    """The question that a query is, if it is one; None for the long way."""
+def question_of(text: str, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:
+    """The question that a query is, if it is one; None for the long way. Texts that repeat are remembered."""
+    return _remembered(text, base) if len(text) <= _LONGEST_REMEMBERED else _question_of(text, base)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _remembered(text: str, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:
+    return _question_of(text, base)
+
+
+def _question_of(text: str, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:
+    try:
+        parsed = parse_query(text, base)
+    except NotUnderstood:
+        return None
     query = parsed.query
     if query.form is not QueryForm.SELECT or query.where is None or not query.projection:
         return None
@@ -317,7 +342,6 @@ def _only_anchors(where: n.Group, variables: list[str], shown: tuple[str, ...]) 
     return anchors
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _is_valid(text: str, base: str | None) -> bool:
     """Whether it is a query to the engine too, which tells what is wrong with it if it is none."""
     try:

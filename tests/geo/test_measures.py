@@ -1,17 +1,26 @@
 """Geodesic measures."""
 
+import numpy
 import pytest
 import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geo import ArgumentError, area_m2, buffer_m, distance_m, length_m, perimeter_m
-from geo.measures import box_around
+from geo.measures import box_around, distances_m
 
 
 def test_the_distance_between_points_is_the_geodesic() -> None:
     new_york, london = shapely.Point(-74.0060, 40.7128), shapely.Point(-0.1278, 51.5074)
     assert distance_m(new_york, london) == pytest.approx(5_585_234, rel=1e-5)
+
+
+def test_many_distances_are_those_one_by_one_to_the_last_digit() -> None:
+    random = numpy.random.default_rng(1)
+    points = shapely.points(random.uniform(-1, 1, (500, 2)) * numpy.array([180, 90]))
+    place = shapely.Point(-74.0060, 40.7128)
+    assert distances_m(place, points).tolist() == [distance_m(place, one) for one in points]
+    assert distances_m(place, points, towards=True).tolist() == [distance_m(one, place) for one in points]
 
 
 def test_the_distance_of_parallel_edges_is_taken_where_the_meridians_are_closest() -> None:

@@ -267,6 +267,22 @@ def test_the_nearest_are_those_of_the_engine(seed: int) -> None:
     assert answered > 5
 
 
+@pytest.mark.parametrize("sides", ["?w, {}", "{}, ?w"])
+def test_the_nearest_points_come_in_the_order_of_the_engine(sides: str) -> None:
+    chance = random.Random(3)
+    city = City(
+        [q for n in range(200) for q in placed(f"p{n}", f"POINT({chance.random()} {chance.random()})")]
+    )
+    place = '"POINT(0.5 0.5)"^^geo:wktLiteral'
+    measured = f"geof:metricDistance({sides.format(place)})"
+    query = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} ORDER BY {measured} LIMIT 50"
+    results = pyoxigraph.parse_query_results(whole(city, query) or b"", format=QueryResultsFormat.JSON)
+    expected = city.store.query(PREFIXES + query, custom_functions=FUNCTIONS)
+    assert isinstance(results, pyoxigraph.QuerySolutions)
+    assert isinstance(expected, pyoxigraph.QuerySolutions)
+    assert [row["f"] for row in results] == [row["f"] for row in expected]
+
+
 def test_the_nearest_of_geometries_without_a_distance_take_the_long_way() -> None:
     city = City([*placed("a", "POINT(0.1 0.1)"), *placed("b", "POINT EMPTY")])
     query = 'ORDER BY geof:distance(?w, "POINT(0 0)"^^geo:wktLiteral, uom:metre) LIMIT 1'
