@@ -12,7 +12,6 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, serialize
 
 from ontology import Schema
 from server.checking import Folders
-from sparql.provenance import RECORD
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
@@ -58,6 +57,9 @@ class Rulebook:
 
     def record(self, revision: int, moment: str) -> list[Quad]:
         """The rules as a resource of the provenance: from which revision on they judged."""
+        # Imported here: most starts have nothing to record.
+        from sparql.provenance import RECORD
+
         iri = RECORD.term(f"rules/{self.schema.version}-{self.gate.version}-{revision}")
         facts: list[tuple[NamedNode, NamedNode | Literal]] = [
             (RDF.type, UKG.Rules),

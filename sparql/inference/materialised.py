@@ -13,8 +13,8 @@ from itertools import islice
 
 from pyoxigraph import Literal, Quad, Triple
 
+# The chase is imported by those who infer: a start without inferences goes without it.
 from sparql.change import Delta
-from sparql.inference.chase import Chase
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, STATE, UKG
 
@@ -41,6 +41,8 @@ class Inferences:
         """
         if not self.complete:
             return Delta(removals=frozenset(t for t in came if self.is_inferred(t)))
+        from sparql.inference.chase import Chase
+
         return Chase(self._store, self._holds, self.is_inferred, self._most).delta(came, went)
 
     def is_inferred(self, triple: Triple) -> bool:
@@ -60,6 +62,8 @@ class Inferences:
 
         `told` is given how many triples were followed so far, and how many inferred.
         """
+        from sparql.inference.chase import Chase
+
         # What is added meanwhile is followed where it is found, so the graph as it is now is enough.
         quads = self._store.match_quads(None, None, None, DEFAULT)
         looked_at = inferred = 0

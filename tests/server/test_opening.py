@@ -137,6 +137,8 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "ontology.reasoning",
         "shapes.decisions",
         "shapes.review",
+        "sparql.inference.chase",
+        "sparql.provenance",
         "sparql.updates",
         "typer",
     }
