@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
@@ -157,9 +157,16 @@ def ask(client: HTTPConnection, text: str, *, optimize: bool = True) -> int:
     """The number of rows of a query's answer; it is read whole."""
     headers = {"Accept": "application/sparql-results+json", "Cache-Control": "no-cache"}
     parameters = {"query": PREFIXES + text, "timeout": "100", "optimize": str(optimize).lower()}
+    target = "/sparql?" + urlencode(parameters)
     try:
-        client.request("GET", "/sparql?" + urlencode(parameters), headers=headers)
-        answer = client.getresponse()
+        try:
+            client.request("GET", target, headers=headers)
+            answer = client.getresponse()
+        except (RemoteDisconnected, ConnectionError):
+            # The server has closed it, since nothing was asked for some seconds.
+            client.close()
+            client.request("GET", target, headers=headers)
+            answer = client.getresponse()
         body = answer.read()
     except TimeoutError:
         client.close()
