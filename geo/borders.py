@@ -19,6 +19,7 @@ that are not valid, or have a vertex twice, or a corner without an angle; whatev
 """
 
 import logging
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -67,6 +68,17 @@ def settle(left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Po
     involved, place = numpy.flatnonzero(is_involved), numpy.cumsum(is_involved) - 1
     codes[both] = settle_areas(kernel, shapes[involved], place[left[both]], place[others])
     return codes
+
+
+def box_pairs(shapes: Shapes) -> tuple[Positions, Positions] | None:
+    """The pairs of n geometries whose boxes meet, left before right; None where the kernel is not loaded."""
+    kernel = sys.modules.get("geo.border_kernel")
+    if kernel is None:
+        return None
+    boxes = shapely.bounds(shapes)
+    there = numpy.flatnonzero(~numpy.isnan(boxes[:, 0]))
+    found = there[meeting_boxes(kernel, boxes[there])]
+    return found.min(axis=1), found.max(axis=1)
 
 
 def settle_areas(kernel: ModuleType, areas: Shapes, left: Positions, right: Positions) -> Codes:

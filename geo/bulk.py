@@ -64,12 +64,18 @@ def relate_all(
     shapes meanwhile. `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
     `first` are left out.
     """
-    tree = STRtree(shapes)
+    known = (
+        borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or tolerance_m) else None
+    )
+    tree = STRtree(shapes) if known is None else None
     for start in range(first, len(shapes), _FEATURES_A_CHUNK):
-        right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], tolerance_m)
-        right = right + start
-        once = left < right
-        left, right = left[once], right[once]
+        if tree is not None:
+            right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], tolerance_m)
+            right = right + start
+            once = left < right
+            left, right = left[once], right[once]
+        elif known is not None:
+            left, right = known
         if on_pairs:
             on_pairs(len(left))
         codes = classify_pairs(shapes, shapes, left, right, tolerance_m)

@@ -213,6 +213,18 @@ def test_boxes_that_meet_are_all_found_once() -> None:
         assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
 
 
+def test_pairs_of_boxes_are_those_of_a_tree() -> None:
+    random = numpy.random.default_rng(9)
+    shapes = array([*coverage(random), Polygon(), *shapely.points(random.uniform(0, 1, (9, 2))), Polygon()])
+    assert borders.compiled_kernel() is not None
+    for some in (shapes, shapes[:1], shapes[-1:], shapes[:0]):
+        found = borders.box_pairs(some)
+        assert found is not None
+        right, left = shapely.STRtree(some).query(some)
+        expected = {(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a < b}
+        assert sorted(zip(*(side.tolist() for side in found), strict=True)) == sorted(expected)
+
+
 def test_turns_are_exact() -> None:
     kernel = borders.compiled_kernel()
     assert kernel is not None
