@@ -26,6 +26,7 @@ from sparql.errors import ChangesForgotten, MalformedRequest, StoreUnwritable
 from sparql.vocabulary import GRAPH
 
 _PREFIX = b'{"revision":'
+_BLOCK = 2**20
 _PARTS = 8
 """How many files the log is spread over; the oldest goes when all together pass the limit."""
 _SYSTEM = GRAPH.iri
@@ -301,8 +302,11 @@ def _recover(folder: Path, revision: int) -> list[_Segment]:
     """The files of the log, cut back to the store's revision; none when a revision is missing."""
     segments = []
     last = None
-    for path in sorted(folder.glob("*.jsonl")):
-        segment, last_here = _cut(path, revision)
+    paths = sorted(folder.glob("*.jsonl"))
+    for path in paths:
+        # Only the newest file was being written to; in the others few lines have to be looked at.
+        whole = _whole(path, revision) if path != paths[-1] else None
+        segment, last_here = whole or _cut(path, revision)
         if last_here is None or (last is not None and segment.first != last + 1):
             path.unlink()
             continue
@@ -313,6 +317,24 @@ def _recover(folder: Path, revision: int) -> list[_Segment]:
             segment.path.unlink()
         return []
     return segments
+
+
+def _whole(path: Path, revision: int) -> tuple[_Segment, int] | None:
+    """A file whose first and last revisions and number of lines fit each other, and its last revision."""
+    with path.open("rb") as file:
+        first = _revision_of(file.readline())
+        lines = 1
+        while block := file.read(_BLOCK):
+            lines += block.count(b"\n")
+            end = block
+        size = file.tell()
+        if lines == 1:
+            return None
+        file.seek(max(0, size - len(end) - _BLOCK))
+        last = _revision_of(file.read().splitlines(keepends=True)[-1])
+    if first > last or last > revision or last - first + 1 != lines:
+        return None
+    return _Segment(first, path, size), last
 
 
 def _cut(path: Path, revision: int) -> tuple[_Segment, int | None]:

@@ -12,7 +12,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from sparql.change import Change, Origin, Statement
-from sparql.changes import ChangeLog
+from sparql.changes import ChangeLog, Commit
 from sparql.errors import ChangesForgotten, MalformedRequest, StoreUnwritable
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import PROVENANCE, Namespace
@@ -228,12 +228,29 @@ class TestAtTheNextStart:
         with pytest.raises(ChangesForgotten):
             log.reader(0)
 
+    @pytest.mark.parametrize("lost", ["nothing", "a line of an older file", "the end of an older file"])
+    def test_older_files_are_kept_where_no_revision_is_missing(self, tmp_path: Path, lost: str):
+        log = ChangeLog(tmp_path, 0, total_bytes=4000)
+        for revision in range(1, 41):
+            with log.writing(Commit(revision, "asserted", [quad(revision)], ())):
+                pass
+        older, *_ = sorted(tmp_path.iterdir())
+        lines = older.read_bytes().splitlines(keepends=True)
+        assert len(lines) > 2
+        if lost == "a line of an older file":
+            older.write_bytes(b"".join(lines[:1] + lines[2:]))
+        elif lost == "the end of an older file":
+            older.write_bytes(b"".join(lines)[:-5])
+        again = ChangeLog(tmp_path, 40, total_bytes=4000)
+        assert again.newest == 40
+        assert again.oldest == (log.oldest if lost == "nothing" else 41)
+
 
 _WRITER = """
 import sys
 from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Quad
-from sparql.changes import ChangeLog
+from sparql.changes import ChangeLog, Commit
 from sparql.store import EmbeddedStore
 folder = Path(sys.argv[1])
 store = EmbeddedStore(folder / "store")
