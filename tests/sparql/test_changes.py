@@ -230,8 +230,8 @@ class TestAtTheNextStart:
 
     @pytest.mark.parametrize("lost", ["nothing", "a line of an older file", "the end of an older file"])
     def test_older_files_are_kept_where_no_revision_is_missing(self, tmp_path: Path, lost: str):
-        log = ChangeLog(tmp_path, 0, total_bytes=4000)
-        for revision in range(1, 41):
+        log = ChangeLog(tmp_path, 0, total_bytes=16_000)
+        for revision in range(1, 81):
             with log.writing(Commit(revision, "asserted", [quad(revision)], ())):
                 pass
         older, *_ = sorted(tmp_path.iterdir())
@@ -241,9 +241,9 @@ class TestAtTheNextStart:
             older.write_bytes(b"".join(lines[:1] + lines[2:]))
         elif lost == "the end of an older file":
             older.write_bytes(b"".join(lines)[:-5])
-        again = ChangeLog(tmp_path, 40, total_bytes=4000)
-        assert again.newest == 40
-        assert again.oldest == (log.oldest if lost == "nothing" else 41)
+        again = ChangeLog(tmp_path, 80, total_bytes=16_000)
+        assert again.newest == 80
+        assert again.oldest == (log.oldest if lost == "nothing" else 81)
 
 
 _WRITER = """
