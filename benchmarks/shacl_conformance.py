@@ -82,12 +82,12 @@ def main() -> int:
     parser.add_argument("--splits", type=int, default=1, help="how often data is split into random changes")
     parser.add_argument("--write", type=Path, help="a Markdown file for the table")
     arguments = parser.parse_args()
+    missing = (
+        f"There are no W3C SHACL tests at {arguments.suite}. Give data-shapes-test-suite/tests of "
+        "github.com/w3c/data-shapes, or an archive of it, by --suite."
+    )
     if not arguments.suite.exists():
-        print(
-            f"There are no W3C SHACL tests at {arguments.suite}. Give data-shapes-test-suite/tests of "
-            "github.com/w3c/data-shapes, or an archive of it, by --suite.",
-            file=sys.stderr,
-        )
+        print(missing, file=sys.stderr)
         return 2
     begun = time.monotonic()
     told = []
@@ -96,6 +96,9 @@ def main() -> int:
             for case in cases(file, root):
                 told.append(run(case, arguments.engine, arguments.splits))
                 print(f"\r{len(told)} tests", end="", file=sys.stderr, flush=True)
+    if not told:
+        print(missing, file=sys.stderr)
+        return 2
     lines = table(told, arguments.engine)
     print("\n".join(lines))
     if arguments.write is not None:
