@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import schemathesis
 from schemathesis.engine import Status, events, from_schema
 
 from benchmarks.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
 
-_WORK_S = 600.0
-"""For what is asked to do work that takes as long as there is of it: a load of the sample city relates all
-its areas to each other, ten seconds and more of a processor that others may want too."""
-_WORKING = ("/loads",)
 _CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -58,7 +53,6 @@ def generated(
                 "no-shrink": True,
                 "with-security-parameters": False,
             },
-            "operations": [{"include-path": path, "request-timeout": _WORK_S} for path in _WORKING],
             "phases": {name: {"enabled": name in phases} for name in every},
             "checks": {
                 "enabled": False,
@@ -81,7 +75,7 @@ def _note(event: events.ScenarioFinished, ledger: Ledger, told: set[str]) -> Non
     for exchange in recorder.interactions.values():
         response = exchange.response
         if response is None:
-            answer = Answer(None, _patience_for(exchange.request.uri), hung=True)
+            answer = Answer(None, HANG_S, hung=True)
         else:
             answer = Answer(response.status_code, response.elapsed, body=response.content or b"")
         group = f"generated, {event.phase.value.lower()}"
@@ -95,7 +89,3 @@ def _note(event: events.ScenarioFinished, ledger: Ledger, told: set[str]) -> Non
             if failure not in told:
                 told.add(failure)
                 ledger.fail(f"generated: {failure}\n    {info.code_sample[:400]} ({identifier})")
-
-
-def _patience_for(uri: str) -> float:
-    return _WORK_S if urlsplit(uri).path in _WORKING else HANG_S

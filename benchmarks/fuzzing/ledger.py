@@ -36,7 +36,7 @@ class Ledger:
             self.answers[group].append((name, answer))
             told = f"{group}: {name}"
             if answer.hung:
-                self._failed(f"{told}: no end within {answer.seconds:.0f} s")
+                self._failed(f"{told}: no end within {HANG_S:g} s")
             elif answer.status is None and must_answer:
                 self._failed(f"{told}: closed without an answer")
             elif answer.status is not None and answer.status >= 500 and answer.status not in ALLOWED:
