@@ -111,6 +111,7 @@ class GeocodingAssessor:
             quoted.start, quoted.end, quoted.quote, confidence=confidence, geocoded=place.source
         )
         for triple in (
+            Triple(iri, GEO.hasGeometry, node),
             Triple(iri, GEO.hasDefaultGeometry, node),
             Triple(node, RDF.type, GEO.Geometry),
             Triple(node, RDF.type, _SF.term(place.shape.geom_type)),

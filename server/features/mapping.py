@@ -274,8 +274,12 @@ def _words(text: str, language: str | None) -> Literal:
 
 
 def geometry_triples(feature: NamedNode, shape: BaseGeometry) -> Iterator[Triple]:
-    """The default geometry of a feature, as WKT in CRS84."""
+    """The default geometry of a feature, as WKT in CRS84.
+
+    Said by `geo:hasGeometry` too, which most queries ask for, as it follows only where RDFS inference is on.
+    """
     geometry = NamedNode(feature.value + "/geometry")
+    yield Triple(feature, GEO.hasGeometry, geometry)
     yield Triple(feature, GEO.hasDefaultGeometry, geometry)
     yield Triple(geometry, RDF.type, GEO.Geometry)
     yield Triple(geometry, RDF.type, SF.term(shape.geom_type))

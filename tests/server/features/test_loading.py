@@ -200,7 +200,7 @@ async def test_a_server_loads_features_from_its_disk(
     mapping.write_text(text)
     message = {"files": [str(file)], "mapping": str(mapping), "bulk": True, "report": False}
     answer = (await client.post("/loads", json=message)).json()
-    assert answer["loads"][0]["accepted"] == 7
+    assert answer["loads"][0]["accepted"] == 8
     fountain = NamedNode(BASE + "fountain-2")
     assert any(services.store.match(fountain, RDFS.label, None))
     wrong = await client.post("/loads", json={"files": [str(file)]})

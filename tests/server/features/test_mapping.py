@@ -60,6 +60,7 @@ def test_columns_become_class_names_properties_and_geometry(tmp_path: Path) -> N
         Triple(place, EX.opened, Literal("1873", datatype=XSD.gYear)),
         Triple(place, EX.within, NamedNode(BASE + "borough/sankt-georg")),
         Triple(place, EX.note, Literal("a", language="fr")),
+        Triple(place, GEO.hasGeometry, geometry),
         Triple(place, GEO.hasDefaultGeometry, geometry),
         Triple(geometry, RDF.type, GEO.Geometry),
         Triple(geometry, RDF.type, NamedNode("http://www.opengis.net/ont/sf#Point")),
