@@ -5,7 +5,7 @@ comparing boxes; a full delta becomes a tree; trees of like size are merged into
 few, and an insert costs the same on average in an index of ten thousand and of a million features.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Generic, TypeVar
@@ -191,11 +191,16 @@ class FeatureIndex(Generic[Key]):
             if code != _DC:
                 yield keys[place], other, CODES[code]
 
-    def relate_all(self) -> Iterator[tuple[Key, Key, RCC8]]:
-        """Every pair of features that are not disconnected, once, and how the first relates."""
-        keys = list(self._places)
-        shapes = _array([part.shapes[position] for part, position in self._places.values()])
-        for pairs in relate_all(shapes, self.tolerance_m, self._count):
+    def relate_all(self, of: Collection[Key] | None = None) -> Iterator[tuple[Key, Key, RCC8]]:
+        """Every pair of features that are not disconnected, once, and how the first relates.
+
+        `of` are keys of which each pair has at least one; None: all.
+        """
+        chosen: Mapping[Key, object] = self._places if of is None else dict.fromkeys(of)
+        others = [key for key in self._places if key not in chosen]
+        keys = [*others, *chosen]
+        shapes = _array([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
+        for pairs in relate_all(shapes, self.tolerance_m, self._count, first=len(others)):
             rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
             for left, right, code in rows:
                 yield keys[left], keys[right], CODES[code]

@@ -45,16 +45,22 @@ def load_file(
     return writer.commit(change)
 
 
-def load_features(writer: Writer, triples: Sequence[Triple], progress: Progress, *, size: int = 60) -> int:
-    """Commit features one portion at a time; the number of statements. Raises `LoadError`."""
-    done = 0
+def load_features(
+    writer: Writer, triples: Sequence[Triple], progress: Progress, *, size: int = 60
+) -> tuple[int, int]:
+    """Commit features one portion at a time; the number of statements and of relations that came with them.
+
+    Raises `LoadError`.
+    """
+    done = derived = 0
     for portion in _portions(triples, size):
         verdict = writer.commit(Change(additions=tuple(Statement(triple) for triple in portion)))
         if verdict.rejected:
             raise LoadError(f"Refused: {describe(verdict.rejected)}")
         done += len(portion)
+        derived += len(verdict.derived.additions)
         progress(done, len(triples))
-    return done
+    return done, derived
 
 
 @dataclass(frozen=True)

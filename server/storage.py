@@ -139,8 +139,8 @@ class Loader:
     def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Told:
         """The sample city, through the gate."""
         triples = list(sample_city(self._services.settings.base_iri))
-        count = load_features(self._services.writer, triples, progress)
-        return Told("sample city", count, 0, 0, self._services.store.revision())
+        count, derived = load_features(self._services.writer, triples, progress)
+        return Told("sample city", count, 0, derived, self._services.store.revision())
 
 
 def _bytes_of(store: TripleStore) -> int:

@@ -23,7 +23,7 @@ Key = tuple[Node, Node]
 """A feature and one of its geometry nodes."""
 
 _BULK_SHARE = 4
-"""From one changed feature in so many on, all pairs are related in one sweep instead of one by one."""
+"""From one changed feature in so many on, their pairs are related in one sweep instead of one by one."""
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
 _RELATIONS = frozenset(_RELATION.values())
 
@@ -139,10 +139,10 @@ class SpatialRelations:
             yield from both_ways(feature, relation, other)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
-        """The same for many features at once: every pair of the index is related, once."""
-        for (first, _), (second, _), relation in self.index.relate_all():
-            if first in features or second in features:
-                yield from both_ways(first, relation, second)
+        """The same for many features at once: every pair with one of them is related, once."""
+        keys = [key for feature in features for key in self._keys.get(feature, {})]
+        for (first, _), (second, _), relation in self.index.relate_all(keys):
+            yield from both_ways(first, relation, second)
 
 
 def geometries_in(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:

@@ -61,8 +61,14 @@ def test_after_any_edits_the_index_relates_like_brute_force(
         for other, relation in index.relations_of(shape, exclude=key)
     }
     in_bulk = {pair for a, b, r in index.relate_all() for pair in ((a, b, r), (b, a, r.inverse))}
+    chosen = sorted(features)[::3]
+    of_some = [{a, b} for a, b, _ in index.relate_all(chosen)]
     assert one_by_one == expected
     assert in_bulk == expected
+    assert {frozenset(pair) for pair in of_some} == {
+        frozenset((a, b)) for a, b, _ in expected if a in chosen or b in chosen
+    }
+    assert len(of_some) * 2 == sum(a in chosen or b in chosen for a, b, _ in expected)
     assert set(index) == set(features)
     assert all(index.get(key) == shape for key, shape in features.items())
 

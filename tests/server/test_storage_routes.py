@@ -41,6 +41,29 @@ async def test_files_of_the_servers_machine_are_loaded_and_dumped(client: httpx.
     assert (await client.get("/dump", params={"format": "docx"})).status_code == 400
 
 
+async def test_a_load_of_the_sample_says_how_many_relations_came_with_it(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+):
+    geo = "http://www.opengis.net/ont/geosparql#"
+    turtle = f"""
+        @prefix geo: <{geo}> .
+        <{EX}a> geo:hasDefaultGeometry <{EX}a/geometry> .
+        <{EX}a/geometry> geo:asWKT "POINT (-74 40.7)"^^geo:wktLiteral .
+        <{EX}b> geo:hasDefaultGeometry <{EX}b/geometry> .
+        <{EX}b/geometry> geo:asWKT "POLYGON ((-74.1 40.6, -73.9 40.6, -73.9 40.8, -74.1 40.8, -74.1 40.6))"^^geo:wktLiteral .
+    """
+    quads = list(pyoxigraph.parse(turtle, format=pyoxigraph.RdfFormat.TURTLE))
+    monkeypatch.setattr(storage, "sample_city", lambda base: (quad.triple for quad in quads))
+    answer = await client.post("/loads", json={"sample": True})
+    assert answer.status_code == 200, answer.text
+    told = answer.json()["loads"][0]
+    assert (told["accepted"], told["derived"]) == (4, 2)
+    relation = f"SELECT ?b {{ <{EX}a> <{geo}rcc8ntpp> ?b }}"
+    assert await select(client, relation) == [{"b": f"{EX}b"}]
+    again = await client.post("/loads", json={"sample": True})
+    assert again.json()["loads"][0]["derived"] == 0
+
+
 async def test_a_refused_file_is_no_success_and_the_others_are_in(client: httpx.AsyncClient, tmp_path: Path):
     prefix = "@prefix geo: <http://www.opengis.net/ont/geosparql#> .\n"
     bad, good = tmp_path / "bad.ttl", tmp_path / "good.ttl"

@@ -99,6 +99,17 @@ def test_an_edit_relates_its_neighbours_and_not_the_whole_graph():
     assert 0 < counts[10] == counts[30] <= 9
 
 
+def test_an_edit_of_many_features_does_not_relate_the_others_again():
+    store, writer, relations = open_writer()
+    write(writer, [t for x in range(20) for t in feature(f"old{x}", square(x, 0, 2))])
+    before = relations.index.pairs_related
+    edit = {f"new{x}": square(x, 1, 2) for x in range(10)}
+    write(writer, [t for name, wkt in edit.items() for t in feature(name, wkt)])
+    boxes_that_meet = 10 * 9 // 2 + sum(abs(new - old) <= 2 for new in range(10) for old in range(20))
+    assert 0 < relations.index.pairs_related - before <= boxes_that_meet
+    assert derived(store) == expected({**{f"old{x}": square(x, 0, 2) for x in range(20)}, **edit})
+
+
 def test_what_a_small_edit_reads_does_not_grow_with_the_graph():
     reads = {}
     for size in (10, 30):
