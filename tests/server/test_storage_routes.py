@@ -45,19 +45,21 @@ async def test_a_load_of_the_sample_says_how_many_relations_came_with_it(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ):
     geo = "http://www.opengis.net/ont/geosparql#"
-    turtle = f"""
-        @prefix geo: <{geo}> .
-        <{EX}a> geo:hasDefaultGeometry <{EX}a/geometry> .
-        <{EX}a/geometry> geo:asWKT "POINT (-74 40.7)"^^geo:wktLiteral .
-        <{EX}b> geo:hasDefaultGeometry <{EX}b/geometry> .
-        <{EX}b/geometry> geo:asWKT "POLYGON ((-74.1 40.6, -73.9 40.6, -73.9 40.8, -74.1 40.8, -74.1 40.6))"^^geo:wktLiteral .
-    """
+    area = "POLYGON ((-74.1 40.6, -73.9 40.6, -73.9 40.8, -74.1 40.8, -74.1 40.6))"
+    rdfs = "http://www.w3.org/2000/01/rdf-schema#"
+    turtle = f"@prefix geo: <{geo}> . @prefix rdfs: <{rdfs}> ." + "".join(
+        f"""
+        <{EX}{name}> a geo:Feature ; rdfs:label '{name}' ; geo:hasDefaultGeometry <{EX}{name}/geometry> .
+        <{EX}{name}/geometry> a geo:Geometry ; geo:asWKT "{wkt}"^^geo:wktLiteral .
+        """
+        for name, wkt in (("a", "POINT (-74 40.7)"), ("b", area))
+    )
     quads = list(pyoxigraph.parse(turtle, format=pyoxigraph.RdfFormat.TURTLE))
     monkeypatch.setattr(storage, "sample_city", lambda base: (quad.triple for quad in quads))
     answer = await client.post("/loads", json={"sample": True})
     assert answer.status_code == 200, answer.text
     told = answer.json()["loads"][0]
-    assert (told["accepted"], told["derived"]) == (4, 2)
+    assert (told["accepted"], told["derived"]) == (10, 2)
     relation = f"SELECT ?b {{ <{EX}a> <{geo}rcc8ntpp> ?b }}"
     assert await select(client, relation) == [{"b": f"{EX}b"}]
     again = await client.post("/loads", json={"sample": True})
