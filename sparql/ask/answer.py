@@ -8,8 +8,16 @@ from typing import Any
 from ontology.labels import local_name
 from sparql.ask.checking import CheckedPlan, Result
 from sparql.ask.compiler import Query
-from sparql.ask.plan import Op
-from sparql.ask.wording import bound_words, describe, enumerate_labels, is_about_one, kilometres, plural
+from sparql.ask.plan import ASSUMED_NEAREST, Measure, Op
+from sparql.ask.wording import (
+    bound_words,
+    describe,
+    enumerate_labels,
+    is_about_one,
+    kilometres,
+    measured_words,
+    plural,
+)
 
 __all__ = ["count_of", "is_empty", "state_answer"]
 
@@ -52,6 +60,8 @@ def state_answer(plan: CheckedPlan, query: Query, results: Mapping[str, Any]) ->
     number = count_of(query, results)
     if query.result is Result.NUMBER:
         sentence = _counted(plan, number, assumed)
+    elif query.result is Result.MEASURES and number:
+        sentence = _measured(plan, query, results)
     elif is_about_one(plan):
         words = _yes_no(plan, assumed)
         sentence = f"Yes: {words}." if number else f"The graph does not show that {words}."
@@ -86,6 +96,23 @@ def _listed(plan: CheckedPlan, query: Query, labels: Sequence[str], assumed: Map
     return f"The graph gives for {words}: {listed if len(labels) == 1 else f'{number}, {listed}'}"
 
 
+def _measured(plan: CheckedPlan, query: Query, results: Mapping[str, Any]) -> str:
+    """Return what each thing measures: "Glass Museum is 1.2 km from Green Park."."""
+    step = plan.steps[-1].step
+    entity = step.entity.words if step.entity else ""
+    sizes = [measured_words(step.measure, float(row["size"]["value"])) for row in rows_of(results)]
+    labels = labels_of(query, results)
+    if len(labels) > 1:
+        each = [f"{label}, {size}" for label, size in zip(labels, sizes, strict=True)]
+        return f"The graph gives for {describe(plan, {})}: {enumerate_labels(each)}."
+    ends = {
+        Measure.DISTANCE: f"is {sizes[0]} from {entity}",
+        Measure.AREA: f"covers {sizes[0]}",
+        Measure.LENGTH: f"is {sizes[0]} long",
+    }
+    return f"{labels[0]} {ends[step.measure or Measure.DISTANCE]}."
+
+
 def _yes_no(plan: CheckedPlan, assumed: Mapping[int, float]) -> str:
     """Return the conditions on one thing as a clause: "Central Park is in Manhattan"."""
     parts = []
@@ -115,4 +142,6 @@ def _assumptions(plan: CheckedPlan, assumed: Mapping[int, float]) -> list[str]:
         entity = plan.steps[number - 1].step.entity
         words = entity.words if entity else "it"
         sentences.append(f"The question gives no distance, so near {words} was taken as {kilometres(km)}.")
+    if any(checked.step.k == 0 for checked in plan.steps):
+        sentences.append(f"The question gives no number, so the {ASSUMED_NEAREST} nearest are given.")
     return sentences

@@ -24,15 +24,16 @@ from sparql.vocabulary import XSD
 
 __all__ = ["CheckedPlan", "CheckedStep", "Result", "check_plan"]
 
-_SPATIAL: Final = frozenset({Op.WITHIN, Op.NEAR, Op.TOUCHES})
+_SPATIAL: Final = frozenset({Op.WITHIN, Op.NEAR, Op.NEAREST, Op.TOUCHES, Op.MEASURE})
 _COMPARING: Final = frozenset({Op.COMPARE, Op.RANK})
 
 
 class Result(StrEnum):
-    """What kind of thing a step yields."""
+    """What kind of thing a step yields; measures are entities with a number of kilometres each."""
 
     ENTITIES = "entities"
     VALUES = "values"
+    MEASURES = "measures"
     NUMBER = "number"
 
 
@@ -105,7 +106,7 @@ class _Checker:
             raise self._error('only the first step can be an "entity"')
         if op is Op.COUNT:
             return CheckedStep(self.step, False, Result.NUMBER, ())
-        if self.before.result is Result.VALUES:
+        if self.before.result in (Result.VALUES, Result.MEASURES):
             raise self._error("the step before gives numbers, dates or text; they can only be counted")
         if op in _COMPARING:
             return self._compare()
@@ -142,7 +143,8 @@ class _Checker:
         reference = self.step.entity
         if reference is not None and not self._possible(_of(reference), shaped):
             raise self._error(f'"{reference.words}" has no place on the map')
-        return CheckedStep(self.step, False, Result.ENTITIES, self.before.classes)
+        result = Result.MEASURES if self.step.op is Op.MEASURE else Result.ENTITIES
+        return CheckedStep(self.step, False, result, self.before.classes)
 
     def _relate(self) -> CheckedStep:
         assert self.before is not None

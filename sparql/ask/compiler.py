@@ -17,7 +17,7 @@ from extractors.values import is_dated
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, CheckedStep, Result
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan import Bound, Choice, Extreme, Op, Step
+from sparql.ask.plan import ASSUMED_NEAREST, Bound, Choice, Extreme, Measure, Op, Step
 from sparql.ask.writing import Variables, Writer, path
 from sparql.vocabulary import GEO, RDFS, SKOS, UKG
 
@@ -27,7 +27,13 @@ DEFAULT_KM: Final = 1.0
 _NEAR_DISTANCE: Final = UKG.nearDistance
 _NAMES: Final = (RDFS.label, SKOS.prefLabel, NamedNode("https://schema.org/name"))
 _METRE: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
-_DISTANCE: Final = NamedNode("http://www.opengis.net/def/function/geosparql/distance")
+_GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
+_DISTANCE: Final = NamedNode(f"{_GEOF}distance")
+# A function of one geometry in metres or square metres, and what they are divided by for kilometres.
+_SIZES: Final = {
+    Measure.AREA: (NamedNode(f"{_GEOF}metricArea"), 1_000_000),
+    Measure.LENGTH: (NamedNode(f"{_GEOF}metricLength"), 1000),
+}
 _CLASS_PATH: Final = "a/rdfs:subClassOf*"
 _SIGNS: Final = {
     Bound.LESS: "<", Bound.AT_MOST: "<=", Bound.EQUAL: "=", Bound.AT_LEAST: ">=", Bound.MORE: ">",
@@ -48,7 +54,8 @@ class Query:
     """A compiled plan: the text, what its rows hold, and the distances that were not said but assumed.
 
     `variable` is the column of the result (without its question mark); entities have `label` and `wkt`
-    beside it. `assumed_km` maps the number of a near step to its default distance.
+    beside it, and a measure has `size`, in kilometres or square kilometres. `assumed_km` maps the number of
+    a near step to its default distance.
     """
 
     text: str
@@ -83,14 +90,17 @@ class Compiler:
             select = f"SELECT DISTINCT {body.current}\nWHERE {{\n{body.text()}}}{order}"
             return self._query(body, select, body.current[1:], result)
         names = path(body.writer.iri(iri) for iri in _NAMES)
+        size, order = "", f"MIN({body.metres}) ?label" if body.metres else "?label"
+        if body.size:
+            size, order = f" (MIN({body.size}) AS ?size)", "?size"
         body.lines += [
             f"OPTIONAL {{ {body.current} {names} ?name }}",
             f"OPTIONAL {{ {body.current} {_geometry(body.writer)} ?geometry }}",
         ]
         select = (
-            f"SELECT {body.current} (MIN(?name) AS ?label) (SAMPLE(?geometry) AS ?wkt)\n"
+            f"SELECT {body.current} (MIN(?name) AS ?label) (SAMPLE(?geometry) AS ?wkt){size}\n"
             f"WHERE {{\n{body.text()}}}\n"
-            f"GROUP BY {body.current}\nORDER BY ?label {body.current}\nLIMIT {self._limit}\n"
+            f"GROUP BY {body.current}\nORDER BY {order} {body.current}\nLIMIT {self._limit}\n"
         )
         return self._query(body, select, body.current[1:], result)
 
@@ -150,6 +160,10 @@ class Compiler:
                 body.lines.append(f"{body.current} {self._touches(writer)} {writer.iri(_iri(step.entity))} .")
             case Op.NEAR:
                 self._write_near(body, number, checked)
+            case Op.NEAREST:
+                self._write_nearest(body, step)
+            case Op.MEASURE:
+                self._write_measure(body, step)
             case Op.COMPARE:
                 self._write_comparison(body, checked)
             case Op.RANK:
@@ -228,21 +242,47 @@ class Compiler:
         return path([writer.iri(GEO.rcc8ec), *stated, *(f"^{name}" for name in stated)])
 
     def _write_near(self, body: _Body, number: int, checked: CheckedStep) -> None:
-        step, writer = checked.step, body.writer
+        step = checked.step
         assert step.entity is not None
         km = step.km or 0.0
         if km == 0:
             km = self.default_km(step.entity, checked.classes)
             body.assumed_km.append((number, km))
+        metres = f"{km * 1000:.3f}".rstrip("0").rstrip(".")
+        body.lines.append(f"FILTER({self._distance_to(body, step)} < {metres})")
+
+    def _distance_to(self, body: _Body, step: Step) -> str:
+        """Write what a distance from the step's entity is between; the call that gives it in metres."""
+        writer = body.writer
         entity, geometry = writer.iri(_iri(step.entity)), _geometry(writer)
         there, here = body.variables.name("there wkt"), body.variables.name("here wkt")
-        metres = f"{km * 1000:.3f}".rstrip("0").rstrip(".")
         body.lines += [
             f"{entity} {geometry} {there} .",
             f"{body.current} {geometry} {here} .",
             f"FILTER({body.current} != {entity})",
-            f"FILTER({writer.iri(_DISTANCE)}({here}, {there}, {writer.iri(_METRE)}) < {metres})",
         ]
+        return f"{writer.iri(_DISTANCE)}({here}, {there}, {writer.iri(_METRE)})"
+
+    def _write_nearest(self, body: _Body, step: Step) -> None:
+        """Keep the `k` nearest of what the lines so far find; of several geometries the nearest counts."""
+        metres = self._distance_to(body, step)
+        inner, body.metres = " ".join(body.lines), body.variables.name("metres")
+        most = step.k or ASSUMED_NEAREST
+        body.lines = [
+            f"{{ SELECT {body.current} (MIN({metres}) AS {body.metres}) WHERE {{ {inner} }} "
+            f"GROUP BY {body.current} ORDER BY {body.metres} {body.current} LIMIT {most} }}"
+        ]
+
+    def _write_measure(self, body: _Body, step: Step) -> None:
+        body.size = body.variables.name(f"{step.measure} km")
+        if step.measure is None or step.measure is Measure.DISTANCE:
+            call, unit = self._distance_to(body, step), 1000
+        else:
+            here = body.variables.name("here wkt")
+            body.lines.append(f"{body.current} {_geometry(body.writer)} {here} .")
+            function, unit = _SIZES[step.measure]
+            call = f"{body.writer.iri(function)}({here})"
+        body.lines.append(f"BIND({call} / {unit} AS {body.size})")
 
 
 class _Body:
@@ -254,6 +294,7 @@ class _Body:
         self.lines: list[str] = []
         self.current = ""
         self.assumed_km: list[tuple[int, float]] = []
+        self.size = self.metres = ""
 
     def keep(self, relation: str, entity: str) -> None:
         """Keep what is related to an entity.

@@ -21,6 +21,7 @@ from sparql.ask.wording import describe, step_words
 __all__ = ["Gap", "GapKind", "data_gap", "name_gaps", "plan_gaps"]
 
 UNKNOWN: Final = "?"
+_FROM_A_PLACE: Final = frozenset({Op.NEAR, Op.NEAREST, Op.MEASURE})
 
 
 class GapKind(StrEnum):
@@ -106,7 +107,7 @@ async def data_gap(plan: CheckedPlan, compiler: Compiler, run_query: RunQuery) -
 
 
 async def _missing_geometry(step: Step, compiler: Compiler, run_query: RunQuery) -> tuple[str, str] | None:
-    if step.op is not Op.NEAR or step.entity is None or step.entity.iri is None:
+    if step.op not in _FROM_A_PLACE or step.entity is None or step.entity.iri is None:
         return None
     if _is_true(await run_query(compiler.compile_has_geometry(step.entity.iri))):
         return None

@@ -21,7 +21,7 @@ def draw_map(query: Query, results: Mapping[str, Any]) -> dict[str, Any] | None:
     Counts and plain values need none, and neither do entities that have no geometry. A geometry that
     cannot be read is left out; its entity stays in the results.
     """
-    if query.result is not Result.ENTITIES:
+    if query.result not in (Result.ENTITIES, Result.MEASURES):
         return None
     features = [feature for row in rows_of(results) if (feature := _feature(query, row)) is not None]
     return {"type": "FeatureCollection", "features": features} if features else None

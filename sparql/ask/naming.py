@@ -97,7 +97,8 @@ def _longer_names(
     for run in _capitalised_runs(question):
         opens = bool(_SENTENCE_START.search(question[: run[0].start]))
         words = _without_openers(run) if opens else run
-        if all(word.text in _OPENING for word in words):
+        # "List the 2 nearest": a number after an opening word is none either.
+        if all(word.text in _OPENING or not question[word.start].isupper() for word in words):
             continue
         span = _Span(words[0].start, _end_of(question, words[-1]))
         covered = [other for other in mentioned if other.touches(span)]

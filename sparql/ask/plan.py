@@ -19,12 +19,14 @@ from pyoxigraph import NamedNode
 from sparql.ask.errors import PlanError
 
 __all__ = [
+    "ASSUMED_NEAREST",
     "MAX_STEPS",
     "NONE",
     "Bound",
     "Choice",
     "Choices",
     "Extreme",
+    "Measure",
     "Op",
     "Plan",
     "Step",
@@ -36,6 +38,9 @@ NONE: Final = "NONE"
 MAX_STEPS: Final = 8
 _FARTHEST_KM: Final = 20_100.0
 _LONGEST_VALUE: Final = 100
+_MOST_NEAREST: Final = 1000
+ASSUMED_NEAREST: Final = 5
+"""How many "the nearest" are, where the question does not say."""
 
 
 class Op(StrEnum):
@@ -46,9 +51,11 @@ class Op(StrEnum):
     RELATE = "relate"
     WITHIN = "within"
     NEAR = "near"
+    NEAREST = "nearest"
     TOUCHES = "touches"
     COMPARE = "compare"
     RANK = "rank"
+    MEASURE = "measure"
     COUNT = "count"
 
 
@@ -67,6 +74,14 @@ class Extreme(StrEnum):
 
     LEAST = "least"
     MOST = "most"
+
+
+class Measure(StrEnum):
+    """What of a geometry is measured: how far it is from another, how large or how long it is."""
+
+    DISTANCE = "distance"
+    AREA = "area"
+    LENGTH = "length"
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,8 @@ class Choices:
 class Step:
     """One step; which fields are set depends on `op` (see `_FIELDS`).
 
-    `km` is 0 where none was said; `value` is what a comparison is with, in the question's words.
+    `km` is 0 where none was said, and so is `k`, the number of nearest things; `value` is what a comparison
+    is with, in the question's words.
     """
 
     op: Op
@@ -105,6 +121,8 @@ class Step:
     bound: Bound | None = None
     value: str | None = None
     extreme: Extreme | None = None
+    k: int | None = None
+    measure: Measure | None = None
 
     @property
     def chosen(self) -> dict[str, Choice]:
@@ -123,7 +141,9 @@ class Step:
         words: dict[str, Any] = {name: chosen[name].words for name in order if name in chosen}
         if self.km is not None:
             words["km"] = self.km
-        said = {"is": self.bound, "value": self.value, "by": self.extreme}
+        if self.k is not None:
+            words["k"] = self.k
+        said = {"is": self.bound, "value": self.value, "by": self.extreme, "what": self.measure}
         words |= {name: str(value) for name, value in said.items() if value is not None}
         iris = {name: choice.iri.value for name, choice in chosen.items() if choice.iri is not None}
         return {"op": self.op.value, **words, **({"iris": iris} if iris else {})}
@@ -147,18 +167,20 @@ _FIELDS: Final[Mapping[Op, tuple[frozenset[str], ...]]] = {
     Op.RELATE: (frozenset({"property"}), frozenset({"property", "to"})),
     Op.WITHIN: (frozenset({"of"}),),
     Op.NEAR: (frozenset({"of", "km"}),),
+    Op.NEAREST: (frozenset({"of", "k"}),),
     Op.TOUCHES: (frozenset({"of"}),),
     Op.COMPARE: (frozenset({"property", "is", "value"}),),
     Op.RANK: (frozenset({"property", "by"}),),
+    Op.MEASURE: (frozenset({"what"}), frozenset({"what", "of"})),
     Op.COUNT: (frozenset(),),
 }
 
 
-def plan_schema(choices: Choices, *, comparing: bool = True) -> dict[str, Any]:
+def plan_schema(choices: Choices, *, measuring: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a plan over these choices, in the dialect that TGI's servers honour.
 
-    That means `properties` everywhere, no type lists, no allOf, and small flat objects. `comparing`: with
-    the steps that compare values, which a model trained without them does not know.
+    That means `properties` everywhere, no type lists, no allOf, and small flat objects. `measuring`: with
+    the steps that compare values and distances, which a model trained without them does not know.
     """
     names, classes, properties = (
         {"type": "string", "enum": [*mapping, NONE]}
@@ -174,13 +196,18 @@ def plan_schema(choices: Choices, *, comparing: bool = True) -> dict[str, Any]:
         _object(op="touches", of=names),
         _object(op="count"),
     ]
-    if comparing:
+    if measuring:
         bounds, extremes = (
             {"type": "string", "enum": [str(one) for one in kind]} for kind in (Bound, Extreme)
         )
         steps += [
             _object(op="compare", property=properties, value={"type": "string"}, **{"is": bounds}),
             _object(op="rank", property=properties, by=extremes),
+            _object(op="nearest", of=names, k={"type": "integer"}),
+            _object(op="measure", what={"const": Measure.DISTANCE.value}, of=names),
+            _object(
+                op="measure", what={"type": "string", "enum": [Measure.AREA.value, Measure.LENGTH.value]}
+            ),
         ]
     items = {"anyOf": steps}
     array = {"type": "array", "items": items, "minItems": 1, "maxItems": MAX_STEPS}
@@ -230,6 +257,8 @@ def _read_step(number: int, step: Any, choices: Choices) -> Step:
         bound=Bound(_read_word(number, step, "is", Bound)) if op is Op.COMPARE else None,
         value=_read_value(number, step) if op is Op.COMPARE else None,
         extreme=Extreme(_read_word(number, step, "by", Extreme)) if op is Op.RANK else None,
+        k=_read_k(number, step),
+        measure=_read_measure(number, step) if op is Op.MEASURE else None,
     )
 
 
@@ -238,6 +267,27 @@ def _read_word(number: int, step: Mapping[str, Any], name: str, known: Iterable[
     if word not in list(known):
         raise PlanError(f'Step {number}: "{name}" must be one of: {"; ".join(known)}.', number)
     return str(word)
+
+
+def _read_measure(number: int, step: Mapping[str, Any]) -> Measure:
+    measure = Measure(_read_word(number, step, "what", Measure))
+    if (measure is Measure.DISTANCE) is not ("of" in step):
+        raise PlanError(
+            f'Step {number}: a distance takes "of", its other end; other measures do not.', number
+        )
+    return measure
+
+
+def _read_k(number: int, step: Mapping[str, Any]) -> int | None:
+    if "k" not in step:
+        return None
+    k = step["k"]
+    if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= _MOST_NEAREST:
+        raise PlanError(
+            f'Step {number}: "k" must be a whole number up to {_MOST_NEAREST:,}; 0 means that none was said.',
+            number,
+        )
+    return k
 
 
 def _read_value(number: int, step: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from extractors.prompting import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
 from sparql.ask.comparisons import Comparisons, read_comparisons
+from sparql.ask.distances import Nearest, read_distance, read_nearest
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
@@ -34,6 +35,8 @@ _TOKENS: Final = 400
 _PLACED = re.compile(
     r"\b(?:in|inside|outside|within|near|around|at|by|from|to|of|on|along|with|for)\b", re.IGNORECASE
 )
+# Which are nearest, and how many, is of those that are left.
+_AFTER_ALL: Final = frozenset({Op.NEAREST, Op.COUNT})
 _LIMITS: Final = {"compact": 6, "full": 20}
 
 
@@ -82,7 +85,7 @@ class Planner:
             trace.note(
                 "The model was not trained to compare values; what the question compares is read beforehand.",
                 "compare",
-                "; ".join(step_words(step) for step in said.steps),
+                _steps(Plan(said.steps)),
             )
         choices = await self._choices(said.question, names)
         trace.note(
@@ -91,16 +94,26 @@ class Planner:
             f"names: {_listed(choices.names)}; classes: {_listed(choices.classes)}; "
             f"relations: {_listed(choices.properties)}",
         )
-        messages = list(self._prompt.messages(self._values(said.for_a_small_model(), choices, context)))
+        nearest: Nearest | None = None
+        if compact:
+            measured = read_distance(said.question, names, choices)
+            if measured is not None:
+                trace.note("How far two places are apart needs no model.", "plan", _steps(measured))
+                return self._measured(choices, measured)
+            nearest = read_nearest(said.question, names)
+        asked = said.for_a_small_model() if nearest is None else nearest.question
+        messages = list(self._prompt.messages(self._values(asked, choices, context)))
         problem, plan, text = None, None, ""
         for attempt in range(1, _ATTEMPTS + 1):
-            schema = plan_schema(choices, comparing=not compact)
+            schema = plan_schema(choices, measuring=not compact)
             reply = await self._model.complete(messages, schema=schema, max_tokens=_TOKENS)
             text = reply.text
             try:
                 plan = read_plan(text, choices)
                 if compact:
                     plan = _without_idle_steps(plan, said, names)
+                if nearest is not None:
+                    plan = nearest.in_plan(plan)
                 if _has_none(plan):
                     trace.note("Nothing offered fits some part of the question.", "plan", text)
                     return Planned(choices, plan, None)
@@ -122,12 +135,18 @@ class Planner:
             )
         return Planned(choices, plan, None, problem)
 
+    def _measured(self, choices: Choices, plan: Plan) -> Planned:
+        try:
+            return Planned(choices, plan, check_plan(plan, self._schema, self._places))
+        except PlanError as error:
+            return Planned(choices, plan, None, error)
+
     def _with(self, plan: Plan, compared: Sequence[Step]) -> CheckedPlan:
         """Check a plan with these steps where they fit first. Raises `PlanError`.
 
         They keep some of the things found, so they come before what asks for something of them.
         """
-        ends = [n for n, step in enumerate(plan.steps) if step.op is Op.COUNT or _moves_on(step)]
+        ends = [n for n, step in enumerate(plan.steps) if step.op in _AFTER_ALL or _moves_on(step)]
         places = [*ends, len(plan.steps)] if compared else [len(plan.steps)]
         *others, last = [Plan((*plan.steps[:n], *compared, *plan.steps[n:])) for n in places]
         for other in others:
@@ -219,6 +238,10 @@ def _without_idle_steps(plan: Plan, said: Comparisons, names: Sequence[FoundName
         return bool(said.steps) and step.property_ is not None and step.property_.iri is None
 
     return Plan((plan.steps[0], *(step for step in plan.steps[1:] if not is_idle(step))))
+
+
+def _steps(plan: Plan) -> str:
+    return "; ".join(step_words(step) for step in plan.steps)
 
 
 def _moves_on(step: Step) -> bool:

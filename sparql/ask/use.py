@@ -22,14 +22,14 @@ _KILOMETRES: Final = (1.0, 0.001, 1.609344, 0.0003048, 0.0009144)
 """A kilometre, metre, mile, foot and yard, in kilometres: the units that a distance may be given in."""
 
 
-_WHEN = re.compile(r"\W*(?:when|how (?:tall|high|long|large|big|old|wide|deep))\b", re.IGNORECASE)
+_WHEN = re.compile(r"\W*(?:when|how (?:tall|high|long|large|big|old|wide|deep|far))\b", re.IGNORECASE)
 _WHO_DID = re.compile(r"\W*(?:who|whom)\s+(?!is\b|are\b|was\b|were\b)", re.IGNORECASE)
 
 
 def check_use(checked: CheckedPlan, question: str, names: Sequence[FoundName]) -> None:
     """Raise `PlanError` when a name, a number or the asking word of the question is used by no step."""
     plan = checked.plan
-    if _WHEN.match(question) and checked.result is not Result.VALUES:
+    if _WHEN.match(question) and checked.result not in (Result.VALUES, Result.MEASURES):
         raise PlanError("The question asks for a date or a measure, but the last step gives none.")
     if _WHO_DID.match(question) and not any(step.op is Op.RELATE for step in plan.steps):
         raise PlanError("The question asks who did something, but no step leads to who did it.")
@@ -37,11 +37,11 @@ def check_use(checked: CheckedPlan, question: str, names: Sequence[FoundName]) -
     for name in names:
         if not used & _meanings(name):
             raise PlanError(f'The question names "{name.words}", but no step uses it.')
-    if not any(step.op is Op.RANK for step in plan.steps):
+    if not any(step.op in (Op.RANK, Op.NEAREST) for step in plan.steps):
         for word in superlatives(question, names):
             raise PlanError(f'The question asks for the "{word}", but no step ranks what was found.')
     distances = [step.km for step in plan.steps if step.km]
-    values = [step.value for step in plan.steps if step.value]
+    values = [step.value or str(step.k) for step in plan.steps if step.value or step.k]
     for match in _NUMBER.finditer(question):
         inside = any(name.start <= match.start() < name.end for name in names)
         number = float(match.group().replace(",", ""))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sparql.ask.checking import CheckedPlan, CheckedStep
-from sparql.ask.plan import Bound, Extreme, Op, Step
+from sparql.ask.plan import Bound, Extreme, Measure, Op, Step
 
 __all__ = [
     "bound_words",
@@ -14,6 +14,7 @@ __all__ = [
     "enumerate_labels",
     "is_about_one",
     "kilometres",
+    "measured_words",
     "plural",
     "step_words",
 ]
@@ -60,6 +61,10 @@ def _extend(words: str, checked: CheckedStep, assumed_km: float | None, *, one: 
             return f"{words} bordering {entity}"
         case Op.NEAR:
             return f"{words} within {kilometres(assumed_km or step.km or 0)} of {entity}"
+        case Op.NEAREST:
+            return f"{words} nearest to {entity}"
+        case Op.MEASURE:
+            return f"{step.measure} {f'from {entity} ' if entity else ''}of {words}"
         case Op.RELATE:
             relation = step.property_.words if step.property_ else ""
             if step.entity is not None:
@@ -86,6 +91,11 @@ def bound_words(checked: CheckedStep) -> str:
     return f"{step.property_.words if step.property_ else ''} {joint} {step.value}"
 
 
+def measured_words(measure: Measure | None, size: float) -> str:
+    """Return a measure in words: "2.5 km" for a distance or a length, "3.4 km²" for an area."""
+    return kilometres(size) + ("²" if measure is Measure.AREA else "")
+
+
 def is_about_one(plan: CheckedPlan) -> bool:
     """Tell a plan that asks whether one named thing fulfils conditions: its answer is yes or no."""
     first, *rest = plan.steps
@@ -101,7 +111,8 @@ def step_words(step: Step) -> str:
     """Return a step as the model wrote it, in words."""
     chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
     km = f" {kilometres(step.km)}" if step.km else ""
-    said = "".join(f" {word}" for word in (step.bound, step.value, step.extreme) if word is not None)
+    told = (step.bound, step.value, step.extreme, step.k, step.measure)
+    said = "".join(f" {word}" for word in told if word is not None)
     return f"{step.op} {chosen}{km}{said}".strip()
 
 
