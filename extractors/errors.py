@@ -101,9 +101,10 @@ class ModelReplyError(ModelError):
 class ModelRequestRefused(ModelError):
     """The server refused the request (422 and its like); the same request will be refused again.
 
-    `status` is the HTTP status, or None for an embedded model.
+    `status` is the HTTP status, or None for an embedded model. `too_long`: the prompt does not fit the model.
     """
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, *, too_long: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.too_long = too_long

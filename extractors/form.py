@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
 
+from ontology.labels import readable
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 from ontology.vocabulary import XSD
@@ -38,11 +39,15 @@ class Field:
 
     @property
     def heading(self) -> str:
-        """The words before the answer; they end with a colon, and the answer begins with a space."""
-        if not self.domain and not self.range:
-            return f"{self.label}:"
-        sides = f"{self.domain} > {self.range}" if self.range else self.domain
-        return f"{self.label} ({sides.strip()}):"
+        """The words before the answer; they end with a colon, and the answer begins with a space.
+
+        Names in camel case are parted into words, since the models were trained on words.
+        """
+        label, domain, range_ = readable(self.label), readable(self.domain), readable(self.range)
+        if not domain and not range_:
+            return f"{label}:"
+        sides = f"{domain} > {range_}" if range_ else domain
+        return f"{label} ({sides.strip()}):"
 
 
 def opening(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["local_name", "normalise", "split_camel_case", "stem", "words"]
+__all__ = ["local_name", "normalise", "readable", "split_camel_case", "stem", "words"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -23,6 +23,15 @@ def local_name(iri: str) -> str:
 def split_camel_case(name: str) -> str:
     """`SubwayStation` as "subway station"; runs of capitals stay together."""
     return " ".join(_CAMEL.sub(" ", name).split()).lower()
+
+
+def readable(label: str) -> str:
+    """A label as people write it: `birthPlace` and `birth_place` as "birth place", others as they are."""
+    label = label.strip()
+    if not label or any(character.isspace() for character in label):
+        return label
+    parted = _CAMEL.sub(" ", label).split()
+    return " ".join(part if part.isupper() else part.lower() for part in parted) if len(parted) > 1 else label
 
 
 def words(text: str) -> list[str]:

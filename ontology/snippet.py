@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from pyoxigraph import NamedNode
 
-from ontology.labels import stem, words
+from ontology.labels import readable, stem, words
 
 __all__ = ["Labelled", "TermIndex"]
 
@@ -59,7 +59,8 @@ class TermIndex(Generic[TermT]):
         self._words: dict[str, dict[int, float]] = defaultdict(dict)
         for number, term in enumerate(self._terms):
             for label in (term.label, *term.alternative_labels):
-                self._add_label(number, label)
+                for form in dict.fromkeys((label, readable(label))):
+                    self._add_label(number, form)
             for word in set(_stems(term.definition)) - FUNCTION_WORDS:
                 self._words[word].setdefault(number, DEFINITION_WEIGHT)
 

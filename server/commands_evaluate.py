@@ -77,6 +77,8 @@ def text2kgbench(
     files = find_files(folder, split) if folder else paired(ontology or [], sentences or [], gold or [])
     tests = [read_test_set(*names) for names in files]
     tests = [replace(test, sentences=test.sentences[:limit]) for test in tests]
+    for note in (note for test in tests for note in test.notes):
+        _told.print(note, markup=False)
     warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
     # The embedded model answers one after another: waiting for it is no part of what a text costs.
     at_once = concurrency or (4 if settings.model_url else 1)

@@ -137,6 +137,7 @@ def _refusal(body: Mapping[str, Any]) -> ModelRequestRefused:
     message = str(details.get("message") or details)
     if details.get("type") == "exceed_context_size_error" or "context" in message:
         return ModelRequestRefused(
-            f"the text is too long for the embedded model: send shorter text ({message})"
+            f"the text is too long for the embedded model: send shorter text ({message})",
+            too_long=True,
         )
     return ModelRequestRefused(f"the embedded model refused the request: {message}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -30,6 +31,9 @@ from extractors.models.transcript import DONE, Transcript, decoded, events, inne
 __all__ = ["AttemptFailed", "Endpoint", "Timeouts"]
 
 _GENERATION_FAILED: Final = 424
+_TOO_LARGE: Final = 413
+_TOO_LONG: Final = re.compile(r"max_new_tokens|maximum context|context (?:size|length)|too many tokens", re.I)
+"""How TGI, vLLM and SGLang, and llama.cpp say that a prompt and its answer do not fit."""
 _LONGEST_TOLD: Final = 500
 
 
@@ -245,7 +249,11 @@ class Endpoint:
             404: "check that the URL is that of an OpenAI-compatible server and that the model exists",
             413: "shorten the text",
         }.get(status, "shorten the text, or check that the model fits the prompt")
-        return ModelRequestRefused(f"the model server refused the request ({status}): {hint}. {said}", status)
+        return ModelRequestRefused(
+            f"the model server refused the request ({status}): {hint}. {said}",
+            status,
+            too_long=status == _TOO_LARGE or _TOO_LONG.search(words) is not None,
+        )
 
     def _down(self, error: Exception) -> AttemptFailed:
         told = self.redacted(str(error)) or type(error).__name__

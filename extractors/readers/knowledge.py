@@ -23,10 +23,14 @@ _ALL: Final = 1_000_000
 
 @dataclass(frozen=True)
 class KnownTerms:
-    """What the prompts say of the ontology for one text, and the JSON schema of the triples' reply."""
+    """What the prompts say of the ontology for one text, and the JSON schema of the triples' reply.
+
+    `relations` counts those that the words name.
+    """
 
     words: str
     reply_schema: Mapping[str, Any]
+    relations: int = 0
 
 
 class Ontologist:
@@ -43,11 +47,12 @@ class Ontologist:
         name = "no-knowledge" if method.ontology == "none" else "knowledge"
         self.prompt: Prompt = load_prompt(name, prompts)
 
-    def terms(self, schema: Schema, text: str) -> KnownTerms:
-        """The part of the ontology that fits the text, or the whole."""
+    def terms(self, schema: Schema, text: str, most: int | None = None) -> KnownTerms:
+        """The part of the ontology that fits the text, or the whole; of each kind at most so many terms."""
         if self._method.ontology == "none":
             return KnownTerms(self.prompt.text({}), extraction_schema(None))
-        snippet = schema.snippet(text, *self._limits)
+        limits = [limit if most is None else min(limit, most) for limit in self._limits]
+        snippet = schema.snippet(text, *limits)
         terms = [term for term in snippet.properties if term.label and term.label != IS_A]
         kinds = [IS_A] if self._method.kinds else []
         lines = [IS_A_DEFINITION] if kinds else []
@@ -56,7 +61,8 @@ class Ontologist:
         )
         # A schema that allows no relation at all would be none.
         offered = list(dict.fromkeys([*kinds, *(term.label for term in terms)]))
-        return KnownTerms(words, extraction_schema(offered if self._method.closed and offered else None))
+        allowed = offered if self._method.closed and offered else None
+        return KnownTerms(words, extraction_schema(allowed), len(terms))
 
     def worded(self, classes: list[str], definitions: list[str]) -> str:
         """The words for these terms; those of an example are its own."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
+from extractors.errors import ModelRequestRefused
 from extractors.methods import Method, View
 from extractors.models.chat import ChatModel
 from extractors.readers.asking import Asking
 from extractors.readers.conformance import kinds_told, misfits
 from extractors.readers.examples import load_examples
 from extractors.readers.knowledge import KnownTerms, Ontologist
-from extractors.readers.reading import Reading
+from extractors.readers.reading import Reading, Turn
 from extractors.readers.refinement import Refinement
 from extractors.readers.steps import Dialog, Step
 from extractors.reply import ReplyTriple
@@ -20,7 +23,9 @@ from extractors.templates import Prompt, load_prompt
 from extractors.windows import WindowSize
 from ontology.schema import Schema
 
-__all__ = ["StagedReader", "merged"]
+__all__ = ["StagedReader", "merged", "union"]
+
+_FEWEST_RELATIONS: Final = 4
 
 
 class StagedReader:
@@ -65,8 +70,21 @@ class StagedReader:
         return self._profile.window
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
-        """Read a window: a view without a usable reply is left out, unless it is so with all."""
+        """Read a window: a view without a usable reply is left out, unless it is so with all.
+
+        Where the ontology is too long for the model, the half of it that fits the text better is shown, and
+        so on.
+        """
         terms = self._ontologist.terms(schema, window_text)
+        turns: tuple[Turn, ...] = ()
+        while True:
+            reading = await self._read(window_text, schema, terms)
+            turns += reading.turns
+            if not _too_long(reading) or terms.relations <= _FEWEST_RELATIONS:
+                return replace(reading, turns=turns)
+            terms = self._ontologist.terms(schema, window_text, terms.relations // 2)
+
+    async def _read(self, window_text: str, schema: Schema, terms: KnownTerms) -> Reading:
         values = {"text": window_text, "knowledge": terms.words}
         passes: list[Reading] = []
         entities: list[str] = []
@@ -74,7 +92,7 @@ class StagedReader:
             reading, said = await self._pass(view, values, terms)
             passes.append(reading)
             entities.append(said.get("entities", ""))
-        read = _union(passes)
+        read = union(passes)
         if read.failure is not None or not self._method.refinement:
             return read
         kinds = kinds_told(read.triples, "\n".join(entities))
@@ -121,8 +139,12 @@ class StagedReader:
         return self._used[name]
 
 
-def _union(passes: Sequence[Reading]) -> Reading:
-    """All views together; a failure only where all failed."""
+def _too_long(reading: Reading) -> bool:
+    return isinstance(reading.failure, ModelRequestRefused) and reading.failure.too_long
+
+
+def union(passes: Sequence[Reading]) -> Reading:
+    """All readings together; a failure only where all failed."""
     turns = tuple(turn for reading in passes for turn in reading.turns)
     failures = [reading.failure for reading in passes if reading.failure is not None]
     if len(failures) == len(passes):

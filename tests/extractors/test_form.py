@@ -17,6 +17,10 @@ def test_a_field_shows_the_side_that_is_known() -> None:
     assert Field("is a").heading == "is a:"
 
 
+def test_names_in_camel_case_are_shown_as_words() -> None:
+    assert Field("birthPlace", "CityPerson", "Place").heading == "birth place (city person > Place):"
+
+
 def test_a_property_shows_its_classes_and_the_kind_of_its_values() -> None:
     schema = Schema.load(ONTOLOGY)
     opened = field_of(schema, schema.properties[urban("opened")])

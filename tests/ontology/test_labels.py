@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontology.labels import local_name, normalise, split_camel_case, stem
+from ontology.labels import local_name, normalise, readable, split_camel_case, stem
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,19 @@ def test_names_are_split_at_capitals() -> None:
 )
 def test_the_local_name_is_the_last_part(iri: str) -> None:
     assert local_name(iri) == "Park"
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("birthPlace", "birth place"),
+        ("birth_place", "birth place"),
+        ("ICAOLocationIdentifier", "ICAO location identifier"),
+        ("place of birth", "place of birth"),
+        ("City", "City"),
+        ("P17", "P17"),
+        ("", ""),
+    ],
+)
+def test_a_label_in_camel_case_is_shown_as_words(label: str, shown: str) -> None:
+    assert readable(label) == shown

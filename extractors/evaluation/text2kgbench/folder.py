@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.errors import EvaluationError
-from extractors.evaluation.text2kgbench.reading import Fact
+from extractors.evaluation.text2kgbench.reading import Fact, Identifier
 from extractors.readers.costs import Cost, turn_json
 from extractors.readers.reading import Turn
 
@@ -24,7 +24,7 @@ __all__ = ["Answer", "RunFolder"]
 class Answer:
     """What one sentence yielded; `error` says why it yielded nothing, `stages` what each stage cost."""
 
-    identifier: str
+    identifier: Identifier
     facts: tuple[Fact, ...]
     stages: Mapping[str, Cost]
     error: str | None = None
@@ -61,10 +61,10 @@ class RunFolder:
         except OSError as error:
             raise EvaluationError(f"{path} cannot be used: {error.strerror}. Name another folder.") from error
 
-    def answers(self, sample: int) -> dict[str, Answer]:
+    def answers(self, sample: int) -> dict[Identifier, Answer]:
         """The answers of a sample that are there already; a line that was cut off when a run ended goes."""
         traces = {row["id"]: row for row in _lines(self._file("trace", sample))}
-        found: dict[str, Answer] = {}
+        found: dict[Identifier, Answer] = {}
         for row in _lines(self._file("predictions", sample)):
             trace = traces.get(row["id"])
             if trace is not None:

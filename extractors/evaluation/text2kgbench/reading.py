@@ -7,27 +7,22 @@ it stops a run. A file that is something else altogether is told with its line.
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
-
-from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors.errors import EvaluationError
-from ontology import vocabulary as v
-from ontology.loading import SUFFIXES, OntologyFile, read_file
+from extractors.evaluation.text2kgbench.lines import read_bytes, read_rows, whole
+from extractors.evaluation.text2kgbench.ontologies import read_ontology, relations_of
 from ontology.schema import Schema
-from ontology.terms import PropertyKind
 
-__all__ = ["Fact", "Sentence", "TestSet", "concepts_of", "read_ontology", "read_test_set", "relations_of"]
+__all__ = ["Fact", "Identifier", "Sentence", "TestSet", "read_test_set"]
 
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
-_NAMESPACE: Final = "urn:text2kgbench:"
-_WIKIDATA: Final = re.compile(r'"pid"\s*:\s*"P\d+"|wikidata\.org/(?:entity|prop/direct)/P\d+')
+Identifier = str | int
+"""The benchmark's own are words; those of other files may be numbers, and stay numbers in predictions."""
+
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class Fact:
 class Sentence:
     """A text to read, with the benchmark's name for it."""
 
-    identifier: str
+    identifier: Identifier
     text: str
 
 
@@ -51,8 +46,9 @@ class Sentence:
 class TestSet:
     """The sentences of one ontology; `gold` holds the facts of a sentence by its name, where they are known.
 
-    `digest` is a hash of the ontology and the sentences, so that a run can be told from another. `wikidata`:
-    the relations are Wikidata's, so the gold has dates as Wikidata has them.
+    `concepts` are those that the ontology lists. `digest` is a hash of the ontology and the sentences, so
+    that a run can be told from another. `wikidata`: the gold has dates as Wikidata has them. `notes` tell
+    what in the files does not fit together, for the person who runs.
     """
 
     __test__ = False
@@ -60,9 +56,11 @@ class TestSet:
     name: str
     schema: Schema
     sentences: tuple[Sentence, ...]
-    gold: Mapping[str, frozenset[Fact]]
+    gold: Mapping[Identifier, frozenset[Fact]]
     digest: str
+    concepts: tuple[str, ...] = ()
     wikidata: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def read_test_set(ontology: Path, sentences: Path, gold: Path | None = None) -> TestSet:
@@ -70,82 +68,76 @@ def read_test_set(ontology: Path, sentences: Path, gold: Path | None = None) -> 
 
     Raises `EvaluationError` for a file that is not the benchmark's, with the line.
     """
-    schema = read_ontology(ontology)
-    rows = list(_rows(sentences))
-    found: dict[str, Sentence] = {}
+    known = read_ontology(ontology)
+    rows = list(read_rows(sentences))
+    notes: list[str] = []
+    found: dict[Identifier, Sentence] = {}
     for number, row in rows:
-        identifier, text = row.get("id"), row.get("sent")
-        if not isinstance(identifier, str) or not isinstance(text, str):
-            raise EvaluationError(
-                f'{sentences}, line {number}: a sentence needs "id" and "sent" as text. Give the file of '
-                "sentences, not that of predictions."
+        sentence = _sentence(sentences, number, row)
+        first = found.setdefault(sentence.identifier, sentence)
+        if first.text != sentence.text:
+            notes.append(
+                f"{sentences}, line {number}: {sentence.identifier} has stood before with another text, "
+                "which is the one that is read."
             )
-        found.setdefault(identifier, Sentence(identifier, text))
-    facts: dict[str, set[Fact]] = {}
-    source = gold or sentences
-    for number, row in _rows(gold) if gold is not None else rows:
-        known = _facts_of(source, number, row)
-        if known is not None:
-            facts.setdefault(str(row.get("id")), set()).update(known)
-    digest = hashlib.sha256(schema.version.encode() + sentences.read_bytes()).hexdigest()[:12]
+    if not found:
+        raise EvaluationError(f"{sentences} holds no sentence. Give a file of JSON lines with some.")
+    facts: dict[Identifier, set[Fact]] = {}
+    for number, row in read_rows(gold) if gold is not None else rows:
+        stated = _facts_of(gold or sentences, number, row)
+        if stated is not None:
+            facts.setdefault(row.get("id", ""), set()).update(stated)
+    if gold is not None:
+        notes += _misfits(gold, facts, found, relations_of(known.schema))
     return TestSet(
         name=ontology.stem.removesuffix("_ontology"),
-        schema=schema,
+        schema=known.schema,
         sentences=tuple(found.values()),
-        gold={identifier: frozenset(known) for identifier, known in facts.items()},
-        digest=digest,
-        wikidata=_WIKIDATA.search(ontology.read_text(encoding="utf-8", errors="replace")) is not None,
+        gold={identifier: frozenset(stated) for identifier, stated in facts.items()},
+        digest=hashlib.sha256(known.digest.encode() + read_bytes(sentences)).hexdigest()[:12],
+        concepts=known.concepts,
+        wikidata=known.wikidata,
+        notes=tuple(notes),
     )
 
 
-def read_ontology(path: Path) -> Schema:
-    """Read an ontology: the benchmark's JSON or an OWL file. Raises `EvaluationError` or `OntologyError`."""
-    if path.suffix in SUFFIXES:
-        return Schema((read_file(path),))
-    content = _bytes(path)
-    try:
-        value = json.loads(_text(content))
-        triples = tuple(_triples(value))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+def _sentence(path: Path, number: int, row: Mapping[str, Any]) -> Sentence:
+    identifier, text = row.get("id"), row.get("sent")
+    if not isinstance(identifier, str | int) or not isinstance(text, str):
         raise EvaluationError(
-            f"{path} is not one of Text2KGBench's ontologies ({error!r}): it holds an object with lists of "
-            '"concepts" and "relations", each with a "label".'
-        ) from error
-    return Schema((OntologyFile(path, triples, {}, hashlib.sha256(content).hexdigest(), content),))
+            f'{path}, line {number}: a sentence needs an "id", and "sent" as text. Give the file of '
+            "sentences, not that of predictions."
+        )
+    return Sentence(identifier, text)
 
 
-def relations_of(schema: Schema) -> frozenset[str]:
-    """The relations that an ontology offers, by label."""
-    return frozenset(
-        term.label for term in schema.properties.values() if term.kind is not PropertyKind.ANNOTATION
-    )
+def _misfits(
+    gold: Path,
+    facts: Mapping[Identifier, Iterable[Fact]],
+    sentences: Mapping[Identifier, Sentence],
+    relations: frozenset[str],
+) -> Iterator[str]:
+    """What of the gold belongs to no sentence or to no relation. Raises `EvaluationError` when all of it."""
+    if facts.keys().isdisjoint(sentences):
+        what = f"belongs to none of the {len(sentences)} sentences" if facts else "holds no triples"
+        raise EvaluationError(
+            f'{gold} {what}: its rows need the ids of the sentences, and "triples". Give their file of gold.'
+        )
+    without = [name for name in sentences if name not in facts]
+    if without:
+        yield f"{gold} says nothing of {_some(without)}, which count towards no score against gold."
+    if others := [name for name in facts if name not in sentences]:
+        yield f"{gold} has rows of {_some(others)}, which are no sentences here and are passed over."
+    words = {relation.replace(" ", "_") for relation in relations}
+    named = {fact.relation for stated in facts.values() for fact in stated}
+    if lacking := sorted(one for one in named if one.replace(" ", "_") not in words):
+        yield f"{gold} has relations that the ontology lacks, and that no answer can meet: {_some(lacking)}."
 
 
-def concepts_of(schema: Schema) -> tuple[str, ...]:
-    """The concepts of an ontology, by label."""
-    return tuple(term.label for term in schema.classes.values())
-
-
-def _triples(value: Mapping[str, Any]) -> Iterator[Triple]:
-    """The ontology in OWL's terms. A relation without a range may have anything as its object."""
-    base = _NAMESPACE + quote(str(value.get("id") or value.get("title") or "ontology"), safe="")
-    concepts: dict[str, NamedNode] = {}
-    for concept in value["concepts"]:
-        label = _whole(concept["label"])
-        identifier = str(concept.get("qid") or label)
-        iri = NamedNode(f"{base}:concept:{quote(identifier, safe='')}")
-        concepts.setdefault(identifier, iri)
-        concepts.setdefault(label, iri)
-        yield Triple(iri, v.TYPE, v.OWL_CLASS)
-        yield Triple(iri, v.LABEL, Literal(label, language="en"))
-    for number, relation in enumerate(value["relations"]):
-        label = _whole(relation["label"])
-        iri = NamedNode(f"{base}:relation:{number}:{quote(label, safe='')}")
-        yield Triple(iri, v.TYPE, v.RDF_PROPERTY)
-        yield Triple(iri, v.LABEL, Literal(label, language="en"))
-        for predicate, end in ((v.DOMAIN, relation.get("domain")), (v.RANGE, relation.get("range"))):
-            if end in concepts:
-                yield Triple(iri, predicate, concepts[end])
+def _some(names: Iterable[Identifier]) -> str:
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
 
 
 def _facts_of(path: Path, number: int, row: Mapping[str, Any]) -> list[Fact] | None:
@@ -159,38 +151,8 @@ def _facts_of(path: Path, number: int, row: Mapping[str, Any]) -> list[Fact] | N
     else:
         return None
     try:
-        return [Fact(*(_whole(str(one[key])) for key in keys)) for one in listed]
+        return [Fact(*(whole(str(one[key])) for key in keys)) for one in listed]
     except (KeyError, TypeError) as error:
         raise EvaluationError(
             f'{path}, line {number}: a triple needs "sub", "rel" and "obj" ({error!r}).'
         ) from error
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    # Cut at \n alone: a sentence may hold other characters that Python takes for ends of lines.
-    for number, line in enumerate(_text(_bytes(path)).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise EvaluationError(f"{path}, line {number} is not JSON: {error}.") from error
-        if not isinstance(row, dict):
-            raise EvaluationError(f"{path}, line {number} is no JSON object.")
-        yield number, {key: _whole(held) if isinstance(held, str) else held for key, held in row.items()}
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8-sig", errors="replace")
-
-
-def _whole(text: str) -> str:
-    """The text with what is no character replaced: nothing that stores or sends text takes it."""
-    return _HALF_PAIR.sub("\ufffd", text)

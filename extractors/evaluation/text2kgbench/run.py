@@ -10,12 +10,14 @@ from typing import Final
 from extractors.errors import EvaluationError, ModelTimeout
 from extractors.evaluation.text2kgbench.bootstrap import Estimate, estimate
 from extractors.evaluation.text2kgbench.folder import Answer, RunFolder
-from extractors.evaluation.text2kgbench.reading import Fact, Sentence, TestSet, concepts_of, relations_of
+from extractors.evaluation.text2kgbench.ontologies import relations_of
+from extractors.evaluation.text2kgbench.reading import Fact, Identifier, Sentence, TestSet
 from extractors.evaluation.text2kgbench.scoring import Counts, count
-from extractors.evaluation.text2kgbench.writing import as_wikidata_writes
+from extractors.evaluation.text2kgbench.writing import writing_of
 from extractors.prompting import IS_A
 from extractors.readers.costs import Cost, costs
 from extractors.readers.reading import Reader, Reading
+from extractors.readers.whole import read_whole
 
 __all__ = ["Result", "SetScores", "read_all", "score"]
 
@@ -57,7 +59,7 @@ async def read_all(
     sample: int = 1,
     concurrency: int = 4,
     tell: Callable[[int, int], None] = lambda done, of: None,
-) -> dict[str, Answer]:
+) -> dict[Identifier, Answer]:
     """Read every sentence that the folder has no answer for; `tell` hears how many are done, of how many.
 
     A sentence whose replies cannot be used, or take too long, counts as read, with nothing found. Raises
@@ -76,7 +78,7 @@ async def read_all(
         nonlocal slow
         for sentence, test in waiting:
             try:
-                reading = await reader.read(sentence.text, test.schema)
+                reading = await read_whole(reader, sentence.text, test.schema)
                 slow = 0
             except ModelTimeout as error:
                 slow += 1
@@ -98,10 +100,10 @@ async def read_all(
 
 def _answer(reading: Reading, sentence: Sentence, test: TestSet, folder: RunFolder, sample: int) -> Answer:
     offered = relations_of(test.schema)
-    write = as_wikidata_writes if test.wikidata else str
+    write = writing_of(test)
     # What kind of thing something is, the benchmark states only where its ontology has a relation for it.
     facts = [
-        Fact(triple.subject, triple.relation, write(triple.object))
+        Fact(triple.subject, triple.relation, write(triple.relation, triple.object))
         for triple in reading.triples
         if triple.relation != IS_A or IS_A in offered
     ]
@@ -112,7 +114,11 @@ def _answer(reading: Reading, sentence: Sentence, test: TestSet, folder: RunFold
 
 
 def score(
-    tests: Sequence[TestSet], samples: Sequence[Mapping[str, Answer]], *, seed: int, resamples: int = 1000
+    tests: Sequence[TestSet],
+    samples: Sequence[Mapping[Identifier, Answer]],
+    *,
+    seed: int,
+    resamples: int = 1000,
 ) -> Result:
     """Score the answers of one or more samples to the same sentences."""
     tests = [test for test in tests if test.sentences]
@@ -150,19 +156,19 @@ def score(
     )
 
 
-def _counts(test: TestSet, answers: Mapping[str, Answer]) -> list[Counts]:
-    relations, concepts = relations_of(test.schema), concepts_of(test.schema)
+def _counts(test: TestSet, answers: Mapping[Identifier, Answer]) -> list[Counts]:
+    relations = relations_of(test.schema)
     return [
         count(
             _facts(answers, sentence),
             test.gold.get(sentence.identifier),
             sentence=sentence.text,
             relations=relations,
-            concepts=concepts,
+            concepts=test.concepts,
         )
         for sentence in test.sentences
     ]
 
 
-def _facts(answers: Mapping[str, Answer], sentence: Sentence) -> tuple[Fact, ...]:
+def _facts(answers: Mapping[Identifier, Answer], sentence: Sentence) -> tuple[Fact, ...]:
     return answers[sentence.identifier].facts

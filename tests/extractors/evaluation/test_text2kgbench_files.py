@@ -1,19 +1,24 @@
 """Text2KGBench's files, read as they are."""
 
+import json
 from pathlib import Path
 
 import pytest
+from pyoxigraph import NamedNode
 
 from extractors.errors import EvaluationError
 from extractors.evaluation.text2kgbench.files import find_files, paired
-from extractors.evaluation.text2kgbench.reading import Fact, concepts_of, read_test_set, relations_of
-from tests.extractors.evaluation.benchmark_files import lines, write
+from extractors.evaluation.text2kgbench.ontologies import relations_of
+from extractors.evaluation.text2kgbench.reading import Fact, read_test_set
+from ontology.schema import Schema
+from tests.extractors.evaluation.benchmark_files import lines, triples, write
 
 
 def test_an_ontology_becomes_a_schema_with_domains_and_ranges(tmp_path: Path) -> None:
-    schema = read_test_set(*write(tmp_path)).schema
+    test = read_test_set(*write(tmp_path))
+    schema = test.schema
     assert relations_of(schema) == {"owned by", "opening date"}
-    assert concepts_of(schema) == ("harbour", "human")
+    assert test.concepts == ("harbour", "human")
     owned = schema.find_property("owned by")
     assert owned is not None
     assert [schema.classes[c].label for c in (*owned.domains, *owned.ranges)] == ["harbour", "human"]
@@ -30,6 +35,87 @@ def test_an_ontology_may_name_its_ends_by_label_and_repeat_a_name(tmp_path: Path
     )
     schema = read_test_set(ontology, sentences).schema
     assert [len(term.domains) for term in schema.properties.values()] == [1, 0]
+
+
+def test_an_ontology_may_name_datatypes_and_classes_that_are_no_concepts(
+    tmp_path: Path,
+) -> None:
+    ontology, sentences, _ = write(tmp_path)
+    ends = {"opened": "Date", "length": "number", "code": "string", "owner": "Person", "kind": "Q17"}
+    relations = [{"label": label, "domain": "Quay", "range": end} for label, end in ends.items()]
+    ontology.write_text(json.dumps({"concepts": [{"qid": "Quay", "label": "Quay"}], "relations": relations}))
+    test = read_test_set(ontology, sentences)
+    found = {
+        term.label: [schema_name(test.schema, end) for end in term.ranges]
+        for term in test.schema.properties.values()
+    }
+    assert found == {
+        "opened": ["date"], "length": ["decimal"], "code": ["string"], "owner": ["Person"], "kind": [],
+    }  # fmt: skip
+    assert test.concepts == ("Quay",)
+
+
+def schema_name(schema: Schema, end: NamedNode) -> str:
+    return schema.classes[end].label if end in schema.classes else end.value.partition("#")[2]
+
+
+def test_an_ontology_may_leave_out_labels_concepts_and_ends_or_give_several(tmp_path: Path) -> None:
+    ontology, sentences, _ = write(tmp_path)
+    ontology.write_text(
+        '{"relations": [{"pid": "P17"}, {"label": null, "pid": "P50", "domain": null, "range": 4},'
+        '{"label": " written\\nin ", "domain": ["Book", "Play"], "range": ["Language", "Script"]}]}'
+    )
+    test = read_test_set(ontology, sentences)
+    assert relations_of(test.schema) == {"P17", "P50", "written in"}
+    written = test.schema.find_property("written in")
+    assert written is not None
+    assert sorted(test.schema.classes[end].label for end in written.ranges) == ["Language", "Script"]
+
+
+def test_files_without_a_relation_or_a_sentence_are_told(tmp_path: Path) -> None:
+    ontology, sentences, _ = write(tmp_path)
+    ontology.write_text('{"concepts": [], "relations": []}')
+    with pytest.raises(EvaluationError, match="has no relation"):
+        read_test_set(ontology, sentences)
+    ontology, sentences, _ = write(tmp_path)
+    sentences.write_text("\n")
+    with pytest.raises(EvaluationError, match="holds no sentence"):
+        read_test_set(ontology, sentences)
+
+
+def test_ids_may_be_numbers_and_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
+    ontology, sentences, gold = write(tmp_path)
+    sentences.write_text(
+        lines([{"id": number, "sent": text} for number, text in [(1, "A."), (2, "B."), (1, "C."), (2, "B.")]])
+    )
+    gold.write_text(lines([{"id": 1, "triples": []}, {"id": 2, "triples": []}]))
+    test = read_test_set(ontology, sentences, gold)
+    assert [(one.identifier, one.text) for one in test.sentences] == [(1, "A."), (2, "B.")]
+    assert [note.partition(": ")[2] for note in test.notes] == [
+        "1 has stood before with another text, which is the one that is read."
+    ]
+
+
+def test_gold_that_fits_the_sentences_or_the_ontology_badly_is_told(tmp_path: Path) -> None:
+    ontology, sentences, gold = write(tmp_path)
+    gold.write_text(
+        lines([{"id": "h_1_1", "triples": triples([("a", "moored at", "b")])}, {"id": "z", "triples": []}])
+    )
+    told = " ".join(read_test_set(ontology, sentences, gold).notes)
+    assert "says nothing of h_2_1, h_3_1" in told
+    assert "rows of z, which are no sentences" in told
+    assert "relations that the ontology lacks, and that no answer can meet: moored at." in told
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [({"id": "z", "triples": []}, "belongs to none of the 3"), ({"id": "h_1_1"}, "holds no triples")],
+)
+def test_gold_of_other_sentences_or_of_nothing_is_no_gold(tmp_path: Path, row: object, told: str) -> None:
+    ontology, sentences, gold = write(tmp_path)
+    gold.write_text(lines([row]))
+    with pytest.raises(EvaluationError, match=told):
+        read_test_set(ontology, sentences, gold)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -61,7 +147,7 @@ def test_training_rows_are_their_own_gold(tmp_path: Path) -> None:
     [
         ('{"id": "a", "sent": "x"}\n{', "line 2 is not JSON"),
         ("[1]\n", "line 1 is no JSON object"),
-        ('{"id": "a"}\n', 'line 1: a sentence needs "id" and "sent"'),
+        ('{"id": "a"}\n', 'line 1: a sentence needs an "id", and "sent"'),
     ],
 )
 def test_a_file_of_something_else_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:

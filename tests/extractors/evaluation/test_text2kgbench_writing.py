@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pyoxigraph import NamedNode
 
 from extractors.evaluation.text2kgbench.reading import read_test_set
-from extractors.evaluation.text2kgbench.writing import as_wikidata_writes
+from extractors.evaluation.text2kgbench.writing import as_datatype_writes, as_wikidata_writes, writing_of
+from ontology import vocabulary as v
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,39 @@ def test_relations_of_wikidata_tell_that_dates_are_written_so(tmp_path: Path) ->
             encoding="utf-8",
         )
         assert read_test_set(ontology, sentences).wikidata is wikidata
+
+
+def test_an_ontology_whose_relations_have_no_identifiers_is_known_by_its_concepts(tmp_path: Path) -> None:
+    ontology, sentences = tmp_path / "a_ontology.json", tmp_path / "sentences.jsonl"
+    sentences.write_text('{"id": "a_1", "sent": "The mill opened in 1921."}\n', encoding="utf-8")
+    known = {"concepts": [{"qid": "Q44494", "label": "mill"}], "relations": [{"label": "opened"}]}
+    ontology.write_text(json.dumps(known))
+    assert read_test_set(ontology, sentences).wikidata
+
+
+@pytest.mark.parametrize(
+    ("words", "datatype", "written"),
+    [
+        ("December 9, 1991", "date", "1991-12-09"),
+        ("1991", "date", "1991"),
+        ("the ninth", "date", "the ninth"),
+        ("2,702.5 metres", "decimal", "2702.5"),
+        ("1439.0 sq km", "decimal", "1439.0"),
+        ("1142,3 inhabitants", "decimal", "1142,3 inhabitants"),
+        ("many", "decimal", "many"),
+        ("9 May 1991", "string", "9 May 1991"),
+    ],
+)
+def test_a_value_is_written_as_its_datatype_asks(words: str, datatype: str, written: str) -> None:
+    assert as_datatype_writes(words, frozenset({NamedNode(v.XSD + datatype)})) == written
+
+
+def test_each_relation_of_the_dbpedia_half_is_written_by_its_own_range(tmp_path: Path) -> None:
+    ontology, sentences = tmp_path / "a_ontology.json", tmp_path / "sentences.jsonl"
+    sentences.write_text('{"id": "a_1", "sent": "x"}\n', encoding="utf-8")
+    relations = [{"label": "birthDate", "range": "Date"}, {"label": "birthName", "range": "string"}]
+    ontology.write_text(json.dumps({"relations": relations}))
+    write = writing_of(read_test_set(ontology, sentences))
+    assert [write(one, "9 May 1991") for one in ("birthDate", "birthName", "else")] == [
+        "1991-05-09", "9 May 1991", "9 May 1991",
+    ]  # fmt: skip

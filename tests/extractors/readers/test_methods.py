@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 
-from extractors.errors import ModelReplyError, ModelTimeout
+from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.methods import FAST, GROUPS, METHODS, Method, MethodName, MethodUnknown, method_named
 from extractors.models.chat import Message, Reply
 from extractors.pipeline import Pipeline
@@ -299,3 +299,19 @@ async def test_the_pipeline_reads_by_the_method_of_its_settings_or_of_the_text(s
     assert first.prompt_version.startswith("zero_shot@")
     assert second.prompt_version.startswith("extract-full@")
     assert urban("locatedIn") in [c.predicate for c in first.candidates]
+
+
+async def test_an_ontology_too_long_for_the_model_is_halved_until_it_fits(schema: Schema) -> None:
+    refused = ModelRequestRefused("too long", too_long=True)
+    reading, model = await read(schema, METHODS["icl_ontology"], refused, refused, reply([LOCATED]))
+    assert said(reading) == [LOCATED]
+    whole, half, quarter = (sent(model, number).count("\n- ") for number in range(3))
+    assert whole > 1.5 * half > 2 * quarter
+    assert [turn.error for turn in reading.turns] == ["too long", "too long", None]
+
+
+async def test_a_text_too_long_for_the_model_is_not_asked_for_ever(schema: Schema) -> None:
+    refused = [ModelRequestRefused("too long", too_long=True)] * 20
+    reading, model = await read(schema, METHODS["icl_ontology"], *refused)
+    assert isinstance(reading.failure, ModelRequestRefused)
+    assert len(model.asked) < 10
