@@ -339,11 +339,12 @@ def _array(shapes: list[BaseGeometry]) -> Shapes:
 
 def _copy(geometry: BaseGeometry) -> BaseGeometry:
     """A geometry of our own, which may be prepared without another thread noticing."""
-    copy: BaseGeometry = shapely.from_wkb(shapely.to_wkb(geometry))
+    # What gives a geometry another number clones it, several times faster than by WKB.
+    copy: BaseGeometry = shapely.set_srid(geometry, 0)
     return copy
 
 
 def _copies(shapes: Shapes) -> Shapes:
     """The same of several."""
-    copies: Shapes = shapely.from_wkb(shapely.to_wkb(shapes))
+    copies: Shapes = shapely.set_srid(shapes, 0)
     return copies

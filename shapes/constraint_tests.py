@@ -37,6 +37,9 @@ _KINDS: Mapping[rdflib.term.Node, tuple[type, ...]] = {
     SH.BlankNodeOrLiteral: (BlankNode, Literal),
     SH.IRIOrLiteral: (NamedNode, Literal),
 }
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_CHARACTER_CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
+_GROUP = re.compile(r"\([^()]*\)")
 
 
 def _each(holds: Callable[[Term], bool]) -> ValuesTest:
@@ -95,10 +98,23 @@ def _pattern(
         if given and letter in given[0]:
             flags |= flag
     try:
-        search = re.compile(str(value), flags).search
+        compiled = re.compile(str(value), flags)
     except re.error as error:
         raise NotCompiled from error
+    # The same, but a search would try an anchored pattern at every character of a long geometry.
+    search = compiled.match if is_anchored(str(value), flags) else compiled.search
     return _each(lambda v: _has_text(v) and search(v.value) is not None)  # type: ignore[union-attr]
+
+
+def is_anchored(pattern: str, flags: int) -> bool:
+    """Whether a pattern matches at the beginning of a text or nowhere, as far as that is plain to see."""
+    if not pattern.startswith("^") or flags & re.MULTILINE or "(?" in pattern.replace("(?:", ""):
+        return False
+    # What stands in brackets belongs to one alternative; another one would need no anchor.
+    bare = _CHARACTER_CLASS.sub("", _ESCAPE.sub("x", pattern))
+    while (less := _GROUP.sub("", bare)) != bare:
+        bare = less
+    return set(bare).isdisjoint("|()[]")
 
 
 def _language_in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:

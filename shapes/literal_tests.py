@@ -5,6 +5,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 
+import rdflib
 from pyoxigraph import Literal
 
 from shapes.terms import to_rdflib
@@ -45,7 +46,16 @@ def has_datatype(value: Term, datatype: str) -> bool:
     if own in (_STRING, _LANG_STRING):
         return True
     plain = _PLAIN_FORMS.get(own)
-    return (plain is not None and plain(value.value) is not None) or _is_well_typed(value)
+    if plain is not None and plain(value.value) is not None:
+        return True
+    return not _is_recognized(own) or _is_well_typed(value)
+
+
+@lru_cache(maxsize=256)
+def _is_recognized(datatype: str) -> bool:
+    """Whether the reference engine looks into literals of a datatype (RDF 1.1, 5.4), which geometries it does
+    not; of any other every text is well-typed."""
+    return rdflib.Literal("", datatype=rdflib.URIRef(datatype)).ill_typed is not None
 
 
 @lru_cache(maxsize=4096)

@@ -31,7 +31,7 @@ class Consequences:
 
     `view` is what a change is judged on and committed to: the store, or the group that is gathered before it.
     `origins` are the graphs that may say where a triple is from. `leaving` are triples that no text supports
-    any longer after the change under way, `before` is the view as the gate reads it while it judges. There is
+    any longer after the change under way, `before` is the view as the gate read it to judge that. There is
     one plan at a time, until it is kept or forgotten.
     """
 
@@ -63,7 +63,7 @@ class Consequences:
             added, removed = [*filter(derives_from, added)], [*filter(derives_from, removed)]
         wanted = (frozenset(added), frozenset(removed))
         if self._planned is None or self._planned[0] != wanted:
-            self.forget()
+            self._forget_plan()
             self._planned = (wanted, self._planned_anew(*wanted))
         return self._planned[1]
 
@@ -93,6 +93,12 @@ class Consequences:
         origins = (ASSERTED, ONTOLOGY) if triple in self.leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
         return any(self.view.contains(quad_of(triple, graph)) for graph in origins)
 
+    def _was_asserted(self, triple: Triple) -> bool:
+        """Whether it was there before the change, and only because somebody stated it."""
+        if self.before is not None and self.before.lacks(triple):
+            return False
+        return only_asserted(self.view, triple, self.origins)
+
     def is_stated(self, triple: Triple) -> bool:
         """Whether the graph holds it, and not only because it follows."""
         return self.view.contains(quad_of(triple, DEFAULT)) and not (
@@ -100,7 +106,11 @@ class Consequences:
         )
 
     def forget(self) -> None:
-        """The plan, if there is one, will not be committed."""
+        """The change is over, and its plan, if there is one, will not be committed."""
+        self._forget_plan()
+        self.before = None
+
+    def _forget_plan(self) -> None:
         if self._planned is not None and self.deriver is not None:
             self.deriver.undo()
         self._planned = None
@@ -109,7 +119,7 @@ class Consequences:
         """The plan was committed."""
         if self.deriver is not None:
             self.deriver.keep()
-        self._planned = None
+        self._planned = self.before = None
 
     def may_follow(self, change: Change) -> bool:
         """Whether anything may follow from what a change states."""
@@ -123,7 +133,7 @@ class Consequences:
         additions: list[Quad] = []
         gone: list[Quad] = []
         for triple in plan.derived.additions:
-            if triple in stated or only_asserted(self.view, triple, self.origins):
+            if triple in stated or self._was_asserted(triple):
                 additions.append(quad_of(triple, ASSERTED))
             additions += [quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
         for triple in plan.derived.removals:

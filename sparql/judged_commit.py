@@ -118,19 +118,16 @@ class JudgedCommits:
         if self.gate is None or change.judged or not (additions or removals):
             return Selection(additions)
         self._consequences.before = before = KnownAbsent(self._consequences.view)
-        try:
-            return self.gate.select(
-                before,
-                additions,
-                removals,
-                self._consequences.derive,
-                partial=change.partial,
-                source=change.source or str(change.origin),
-                reach=change.reach,
-                survey=change.survey,
-            )
-        finally:
-            self._consequences.before = None
+        return self.gate.select(
+            before,
+            additions,
+            removals,
+            self._consequences.derive,
+            partial=change.partial,
+            source=change.source or str(change.origin),
+            reach=change.reach,
+            survey=change.survey,
+        )
 
     def _finish(
         self,

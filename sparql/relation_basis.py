@@ -22,9 +22,6 @@ def basis_quad(tolerance_m: float | None) -> Quad:
     return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
 
 
-_EXACT: Final = basis_quad(0.0)
-
-
 def marks(store: QuadSource) -> list[Quad]:
     """What the store says now; empty where nothing is known."""
     return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
@@ -32,7 +29,12 @@ def marks(store: QuadSource) -> list[Quad]:
 
 def are_exact(store: QuadSource) -> bool:
     """Whether all relations of the store are known to have been derived without a tolerance."""
-    return marks(store) == [_EXACT]
+    return is_marked(store, 0.0)
+
+
+def is_marked(store: QuadSource, tolerance_m: float) -> bool:
+    """Whether all relations of the store are known to have been derived with this tolerance."""
+    return marks(store) == [basis_quad(tolerance_m)]
 
 
 def marked(

@@ -15,7 +15,7 @@ from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.graph_reading import QuadSource
-from sparql.relation_basis import marked
+from sparql.relation_basis import is_marked, marked
 from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
 
 Node = NamedNode | BlankNode
@@ -40,6 +40,8 @@ class SpatialRelations:
         self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
         self._undo: list[tuple[Node, dict[Key, BaseGeometry]]] = []
         self._first = False
+        # The store that says already what its relations rest on: only this makes it say something else.
+        self._marked: QuadSource | None = None
 
     @staticmethod
     def derives_from(triple: Triple) -> bool:
@@ -52,6 +54,7 @@ class SpatialRelations:
         located = (item for geometries in self._keys.values() for item in geometries.items())
         self.index = FeatureIndex(located, tolerance_m=self._tolerance_m)
         self._undo = []
+        self._marked = None
 
     def plan(
         self,
@@ -93,14 +96,18 @@ class SpatialRelations:
 
         With the plan that stands, or (`whole`) with all relations anew.
         """
-        if not (whole or self._undo):
+        if not (whole or self._undo) or store is self._marked:
+            return [], []
+        if is_marked(store, self._tolerance_m):
+            self._marked = store
             return [], []
         return marked(store, self._tolerance_m, whole=whole, first=self._first)
 
     def undo(self) -> None:
         """Take the last plan back out of the index."""
-        self._set_all(dict(self._undo))
-        self._undo = []
+        if self._undo:
+            self._set_all(dict(self._undo))
+            self._undo = []
 
     def keep(self) -> None:
         """The last plan was committed."""

@@ -128,6 +128,11 @@ class KnownAbsent:
             there = True
         return self._base.match(subject, predicate, object_) if there else iter(())
 
+    def lacks(self, triple: Triple) -> bool:
+        """Whether a triple is known not to be there; nothing is asked for it."""
+        as_subject, as_object = self._as_subject.get(triple.subject), self._as_object.get(triple.object)
+        return as_subject is False or as_object is False
+
 
 def _any(triples: Iterator[Triple]) -> bool:
     return next(triples, None) is not None

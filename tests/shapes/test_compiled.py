@@ -1,7 +1,9 @@
 """The compiled shapes let nothing through that pySHACL refuses, and surely refuse nothing that it accepts."""
 
 import random
+import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from pyoxigraph import BlankNode, Literal, Quad, Triple
 from server.shipped import SHIPPED_SHAPES
 from shapes.affected import AffectedPairs
 from shapes.compiled import CompiledEngine
+from shapes.constraint_tests import is_anchored
 from shapes.engine import PyshaclEngine
 from shapes.loading import load_shapes
 from shapes.model import targeted_shapes
@@ -115,3 +118,26 @@ def test_only_what_cannot_be_compiled_is_left_to_the_other_engine(engines):
 
 def test_every_shipped_shape_is_compiled():
     assert engines_of(SHIPPED_SHAPES)[2].not_compiled == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "anchored"),
+    [
+        ("^a|^b", False),
+        ("^a|b", False),
+        ("^(a|b)$", True),
+        ("^(?:a|b)[|(]$", True),
+        (r"^a\|b[\]]|[c]", False),
+        (r"^\(a|b\)", False),
+        ("^[]|]+x", True),
+        ("^[^]|]|x", False),
+        ("^a(?#b)|b(?#])", False),
+        ("a^", False),
+    ],
+)
+def test_an_anchored_pattern_is_looked_for_at_the_beginning_alone(pattern, anchored):
+    texts = ["", *("".join(text) for n in range(1, 4) for text in product("abcx|()]", repeat=n))]
+    found, matched = re.compile(pattern).search, re.compile(pattern).match
+    assert is_anchored(pattern, re.NOFLAG) == anchored
+    assert not is_anchored(pattern, re.MULTILINE)
+    assert not anchored or all((found(text) is None) == (matched(text) is None) for text in texts)

@@ -7,13 +7,16 @@ from ontology import Schema
 from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.change import Delta, Statement
+from sparql.change import Change, Delta, Statement
+from sparql.relations import SpatialRelations
 from sparql.source import CountingSource
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import GEO, RDF, RDFS, Namespace
+from sparql.vocabulary import ASSERTED, DERIVED, GEO, RDF, RDFS, Namespace
+from sparql.writer import Writer
 
 EX = Namespace("http://example.org/")
 URBAN = Namespace("https://w3id.org/urbankg/urban#")
+NAME = Literal("A place", language="en")
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +74,20 @@ def test_triples_read_to_refuse_do_not_grow_with_the_store_either(gate: ShapesGa
         assert len(rejected) == 1
         reads[size] = source.read
     assert reads[50] == reads[2000]
+
+
+def test_a_relation_that_was_stated_before_its_geometries_outlives_them_under_a_gate(gate: ShapesGate):
+    store = EmbeddedStore()
+    writer = Writer(store, gate=gate, deriver=SpatialRelations())
+    features = [EX.term(f"place-{number}") for number in (1, 101)]
+    named = [
+        t for one in features for t in (Triple(one, RDF.type, GEO.Feature), Triple(one, RDFS.label, NAME))
+    ]
+    equal = Triple(features[0], GEO.rcc8eq, features[1])
+    placed = [t for number in (1, 101) for t in place(number)[3:]]
+    for triples in ([*named, equal], placed):
+        assert writer.commit(Change(additions=tuple(map(Statement, triples)))).conforms
+    for graph in (ASSERTED, DERIVED):
+        assert store.contains(Quad(equal.subject, equal.predicate, equal.object, graph))
+    assert writer.commit(Change(removals=frozenset(placed))).conforms
+    assert set(store.match(None, GEO.rcc8eq, None)) == {equal}
