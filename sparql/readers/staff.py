@@ -30,8 +30,9 @@ _LAST_RESTART_DELAY_S = 5.0
 class ReaderSettings:
     """Sizes and limits of the pool.
 
-    ``readers`` processes (25 MB each when idle), ``queue_limit`` queries that may wait for one, ``timeout_s``
-    for queries that name none, ``memory_limit_bytes`` for one process, ``retry_after_s`` for the rejected.
+    ``readers`` processes (30 MB each when idle, 55 with the extra `allocator`), ``queue_limit`` queries that
+    may wait for one, ``timeout_s`` for queries that name none, ``memory_limit_bytes`` for one process,
+    ``retry_after_s`` for the rejected.
     ``express``: one process more for short queries, started a little later than the others, or when a query
     first has to wait.
     """
