@@ -213,6 +213,16 @@ class FeatureIndex(Generic[Key]):
         """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
         return ([], _array([])) if box.is_empty else self._candidates(box, None)
 
+    def vertices(self, box: BaseGeometry, most: int) -> int:
+        """How many vertices the candidates have together; some number above `most` where they are so many."""
+        count = 0
+        parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees, self._delta]
+        for part in parts:
+            positions = part.positions(box)
+            few = positions[: most + 1]
+            count += int(shapely.get_num_coordinates(part.shapes[few]).sum()) + len(positions) - len(few)
+        return count
+
     def search_all(self, shapes: Shapes) -> Iterator[tuple[NDArray[numpy.intp], list[Key], Shapes]]:
         """As `search` for the boxes of many geometries at once, none of them empty.
 

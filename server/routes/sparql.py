@@ -199,12 +199,12 @@ class Endpoint:
         tag = _tag_of(found, format_) if readers.knows_every_change else None
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
-        if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
-            whole = await preparation.whole(format_)
-            if whole is not None:
-                headers = _headers(format_, tag.at(whole.revision))
-                return Response(None if request.method == "HEAD" else whole.body, headers=headers)
         try:
+            if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
+                work = preparation.whole(format_, _timeout(found, settings))
+                if (whole := await while_connected(request, work)) is not None:
+                    headers = _headers(format_, tag.at(whole.revision))
+                    return Response(None if request.method == "HEAD" else whole.body, headers=headers)
             asked = replace(_reader_request(found, format_, settings, preparation), outlet=outlet_of(request))
             result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:

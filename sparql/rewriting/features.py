@@ -135,6 +135,11 @@ class FeatureMap:
             self._touched = {node: one for node, one in self._touched.items() if one > revision}
         return True
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is to be read anew."""
+        return not self._pending
+
     def settled(self, revision: int) -> bool:
         """Whether no commit after this revision has touched anything."""
         return not self._pending and self._newest <= revision and self._floor <= revision

@@ -91,7 +91,10 @@ class IndexAway(Exception):
 
 
 class GeometryIndex:
-    """All geometry statements of a store by place. `note` may be called from any thread, `at` from one."""
+    """All geometry statements of a store by place. `note` may be called from any thread, `at` from one.
+
+    Or from several in turns, as what it hands out may be used.
+    """
 
     def __init__(self, source: QuadSource) -> None:
         self._source = source
@@ -157,6 +160,12 @@ class GeometryIndex:
             self._take_notes(state)
             state.drop(swept, oldest)
         return state
+
+    def at_hand(self, revision: int) -> GeometryState | None:
+        """The same where nothing has to be done for it; None where it is to be built, or is behind."""
+        with self._lock:
+            state = self._state if self._recording and not (self._loading or self._notes) else None
+        return state if state is not None and state.features.at_rest and revision >= state.since else None
 
     def _take_notes(self, state: GeometryState) -> None:
         with self._lock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Variable
 
-from sparql.errors import MalformedRequest
+from sparql.errors import MalformedRequest, QueryTimeout
 from sparql.formats import Format
 from sparql.relation_basis import are_exact
 from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
 from sparql.rewriting.options import Inference, Options
 from sparql.rewriting.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
+from sparql.rewriting.stopping import Stop, Stopped
 
 # What reads and writes queries is imported with the first query that has something for it.
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _MATCH = "textMatch"
 _NEVER_KEPT = ("rcc8dc", "rcc5dc", "rcc5ec", "rcc5po", "rcc5eq", "rcc5in", "rcc5ini")
 _FUNCTIONS = "opengis.net/def/function"
 _LOOKED_BACK_S = 60.0
+_BRIEF_TEXT = 4_000
 
 
 class Rewriter:
@@ -55,6 +58,10 @@ class Rewriter:
         self.geometries = GeometryIndex(source)
         self._source = source
         self._thread = ThreadPoolExecutor(1, "rewriting")
+        # Held by whoever uses the index: that thread, or for a moment the event loop.
+        self._turn = threading.Lock()
+        # Whether what answers whole is imported.
+        self._answers = False
         # Revisions: one that was the newest this long ago, and one since then.
         self._oldest = self._younger = 0
         self._marked_at = time.monotonic()
@@ -74,7 +81,7 @@ class Rewriter:
         """Build the index of geometries in the background, so that no query waits for it."""
         with suppress(RuntimeError):
             # Closed already: the server ends before it was open.
-            self._thread.submit(self._build)
+            self._thread.submit(self._in_turn, self._build)
 
     def close(self) -> None:
         """Stop the thread."""
@@ -87,26 +94,51 @@ class Rewriter:
             # The first query that needs it will try again.
             return
 
-    def whole(self, preparation: Preparation, format_: Format) -> Whole | None:
+    def whole(self, preparation: Preparation, format_: Format, stop: Stop | None = None) -> Whole | None:
         """The answer as the index alone knows it at the newest revision; None for the long way.
 
-        In the rewriter's own thread, as `steps`.
+        In the rewriter's own thread, as `steps`. Raises `Stopped`.
         """
-        text, options = preparation.text, preparation.options
-        if options.changes_answers or options.explain or not options.optimize or preparation.own_dataset:
+        if not preparation.may_be_whole:
             return None
-        if _FUNCTIONS not in text or _MATCH in text:
-            return None
-        from sparql.rewriting.whole import question_of
+        from sparql.rewriting.whole import UNHURRIED, question_of
 
-        question = question_of(text, preparation.base)
+        self._answers = True
+        stop = stop or UNHURRIED
+        stop.check()
+        question = question_of(preparation.text, preparation.base)
         if question is None:
             return None
         try:
             revision = self._source.revision()
-            table = question.answer(self.geometries.at(revision, self._looked_back(revision)), revision)
+            state = self.geometries.at(revision, self._looked_back(revision))
+            table = question.answer(state, revision, stop)
         except IndexAway:
             return None
+        return None if table is None else Whole(table.written(format_), revision)
+
+    def brief(self, preparation: Preparation, format_: Format) -> Whole | None:
+        """The same where it takes no longer than to hand it to another thread; None for all other queries.
+
+        On the event loop: a thread that has to be woken twice, beside a busy one, is most of what it takes.
+        """
+        if len(preparation.text) > _BRIEF_TEXT or not (self._answers and preparation.may_be_whole):
+            return None
+        if not self._turn.acquire(blocking=False):
+            return None
+        from sparql.rewriting.whole import TakesLong, question_of
+
+        try:
+            revision = self._source.revision()
+            state = self.geometries.at_hand(revision)
+            question = None if state is None else question_of(preparation.text, preparation.base)
+            if state is None or question is None:
+                return None
+            table = question.answer(state, revision, brief=True)
+        except TakesLong:
+            return None
+        finally:
+            self._turn.release()
         return None if table is None else Whole(table.written(format_), revision)
 
     def _looked_back(self, revision: int) -> int:
@@ -212,7 +244,12 @@ class Rewriter:
 
     async def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run something in the rewriter's own thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._in_turn, work, *arguments)
+
+    def _in_turn(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        with self._turn:
+            return work(*arguments)
 
 
 @dataclass(frozen=True)
@@ -255,9 +292,30 @@ class Preparation:
             **self.report.members(),
         }
 
-    async def whole(self, format_: Format) -> Whole | None:
-        """The answer where the index knows it without a reader; None where the query must run."""
-        found: Whole | None = await self._rewriter.run(self._rewriter.whole, self, format_)
+    @property
+    def may_be_whole(self) -> bool:
+        """Whether the index may know the answer without a reader, as far as the text and the options tell."""
+        options = self.options
+        if options.changes_answers or options.explain or not options.optimize or self.own_dataset:
+            return False
+        return _FUNCTIONS in self.text and _MATCH not in self.text
+
+    async def whole(self, format_: Format, timeout_s: float) -> Whole | None:
+        """The answer where the index knows it without a reader; None where the query must run.
+
+        Raises `QueryTimeout`. The work ends soon after this is cancelled.
+        """
+        if not self.may_be_whole:
+            return None
+        found = self._rewriter.brief(self, format_)
+        if found is None:
+            stop = Stop(timeout_s)
+            try:
+                found = await self._rewriter.run(self._rewriter.whole, self, format_, stop)
+            except Stopped:
+                raise QueryTimeout(timeout_s) from None
+            finally:
+                stop.now()
         return found
 
     async def apply(self, revision: int, ask: Ask) -> str:

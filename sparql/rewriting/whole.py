@@ -37,6 +37,7 @@ from sparql.rewriting.nearest import place_of
 from sparql.rewriting.parser import parse_query
 from sparql.rewriting.runs import binding_in, runs_of
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
+from sparql.rewriting.stopping import Stop
 from sparql.rewriting.table import Table, Term
 from sparql.rewriting.term_reader import NotUnderstood
 from sparql.syntax import QueryForm
@@ -52,6 +53,13 @@ _LONGEST_REMEMBERED: Final = 16_384
 # More than so many around a place, of any class, and the engine is asked.
 _MOST_AROUND: Final = 20_000
 _FIRST_RADIUS_M: Final = 200.0
+# So much is looked at in a few milliseconds, in which no other thread would get the interpreter anyway.
+_MOST_BRIEFLY: Final = 2_000
+UNHURRIED: Final = Stop()
+
+
+class TakesLong(Exception):
+    """An answer that is to be brief would look at too much. It never leaves this room."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +74,20 @@ class Question:
     offset: int
     limit: int | None
 
-    def answer(self, state: GeometryState, revision: int) -> Table | None:
-        """Its solutions at a revision; None where they are not all known, or too many."""
+    def answer(
+        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+    ) -> Table | None:
+        """Its solutions at a revision; None where they are not all known, or too many. Raises `Stopped`.
+
+        Raises `TakesLong` where it is to be `brief` and cannot.
+        """
+        if brief:
+            operand = self.spatial.operands[0]
+            _keep_brief(state, self.spatial.area(self.spatial.constant, operand))
         found = find(self.spatial, self.spatial.operands[0], state)
         if not found.exact or len(found.keys) > _MOST_ROWS:
             return None
+        stop.check()
         rows = state.features.solutions(found.keys, revision, times_of(self.anchor, self.classed))
         if rows is None:
             return None
@@ -91,8 +108,10 @@ class NearestQuestion:
     offset: int
     limit: int
 
-    def answer(self, state: GeometryState, revision: int) -> Table | None:
-        """Its solutions at a revision; None where they are not all known.
+    def answer(
+        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+    ) -> Table | None:
+        """As `Question.answer`.
 
         The index says which geometries can be among the nearest, and only of features that are asked for it
         is found out how far they are; how far each of the nearest is says the function itself.
@@ -103,12 +122,16 @@ class NearestQuestion:
         wanted, times = self.offset + self.limit, times_of(self.anchor, self.classed)
         radius = _FIRST_RADIUS_M
         while True:
-            keys = _around(self.place, radius, state)
+            stop.check()
+            boxes = shapely.get_parts(box_around(self.place, radius))
+            if brief:
+                _keep_brief(state, *boxes)
+            keys = list(dict.fromkeys(key for box in boxes for key in state.shapes.candidates(box)))
             rows = None if len(keys) > _MOST_AROUND else state.features.solutions(keys, revision, times)
             if rows is None:
                 return None
             if len(rows[0]) >= wanted:
-                metres, exactly = self._metres(rows[0], state)
+                metres, exactly = self._metres(rows[0], state, stop, brief=brief)
                 # Distances are the same from both ends to a part in a hundred only.
                 reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
                 if reach <= radius:
@@ -121,7 +144,9 @@ class NearestQuestion:
                 return None
             radius = min(radius * (2 if rows[0] else 8), FURTHEST_M)
 
-    def _metres(self, keys: list[Key], state: GeometryState) -> tuple[NDArray[numpy.float64], bool]:
+    def _metres(
+        self, keys: list[Key], state: GeometryState, stop: Stop, *, brief: bool
+    ) -> tuple[NDArray[numpy.float64], bool]:
         """How far geometries are from the place: shape (n,); infinitely where there is none any more.
 
         And whether that is what the function says, in metres, to the last digit.
@@ -132,7 +157,12 @@ class NearestQuestion:
             points[:] = shapes
             towards = isinstance(self.measured.arguments[0], n.VariableUse)
             return distances_m(self.place, points, towards=towards), True
-        found = [inf if shape is None else distance_m(self.place, shape) for shape in shapes]
+        if brief:
+            raise TakesLong
+        found = []
+        for shape in shapes:
+            stop.check()
+            found.append(inf if shape is None else distance_m(self.place, shape))
         return numpy.array(found), False
 
     def _ordered(
@@ -158,12 +188,6 @@ class NearestQuestion:
         return float(measured.value)
 
 
-def _around(place: BaseGeometry, radius_m: float, state: GeometryState) -> list[Key]:
-    """The geometries whose boxes meet the box around a place; among them all that are so near."""
-    boxes = shapely.get_parts(box_around(place, radius_m))
-    return list(dict.fromkeys(key for box in boxes for key in state.shapes.candidates(box)))
-
-
 @dataclass(frozen=True)
 class JoinQuestion:
     """The pairs of features that a filter is true of; the anchors and classes of its two sides."""
@@ -176,8 +200,12 @@ class JoinQuestion:
     offset: int
     limit: int | None
 
-    def answer(self, state: GeometryState, revision: int) -> Table | None:
-        """Its solutions at a revision; None where they are not all known, or too many."""
+    def answer(
+        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+    ) -> Table | None:
+        """As `Question.answer`; never brief."""
+        if brief:
+            raise TakesLong
         features = state.features
         if not features.settled(revision) or features.odd:
             return None
@@ -189,6 +217,7 @@ class JoinQuestion:
         driven = features.bearing(times[driving])
         found: tuple[list[Key], list[Node], list[Key], list[Node]] = ([], [], [], [])
         for start in range(0, len(driven[0]), _TOGETHER):
+            stop.check()
             keys, owners = driven[0][start : start + _TOGETHER], driven[1][start : start + _TOGETHER]
             for position, key, owner in self._pairs(keys, driving, state, times[1 - driving]):
                 found[0].append(keys[position])
@@ -197,6 +226,7 @@ class JoinQuestion:
                 found[3].append(owner)
             if len(found[0]) > _MOST_PAIRS:
                 return None
+        stop.check()
         one, other = (self.anchors[driving], found[:2]), (self.anchors[1 - driving], found[2:])
         columns = [
             column_of(anchor, name, *rows)
@@ -222,6 +252,12 @@ class JoinQuestion:
             for position, key, owner in zip(left[kept].tolist(), joined, owners, strict=True):
                 if owner is not None:
                     yield position, key, owner
+
+
+def _keep_brief(state: GeometryState, *boxes: BaseGeometry) -> None:
+    """Raise `TakesLong` where many vertices are in these boxes."""
+    if sum(state.shapes.vertices(box, _MOST_BRIEFLY) for box in boxes) > _MOST_BRIEFLY:
+        raise TakesLong
 
 
 def table_of(
