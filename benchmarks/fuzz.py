@@ -142,7 +142,7 @@ def clients(target: Target) -> None:
     """Clients that are slow, stalled, or gone."""
     run_together(target.url, target.ledger, "slow clients", list(slow_exchanges(PATIENCE_S)))
     target.check("slow clients")
-    stalled(target.url, target.ledger, PATIENCE_S)
+    stalled(target.url, target.ledger)
     target.check("stalled readers")
     leaving(target.url, target.ledger, 200)
     target.check("clients that leave")

@@ -26,7 +26,7 @@ def test_nothing_that_is_sent_makes_the_server_fail_or_hang(server: Target):
 
 
 def test_a_client_that_stops_reading_is_let_go(server: Target):
-    stalled(server.url, server.ledger, 1.0)
+    stalled(server.url, server.ledger)
     server.check("stalled")
     assert server.ledger.failures == []
 
