@@ -13,6 +13,7 @@ from server.openapi import complete
 from server.problems import ProblemMap
 from server.readiness import Readiness
 from server.routes import (
+    api_page,
     ask,
     changes,
     documents,
@@ -42,6 +43,8 @@ _EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW
 def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
     """Every route, with the layers around them."""
     app = FastAPI(
+        docs_url=None,
+        redoc_url=None,
         title="UrbanKG",
         version=version("urbankg"),
         description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
@@ -49,7 +52,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     routers = [sparql.router(services, services.updates, services.admission)]
     # These need only the store, or wait by themselves where they write.
     routers += [room.router(services) for room in (store, changes, models, traces, ontologies)]
-    routers.append(health.router(services, readiness))
+    routers += [health.router(services, readiness), api_page.router("UrbanKG")]
     for router in routers:
         app.include_router(router)
     for room in (

@@ -1,5 +1,7 @@
 """Relations, health, the ontology under its own IRI, the page of the API."""
 
+import re
+
 import httpx
 import pytest
 import rdflib
@@ -111,3 +113,23 @@ async def test_without_geometry_there_is_only_the_opinion_of_the_model(
     answer = (await client.post("/relations?explain=model", json=body)).json()
     assert (answer["computed"], answer["relation"], answer["rcc8"]) == (False, None, None)
     assert (answer["model"]["relation"], answer["model"]["agrees"]) == ("DC", None)
+
+
+async def test_the_page_of_the_api_needs_no_other_host(client: httpx.AsyncClient):
+    start = await client.get("/")
+    assert (start.status_code, start.headers["location"]) == (303, "/docs")
+    page = (await client.get("/docs")).text
+    named = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(named) == 3
+    for path in named:
+        assert path.startswith("/docs/")
+        answer = await client.get(path)
+        assert (answer.status_code, len(answer.content) > 1000) == (200, True)
+    assert "url: '/openapi.json'" in page
+    assert "://" not in page.replace("http://www.w3.org", "")
+
+
+async def test_a_file_that_the_page_does_not_have_is_told(client: httpx.AsyncClient):
+    answer = await client.get("/docs/core.py")
+    assert answer.status_code == 404
+    assert "/docs" in answer.json()["detail"]
