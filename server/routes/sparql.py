@@ -307,9 +307,14 @@ def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:
 
 def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
     """None for a query that varies by itself."""
-    if _VARYING.search(found.text):
+    if is_varying(found.text):
         return None
     return EntityTag(found.text, format_, found.default_graphs, found.named_graphs, found.options.tag)
+
+
+def is_varying(text: str) -> bool:
+    """Whether the answers of two runs may differ although nothing has changed."""
+    return _VARYING.search(text) is not None
 
 
 class EntityTag:

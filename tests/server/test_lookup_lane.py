@@ -18,6 +18,7 @@ from server.lookup_lane import LookupLane
 from server.patience import limited_protocol
 from server.services import Services
 from sparql.store import EmbeddedStore
+from sparql.vocabulary import GEO
 from tests.server.listening import listening
 
 LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
@@ -193,3 +194,32 @@ async def test_lookups_are_counted_and_logged(
     assert set(told) == {*expected, "time", "logger", "request", "ms"}
     counted = services.metrics.text().decode()
     assert 'urbankg_request_seconds_count{method="GET",route="/sparql",status="200"} 1.0' in counted
+
+
+async def test_what_is_in_a_place_is_answered_as_the_application_does(
+    client: httpx.AsyncClient, lane: Counted, services: Services
+) -> None:
+    store, there = services.store, NamedNode("http://e/s/g")
+    point = Literal("POINT(0.5 0.5)", datatype=GEO.wktLiteral)
+    store.commit([Quad(NamedNode("http://e/s"), GEO.hasGeometry, there), Quad(there, GEO.asWKT, point)])
+    query = (
+        f"SELECT ?f {{ ?f {GEO.hasGeometry}/{GEO.asWKT} ?w "
+        "FILTER(<http://www.opengis.net/def/function/geosparql/sfWithin>(?w, "
+        f'"POLYGON((0 0, 1 0, 1 1, 0 1, 0 0))"^^{GEO.wktLiteral})) }}'
+    )
+    client.headers.pop("accept-encoding")
+    slow = await client.get(address(query))
+    assert lane.answered == 0, "the index is not built here"
+    quick = await client.get(address(query), headers={"accept-encoding": "identity"})
+    assert lane.answered == 1
+    assert slow.content == quick.content
+    assert b"http://e/s" in quick.content
+    own = {"date", "x-request-id"}
+    assert {k: v for k, v in quick.headers.items() if k not in own} == {
+        k: v for k, v in slow.headers.items() if k not in own
+    }
+    zipped = await client.get(address(query), headers={"accept-encoding": "gzip"})
+    varying = await client.get(address(query + " # NOW()"))
+    assert lane.answered == 1
+    assert zipped.content == varying.content == quick.content
+    assert "etag" not in varying.headers
