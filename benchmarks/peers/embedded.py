@@ -33,10 +33,10 @@ class Geopandas:
         )
 
     def relate_all(self, shapes: numpy.ndarray) -> tuple[Counts, float]:
+        if self._installed:
+            import geopandas
         with cpu() as seconds:
             if self._installed:
-                import geopandas
-
                 frame: Any = geopandas.GeoDataFrame(geometry=shapes)
                 return combined(lambda name: frame.sindex.query(frame.geometry, predicate=name)), seconds()
             tree: Any = shapely.STRtree(shapes)

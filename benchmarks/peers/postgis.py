@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from typing import Any
 import numpy
 import shapely
 
-from benchmarks.peers.answer import Counts, Missing, by_matrix
+from benchmarks.peers.answer import Counts, Missing, Unfinished, by_matrix
 
 _BINARIES = "/usr/lib/postgresql/*/bin/initdb"
 _ACCOUNT = "postgres"
@@ -37,6 +38,8 @@ class PostGIS:
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.limit_s = 100
+        """After how many CPU seconds the relations of all pairs are given up."""
         connection.execute("CREATE EXTENSION IF NOT EXISTS postgis")
         [(version, geos)] = self.rows("SELECT postgis_lib_version(), postgis_geos_version()")
         self.title = f"PostGIS {version} with GEOS {geos.partition('-')[0]}"
@@ -45,11 +48,32 @@ class PostGIS:
     def relate_all(self, shapes: numpy.ndarray) -> tuple[Counts, float]:
         self.fill("features", shapes)
         before = self.cpu_seconds()
-        rows = self.rows(
+        query = (
             "SELECT ST_Relate(a.g, b.g), COUNT(*) FROM features a JOIN features b ON a.g && b.g "
             "WHERE a.id < b.id GROUP BY 1"
         )
+        rows = self._rows_in_time(query)
         return by_matrix(rows), self.cpu_seconds() - before
+
+    def _rows_in_time(self, query: str) -> list[tuple[Any, ...]]:
+        import psycopg
+
+        done = threading.Event()
+        watcher = threading.Thread(target=self._cancel_late, args=(self.cpu_seconds(), done))
+        watcher.start()
+        try:
+            return self.rows(query)
+        except psycopg.errors.QueryCanceled as error:
+            raise Unfinished(self.limit_s) from error
+        finally:
+            done.set()
+            watcher.join()
+
+    def _cancel_late(self, before: float, done: threading.Event) -> None:
+        while not done.wait(0.2):
+            if self.cpu_seconds() - before >= self.limit_s:
+                self.connection.cancel()
+                return
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """All rows of a query."""
