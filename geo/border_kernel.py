@@ -3,8 +3,8 @@
 All is exact. The sign of a turn is computed in doubles where rounding cannot change it, and as an expansion
 otherwise (Shewchuk 1997, Adaptive Precision Floating-Point Arithmetic, sections 2 and 4). Importing
 this module compiles it, or loads what an earlier process compiled: import it through `geo.borders` only,
-which tells what becomes of a machine where that is not possible. It is one file, since numba's cache looks
-at no other.
+which tells what becomes of a machine where that is not possible. What reads areas and what finds boxes that
+meet stand in files of their own; here is what calls one another (see `geo.compiling`).
 
 Vertices stand in the order of the rings, each ring with the interior on the left, and a vertex stands for the
 segment that begins there too: `x`, `y`, `following` and `preceding` (positions), `number` (equal for equal
@@ -17,25 +17,38 @@ who have it, and each segment once with those it meets, whoever has them. What i
 `seen` of the pair, in bits, said of the area that comes first.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar, cast
+from typing import Final
 
-import numba
 import numpy
-from numpy.typing import NDArray
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Floats = NDArray[numpy.float64]
-Positions = NDArray[numpy.int64]
-Truths = NDArray[numpy.bool_]
-Bytes = NDArray[numpy.uint8]
-Codes = NDArray[numpy.int8]
+from geo.border_boxes import box_leaves, list_segments, meeting_boxes, place_boxes
+from geo.border_reading import count_rings, list_bearers, number_vertices, read_rings
+from geo.compiling import Codes, Floats, Positions, Truths, compiled
+
+__all__ = [
+    "BLOCK",
+    "OPEN",
+    "box_areas",
+    "box_leaves",
+    "conclude",
+    "count_rings",
+    "judge_corners",
+    "judge_nesting",
+    "link",
+    "list_bearers",
+    "list_segments",
+    "meet_segments",
+    "meet_vertices",
+    "meeting_boxes",
+    "number_vertices",
+    "order_pairs",
+    "place_boxes",
+    "read_rings",
+    "turn",
+]
 
 #: So many segments in a row have a box of their own.
 BLOCK: Final = 16
-# So many segments at most are in a leaf, and so many boxes in a row have a box around them.
-_LEAF: Final = 8
-_FAN: Final = 4
 #: The code of a pair that is left to GEOS.
 OPEN: Final = -1
 # Positions in geo.rcc8.CODES; numba takes plain numbers for constants.
@@ -45,10 +58,6 @@ _DC, _EC, _PO, _EQ, _TPP, _NTPP, _TPPI, _NTPPI = range(8)
 # cross, and that meet otherwise.
 _TOUCH, _FIRST_IN, _FIRST_OUT, _SECOND_IN, _SECOND_OUT = 1, 2, 4, 8, 16
 _ALONG, _AGAINST, _UNSURE, _CROSS, _MEET = 32, 64, 128, 256, 512
-# Segments of an area that are so far from each other have no box in common.
-_GAP: Final = 4
-# The bytes of well-known binary before the members of a collection, the last four of which count them.
-_COLLECTION: Final = 9
 _SPLITTER: Final = 134217729.0
 _LEAST, _MOST = 1e-120, 1e120
 # How far from parallel, and in terms of coordinates how far from an end, segments plainly cross.
@@ -56,21 +65,7 @@ _SLANT, _NEAR = 1e-8, 2.0**-44
 _TURN_ERROR: Final = 3.3306690738754716e-16
 
 
-def _compiled(signature: str | None = None) -> Callable[[Function], Function]:
-    """A function compiled by numba; with a signature as soon as it is defined.
-
-    What is called for each segment is given numbers and no arrays: numba counts who holds each array, which
-    costs more than what is done with them.
-    """
-
-    def compiled(function: Function) -> Function:
-        kernel: Any = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
-        return cast("Function", kernel)
-
-    return compiled
-
-
-@_compiled()
+@compiled()
 def _grown(expansion: Floats, size: int, term: float) -> int:
     """Add a term to an expansion in place; its new number of components, the largest last."""
     kept = 0
@@ -89,7 +84,7 @@ def _grown(expansion: Floats, size: int, term: float) -> int:
     return kept
 
 
-@_compiled()
+@compiled()
 def _rest_of_product(one: float, other: float) -> float:
     """What rounding takes from the product of two numbers."""
     product = one * other
@@ -103,13 +98,13 @@ def _rest_of_product(one: float, other: float) -> float:
     return one_low * other_low - ((rest - one_low * other_high) - one_high * other_low)
 
 
-@_compiled()
+@compiled()
 def _with_product(expansion: Floats, size: int, one: float, other: float) -> int:
     """Add the product of two numbers to an expansion."""
     return _grown(expansion, _grown(expansion, size, _rest_of_product(one, other)), one * other)
 
 
-@_compiled()
+@compiled()
 def _exact_turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> int:
     expansion = numpy.empty(12, dtype=numpy.float64)
     size = _with_product(expansion, 0, ax, by)
@@ -123,7 +118,7 @@ def _exact_turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float
     return 1 if expansion[size - 1] > 0.0 else -1
 
 
-@_compiled()
+@compiled()
 def _is_exact(one: float, other: float) -> bool:
     """Whether rounding takes nothing from the difference of two numbers."""
     rest = one - other
@@ -131,7 +126,7 @@ def _is_exact(one: float, other: float) -> bool:
     return (one - (rest + virtual)) + (virtual - other) == 0.0
 
 
-@_compiled("int64(float64, float64, float64, float64, float64, float64)")
+@compiled("int64(float64, float64, float64, float64, float64, float64)")
 def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> int:
     """1 where c is left of the line from a to b, -1 where right of it, 0 where on it."""
     one, two = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
@@ -150,7 +145,7 @@ def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> in
     return _exact_turn(ax, ay, bx, by, cx, cy)
 
 
-@_compiled()
+@compiled()
 def _cross_far_from_ends(
     px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float
 ) -> bool:
@@ -169,7 +164,7 @@ def _cross_far_from_ends(
     return bool(min(of_r + of_s, of_p + of_q) > _SLANT * across * along and min(least) > _NEAR * far)
 
 
-@_compiled()
+@compiled()
 def _meeting(px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float) -> int:
     """How the segments p-q and r-s, whose boxes meet, do: 0 not, 1 they plainly cross, 2 else."""
     to_r = turn(px, py, qx, qy, rx, ry)
@@ -185,7 +180,7 @@ def _meeting(px: float, py: float, qx: float, qy: float, rx: float, ry: float, s
     return 2
 
 
-@_compiled()
+@compiled()
 def _along(px: float, py: float, one_x: float, one_y: float, other_x: float, other_y: float) -> bool:
     """Whether the ways from a corner to two points are one, or so near that GEOS may round them to it."""
     one_x, one_y, other_x, other_y = one_x - px, one_y - py, other_x - px, other_y - py
@@ -193,7 +188,7 @@ def _along(px: float, py: float, one_x: float, one_y: float, other_x: float, oth
     return bool(ahead > 0.0 and abs(one_x * other_y - one_y * other_x) <= _SLANT * ahead)
 
 
-@_compiled()
+@compiled()
 def _side(
     on_x: float, on_y: float, px: float, py: float, back_x: float, back_y: float, x: float, y: float
 ) -> int:
@@ -210,130 +205,7 @@ def _side(
     return 1 if from_on > 0 else -1
 
 
-@_compiled()
-def _number_at(data: Bytes, place: int) -> int:
-    """The unsigned number of four bytes, the least first."""
-    number = 0
-    for i in range(4):
-        number |= int(data[place + i]) << (8 * i)
-    return number
-
-
-@_compiled("UniTuple(int64, 2)(uint8[::1])")
-def count_rings(data: Bytes) -> tuple[int, int]:
-    """How many rings and vertices areas have, as a collection in binary (little endian, two dimensions)."""
-    rings = vertices = 0
-    place = _COLLECTION
-    for _ in range(_number_at(data, place - 4)):
-        polygons = 1
-        if data[place + 1] == 6:
-            polygons = _number_at(data, place + 5)
-            place += 9
-        for _ in range(polygons):
-            here = _number_at(data, place + 5)
-            place += 9
-            for _ in range(here):
-                size = _number_at(data, place)
-                place += 4 + 16 * size
-                rings += 1
-                vertices += size
-    return rings, vertices
-
-
-@_compiled(
-    "int64(uint8[::1], uint8[::1], float64[::1], float64[:, ::1], int64[::1],"
-    " float64[::1], float64[::1], int64[::1], int64[::1], boolean[::1])"
-)
-def read_rings(
-    data: Bytes,
-    room: Bytes,
-    point: Floats,
-    coordinates: Floats,
-    sizes: Positions,
-    x: Floats,
-    y: Floats,
-    ring_start: Positions,
-    first_ring: Positions,
-    is_shell: Truths,
-) -> int:
-    """Read the vertices of areas into `x` and `y`; how many there are.
-
-    `sizes` says by area how many of the `coordinates` are its one ring, and 0 of those that are read from a
-    collection in binary. `room` is the memory of `point`. What repeats the vertex before is left out, and the
-    end of a ring is.
-    """
-    ring = kept = row = 0
-    place = _COLLECTION
-    for area in range(len(first_ring) - 1):
-        first_ring[area] = ring
-        is_plain = sizes[area] > 0
-        polygons = 1
-        if not is_plain and data[place + 1] == 6:
-            polygons = _number_at(data, place + 5)
-            place += 9
-        for _ in range(polygons):
-            here = 1
-            if not is_plain:
-                here = _number_at(data, place + 5)
-                place += 9
-            for number in range(here):
-                is_shell[ring] = number == 0
-                ring_start[ring] = first = kept
-                size = sizes[area]
-                if not is_plain:
-                    size = _number_at(data, place)
-                    place += 4
-                for _ in range(size):
-                    # No negative zeros: equal vertices are equal bit by bit.
-                    if is_plain:
-                        x[kept], y[kept] = coordinates[row, 0] + 0.0, coordinates[row, 1] + 0.0
-                        row += 1
-                    else:
-                        for i in range(16):
-                            room[i] = data[place + i]
-                        x[kept], y[kept] = point[0] + 0.0, point[1] + 0.0
-                        place += 16
-                    if not (kept > first and x[kept] == x[kept - 1] and y[kept] == y[kept - 1]):
-                        kept += 1
-                while kept - first > 1 and x[kept - 1] == x[first] and y[kept - 1] == y[first]:
-                    kept -= 1
-                ring += 1
-    first_ring[len(first_ring) - 1] = ring
-    ring_start[ring] = kept
-    return kept
-
-
-@_compiled("void(float64[::1], float64[::1], uint64[::1], uint64[::1], int64[::1])")
-def number_vertices(
-    x: Floats, y: Floats, x_bits: NDArray[numpy.uint64], y_bits: NDArray[numpy.uint64], number: Positions
-) -> None:
-    """Give equal vertices equal numbers, counted from 0."""
-    slots = 16
-    while slots < 2 * len(x):
-        slots *= 2
-    mask = numpy.uint64(slots - 1)
-    table = numpy.full(slots, -1, dtype=numpy.int64)
-    numbers = 0
-    for i in range(len(x)):
-        mixed = (x_bits[i] * numpy.uint64(0x9E3779B97F4A7C15)) ^ (
-            y_bits[i] * numpy.uint64(0xC2B2AE3D27D4EB4F)
-        )
-        slot = (mixed ^ (mixed >> numpy.uint64(29))) * numpy.uint64(0x94D049BB133111EB)
-        slot = (slot >> numpy.uint64(20)) & mask
-        while True:
-            first = table[slot]
-            if first < 0:
-                table[slot] = i
-                number[i] = numbers
-                numbers += 1
-                break
-            if x[first] == x[i] and y[first] == y[i]:
-                number[i] = number[first]
-                break
-            slot = (slot + numpy.uint64(1)) & mask
-
-
-@_compiled("void(float64[::1], float64[::1], int64[::1], boolean[::1], int64[::1], int64[::1], boolean[::1])")
+@compiled("void(float64[::1], float64[::1], int64[::1], boolean[::1], int64[::1], int64[::1], boolean[::1])")
 def link(
     x: Floats,
     y: Floats,
@@ -371,24 +243,7 @@ def link(
                 following[after], preceding[i] = i, after
 
 
-@_compiled("void(int64[::1], int64[::1], boolean[::1], int64[::1], int64[::1])")
-def list_bearers(
-    number: Positions, area: Positions, usable: Truths, bearer_start: Positions, bearers: Positions
-) -> None:
-    """List the vertices by number; `bearer_start` has room for two entries more than there are numbers."""
-    bearer_start[:] = 0
-    for i in range(len(number)):
-        if usable[area[i]]:
-            bearer_start[number[i] + 2] += 1
-    for i in range(2, len(bearer_start)):
-        bearer_start[i] += bearer_start[i - 1]
-    for i in range(len(number)):
-        if usable[area[i]]:
-            bearers[bearer_start[number[i] + 1]] = i
-            bearer_start[number[i] + 1] += 1
-
-
-@_compiled(
+@compiled(
     "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " boolean[::1])"
 )
@@ -416,157 +271,7 @@ def judge_corners(
                 usable[one] = False
 
 
-@_compiled(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int64[::1],"
-    " int64[::1])"
-)
-def list_segments(
-    following: Positions,
-    preceding: Positions,
-    number: Positions,
-    area: Positions,
-    bearer_start: Positions,
-    bearers: Positions,
-    usable: Truths,
-    segments: Positions,
-    leaf_start: Positions,
-) -> int:
-    """List each segment once, whoever has it, in leaves of some that lie near each other; how many leaves."""
-    count = leaves = 0
-    for i in range(len(following)):
-        one = area[i]
-        if not usable[one]:
-            continue
-        end, is_new = number[following[i]], True
-        for k in range(bearer_start[number[i]], bearer_start[number[i] + 1]):
-            j = bearers[k]
-            if area[j] >= one:
-                break
-            if usable[area[j]] and (number[following[j]] == end or number[preceding[j]] == end):
-                is_new = False
-                break
-        if not is_new:
-            continue
-        last = segments[count - 1] if count else -1
-        full = leaves > 0 and count - leaf_start[leaves - 1] == _LEAF
-        if leaves == 0 or full or area[last] != one or i - last > _GAP:
-            leaf_start[leaves] = count
-            leaves += 1
-        segments[count] = i
-        count += 1
-    leaf_start[leaves] = count
-    return leaves
-
-
-@_compiled(
-    "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1])"
-)
-def box_leaves(
-    x: Floats,
-    y: Floats,
-    following: Positions,
-    segments: Positions,
-    leaf_start: Positions,
-    lines: Floats,
-    leaves: Floats,
-) -> None:
-    """Put a box around each segment of a list and around each leaf."""
-    for leaf in range(len(leaves)):
-        west = south = numpy.inf
-        east = north = -numpy.inf
-        for k in range(leaf_start[leaf], leaf_start[leaf + 1]):
-            i, end = segments[k], following[segments[k]]
-            lines[k, 0], lines[k, 1] = min(x[i], x[end]), min(y[i], y[end])
-            lines[k, 2], lines[k, 3] = max(x[i], x[end]), max(y[i], y[end])
-            west, south = min(west, lines[k, 0]), min(south, lines[k, 1])
-            east, north = max(east, lines[k, 2]), max(north, lines[k, 3])
-        leaves[leaf, 0], leaves[leaf, 1], leaves[leaf, 2], leaves[leaf, 3] = west, south, east, north
-
-
-@_compiled("void(float64[:, ::1], uint64[::1])")
-def place_boxes(boxes: Floats, places: NDArray[numpy.uint64]) -> None:
-    """Number boxes (n, 4) so that near numbers lie near each other: their middles along a Z-curve."""
-    west = south = numpy.inf
-    east = north = -numpy.inf
-    for i in range(len(boxes)):
-        west, south = min(west, boxes[i, 0]), min(south, boxes[i, 1])
-        east, north = max(east, boxes[i, 2]), max(north, boxes[i, 3])
-    scale_x, scale_y = 65535.0 / max(east - west, 1e-300), 65535.0 / max(north - south, 1e-300)
-    for i in range(len(boxes)):
-        place = numpy.uint64(0)
-        for side in range(2):
-            low, scale = (west, scale_x) if side == 0 else (south, scale_y)
-            middle = ((boxes[i, side] - low) * 0.5 + (boxes[i, side + 2] - low) * 0.5) * scale
-            bits = numpy.uint64(min(max(middle, 0.0), 65535.0))
-            bits = (bits | (bits << numpy.uint64(8))) & numpy.uint64(0x00FF00FF)
-            bits = (bits | (bits << numpy.uint64(4))) & numpy.uint64(0x0F0F0F0F)
-            bits = (bits | (bits << numpy.uint64(2))) & numpy.uint64(0x33333333)
-            bits = (bits | (bits << numpy.uint64(1))) & numpy.uint64(0x55555555)
-            place |= bits << numpy.uint64(side)
-        places[i] = place
-
-
-@_compiled("int64[:, ::1](float64[:, ::1], int64[::1])")
-def meeting_boxes(boxes: Floats, order: Positions) -> Positions:
-    """The pairs of boxes (n, 4) that have a point in common, each once, of one and another: shape (k, 2).
-
-    `order` tells which lie near each other.
-    """
-    size = len(order)
-    level_start = numpy.zeros(64, dtype=numpy.int64)
-    levels, rows, width = 1, size, size
-    while width > 1:
-        level_start[levels] = rows
-        width = -(-width // _FAN)
-        rows += width
-        levels += 1
-    level_start[levels] = rows
-    tree = numpy.empty((rows, 4), dtype=numpy.float64)
-    for i in range(rows):
-        for side in range(4):
-            tree[i, side] = boxes[order[i], side] if i < size else numpy.inf if side < 2 else -numpy.inf
-    for level in range(1, levels):
-        below, begin = level_start[level - 1], level_start[level]
-        for child in range(begin - below):
-            row, node = below + child, begin + child // _FAN
-            for side in range(2):
-                tree[node, side] = min(tree[node, side], tree[row, side])
-                tree[node, side + 2] = max(tree[node, side + 2], tree[row, side + 2])
-    found, count = numpy.empty((4 * size + 16, 2), dtype=numpy.int64), 0
-    waiting = numpy.empty((_FAN * 64, 2), dtype=numpy.int64)
-    for i in range(size):
-        west, south, east, north = tree[i, 0], tree[i, 1], tree[i, 2], tree[i, 3]
-        waiting[0, 0], waiting[0, 1], left = levels - 1, 0, 1
-        while left:
-            left -= 1
-            level, node = waiting[left, 0], waiting[left, 1]
-            row = level_start[level] + node
-            # All four compared whatever the first says: a branch that cannot be foretold costs more.
-            beside = (tree[row, 0] > east) | (west > tree[row, 2])
-            if beside | (tree[row, 1] > north) | (south > tree[row, 3]):
-                continue
-            if level == 0:
-                if count == len(found):
-                    more = numpy.empty((2 * count, 2), dtype=numpy.int64)
-                    for k in range(count):
-                        more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
-                    found = more
-                found[count, 0], found[count, 1] = order[i], order[node]
-                count += 1
-                continue
-            span = 1
-            for _ in range(level - 1):
-                span *= _FAN
-            width = level_start[level] - level_start[level - 1]
-            for child in range(node * _FAN, min(node * _FAN + _FAN, width)):
-                # Those that come later, so that each pair is met once.
-                if (child + 1) * span - 1 > i:
-                    waiting[left, 0], waiting[left, 1] = level - 1, child
-                    left += 1
-    return found[:count]
-
-
-@_compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])")
+@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])")
 def order_pairs(first: Positions, second: Positions, order: Positions, pair_start: Positions) -> None:
     """Order pairs by the area that comes first, then by the other; where those of each area begin."""
     areas = len(pair_start) - 1
@@ -588,7 +293,7 @@ def order_pairs(first: Positions, second: Positions, order: Positions, pair_star
         place[first[pair]] += 1
 
 
-@_compiled()
+@compiled()
 def _pair_of(pair_start: Positions, ordered: Positions, one: int, other: int) -> int:
     """The place of a pair of areas among those in order, the first of equal ones; -1 where there is none.
 
@@ -606,7 +311,7 @@ def _pair_of(pair_start: Positions, ordered: Positions, one: int, other: int) ->
     return low if low < end and ordered[low] == most else -1
 
 
-@_compiled(
+@compiled(
     "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
     " boolean[::1], int64[::1])"
@@ -672,7 +377,7 @@ def meet_segments(
                             seen[place] |= bit
 
 
-@_compiled()
+@compiled()
 def _way(side: int, inside: int, outside: int) -> int:
     """What is seen of a run that goes to a side, as of `_side`: one of two bits, or that it is not sure."""
     if side == 0:
@@ -680,7 +385,7 @@ def _way(side: int, inside: int, outside: int) -> int:
     return inside if side > 0 else outside
 
 
-@_compiled(
+@compiled(
     "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], boolean[::1], int64[::1])"
 )
@@ -738,7 +443,7 @@ def meet_vertices(
                 seen[place[other]] |= found
 
 
-@_compiled(
+@compiled(
     "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
@@ -782,7 +487,7 @@ def box_areas(
             boxes[area, 2], boxes[area, 3] = max(boxes[area, 2], east), max(boxes[area, 3], north)
 
 
-@_compiled()
+@compiled()
 def _crossings(
     x: Floats, y: Floats, following: Positions, first: int, last: int, px: float, py: float
 ) -> int:
@@ -800,7 +505,7 @@ def _crossings(
     return side
 
 
-@_compiled()
+@compiled()
 def _holds(
     x: Floats,
     y: Floats,
@@ -822,7 +527,7 @@ def _holds(
     return side
 
 
-@_compiled()
+@compiled()
 def _box_inside(boxes: Floats, one: int, others: Floats, other: int) -> bool:
     """Whether a box, given by its row, reaches out of another one nowhere."""
     return bool(
@@ -833,7 +538,7 @@ def _box_inside(boxes: Floats, one: int, others: Floats, other: int) -> bool:
     )
 
 
-@_compiled(
+@compiled(
     "void(float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], boolean[::1],"
     " int64, boolean[::1])"
 )
@@ -877,7 +582,7 @@ def judge_nesting(
             usable[area] &= fits and in_shell
 
 
-@_compiled()
+@compiled()
 def _sides(
     x: Floats,
     y: Floats,
@@ -911,7 +616,7 @@ def _sides(
     return seen
 
 
-@_compiled(
+@compiled(
     "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], boolean[::1], int8[::1])"
