@@ -93,7 +93,7 @@ def _listed(plan: CheckedPlan, query: Query, labels: Sequence[str], assumed: Map
     )
     if not of_things:
         return f"The graph has {number} {words}: {listed}"
-    return f"The graph gives for {words}: {listed if len(labels) == 1 else f'{number}, {listed}'}"
+    return f"The graph gives {'' if len(labels) == 1 else f'{number} '}for {words}: {listed}"
 
 
 def _measured(plan: CheckedPlan, query: Query, results: Mapping[str, Any]) -> str:
@@ -128,6 +128,7 @@ def _yes_no(plan: CheckedPlan, assumed: Mapping[int, float]) -> str:
             Op.WITHIN: f"is in {entity}",
             Op.NEAR: f"is within {km} of {entity}",
             Op.TOUCHES: f"borders {entity}",
+            Op.DIRECTION: f"is {step.side} of {entity}",
             Op.RELATE: related,
             Op.COMPARE: f"{'was' if checked.dated else 'has'} {bound_words(checked)}",
         }

@@ -24,7 +24,7 @@ from sparql.vocabulary import XSD
 
 __all__ = ["CheckedPlan", "CheckedStep", "Result", "check_plan"]
 
-_SPATIAL: Final = frozenset({Op.WITHIN, Op.NEAR, Op.NEAREST, Op.TOUCHES, Op.MEASURE})
+_SPATIAL: Final = frozenset({Op.WITHIN, Op.NEAR, Op.NEAREST, Op.DIRECTION, Op.TOUCHES, Op.MEASURE})
 _COMPARING: Final = frozenset({Op.COMPARE, Op.RANK})
 
 

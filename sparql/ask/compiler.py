@@ -17,7 +17,7 @@ from extractors.values import is_dated
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, CheckedStep, Result
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan import ASSUMED_NEAREST, Bound, Choice, Extreme, Measure, Op, Step
+from sparql.ask.plan import ASSUMED_NEAREST, Bound, Choice, Extreme, Measure, Op, Side, Step
 from sparql.ask.writing import Variables, Writer, path
 from sparql.vocabulary import GEO, RDFS, SKOS, UKG
 
@@ -33,6 +33,15 @@ _DISTANCE: Final = NamedNode(f"{_GEOF}distance")
 _SIZES: Final = {
     Measure.AREA: (NamedNode(f"{_GEOF}metricArea"), 1_000_000),
     Measure.LENGTH: (NamedNode(f"{_GEOF}metricLength"), 1000),
+}
+# On a side of a place is what has its centre beyond all of the place there: the function of the centre, how
+# it compares, and the function of the place.
+_CENTROID: Final = NamedNode(f"{_GEOF}centroid")
+_SIDES: Final = {
+    "north": (NamedNode(f"{_GEOF}minY"), ">", NamedNode(f"{_GEOF}maxY")),
+    "south": (NamedNode(f"{_GEOF}maxY"), "<", NamedNode(f"{_GEOF}minY")),
+    "east": (NamedNode(f"{_GEOF}minX"), ">", NamedNode(f"{_GEOF}maxX")),
+    "west": (NamedNode(f"{_GEOF}maxX"), "<", NamedNode(f"{_GEOF}minX")),
 }
 _CLASS_PATH: Final = "a/rdfs:subClassOf*"
 _SIGNS: Final = {
@@ -162,6 +171,8 @@ class Compiler:
                 self._write_near(body, number, checked)
             case Op.NEAREST:
                 self._write_nearest(body, step)
+            case Op.DIRECTION:
+                self._write_direction(body, step)
             case Op.MEASURE:
                 self._write_measure(body, step)
             case Op.COMPARE:
@@ -253,6 +264,19 @@ class Compiler:
 
     def _distance_to(self, body: _Body, step: Step) -> str:
         """Write what a distance from the step's entity is between; the call that gives it in metres."""
+        here, there = self._write_both(body, step)
+        return f"{body.writer.iri(_DISTANCE)}({here}, {there}, {body.writer.iri(_METRE)})"
+
+    def _write_direction(self, body: _Body, step: Step) -> None:
+        here, there = self._write_both(body, step)
+        iri = body.writer.iri
+        for side, (of_here, sign, of_there) in _SIDES.items():
+            if side in (step.side or Side.NORTH):
+                centre = f"{iri(of_here)}({iri(_CENTROID)}({here}))"
+                body.lines.append(f"FILTER({centre} {sign} {iri(of_there)}({there}))")
+
+    def _write_both(self, body: _Body, step: Step) -> tuple[str, str]:
+        """Write the geometries of what was found and of the step's entity; the variables of both."""
         writer = body.writer
         entity, geometry = writer.iri(_iri(step.entity)), _geometry(writer)
         there, here = body.variables.name("there wkt"), body.variables.name("here wkt")
@@ -261,7 +285,7 @@ class Compiler:
             f"{body.current} {geometry} {here} .",
             f"FILTER({body.current} != {entity})",
         ]
-        return f"{writer.iri(_DISTANCE)}({here}, {there}, {writer.iri(_METRE)})"
+        return here, there
 
     def _write_nearest(self, body: _Body, step: Step) -> None:
         """Keep the `k` nearest of what the lines so far find; of several geometries the nearest counts."""

@@ -1,8 +1,8 @@
-"""What a question asks of distances: "the three nearest museums to ...", "how far is ... from ...".
+"""What a question asks of distances and sides: "the two nearest museums to", "how far is", "north of".
 
-A large model says it in its plan (`nearest` and `measure`). A small one that was trained without these steps
-is asked for what is near instead, and what it says of that is made the nearest; how far two named things are
-from each other needs no model. Both are read by English words.
+A large model says it in its plan (`nearest`, `direction`, `measure`). A small one that was trained without
+these steps is asked for what is near instead, and what it says of that becomes what was meant; how far two
+named things are from each other needs no model. Both are read by English words.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sparql.ask.naming import FoundName
-from sparql.ask.plan import Choice, Choices, Measure, Op, Plan, Step
+from sparql.ask.plan import Choice, Choices, Measure, Op, Plan, Side, Step
 from sparql.ask.wording import plural
 
-__all__ = ["Nearest", "read_distance", "read_nearest"]
+__all__ = ["SIDE_OF", "Instead", "read_direction", "read_distance", "read_nearest"]
 
 _NUMBERS: Final = {
     word: number
@@ -34,31 +34,46 @@ _HOW_FAR = re.compile(
     r"what\s+is\s+the\s+distance\s+(?:between|from|of)|distance\s+(?:between|from))(?:\s+the)?\s*$",
     re.IGNORECASE,
 )
+SIDE_OF: Final = re.compile(
+    r"\b(?:to\s+the\s+)?(?P<side>(?:north|south)(?:[\s-]?(?:east|west))?|east|west)(?:ern)?\s+of\s+(?:the\s+)?",
+    re.IGNORECASE,
+)
 _FROM = re.compile(r"^,?\s*(?:away\s+)?(?:from|to|and)(?:\s+the)?\s*$", re.IGNORECASE)
 _END = re.compile(r"^\s*[?.!]*\s*$")
 
 
 @dataclass(frozen=True)
-class Nearest:
-    """That a question asks for the `k` nearest to a name; 0 where it gives no number.
+class Instead:
+    """What a question asks of a name, and the question of what is near it in its place.
 
-    `question` asks for what is near that name instead, for a model that knows no other way.
+    A model that knows no other way is asked that `question`; in its plan `step` is then what it is near.
     """
 
     question: str
     name: FoundName
-    k: int
+    step: Step
 
     def in_plan(self, plan: Plan) -> Plan:
-        """The plan of the question about what is near, with the nearest in the place of that."""
+        """The plan of the question of what is near, with the step that was meant."""
         return Plan(tuple(self._of(step) for step in plan.steps))
 
     def _of(self, step: Step) -> Step:
         same = step.entity is not None and step.entity.iri == self.name.link.iri
-        return replace(step, op=Op.NEAREST, km=None, k=self.k) if step.op is Op.NEAR and same else step
+        return replace(self.step, entity=step.entity) if step.op is Op.NEAR and same else step
 
 
-def read_nearest(question: str, names: Sequence[FoundName]) -> Nearest | None:
+def read_direction(question: str, names: Sequence[FoundName]) -> Instead | None:
+    """Read which name a question asks for a side of, such as the north; None where it does not ask that."""
+    for match in SIDE_OF.finditer(question):
+        name = next((name for name in names if name.start == match.end()), None)
+        if name is not None:
+            asked = f"{question[: match.start()]} near {question[name.start :]}"
+            step = Step(Op.DIRECTION, side=Side(re.sub(r"[\s-]|ern", "", match["side"].casefold())))
+            return Instead(" ".join(asked.split()), name, step)
+    return None
+
+
+def read_nearest(question: str, names: Sequence[FoundName]) -> Instead | None:
     """Read which name a question asks the nearest to, or None where it does not ask that."""
     found = next(
         (m for m in _SUPERLATIVE.finditer(question) if not any(n.start <= m.start() < n.end for n in names)),
@@ -75,7 +90,7 @@ def read_nearest(question: str, names: Sequence[FoundName]) -> Nearest | None:
     return None
 
 
-def _nearest(question: str, before: str, things: str, name: FoundName, names: Sequence[FoundName]) -> Nearest:
+def _nearest(question: str, before: str, things: str, name: FoundName, names: Sequence[FoundName]) -> Instead:
     before, k = _counted(before, names)
     things, other = _counted(things.strip())
     kind, joint, place = things.partition(" in ")
@@ -83,7 +98,8 @@ def _nearest(question: str, before: str, things: str, name: FoundName, names: Se
     if things:
         before = f"Which {kind if kind.endswith('s') else plural(kind)}{joint}{place} are"
     asked = f"{before} near {question[name.start :]}"
-    return Nearest(" ".join(asked.split()), name, k or other or (0 if several else 1))
+    step = Step(Op.NEAREST, k=k or other or (0 if several else 1))
+    return Instead(" ".join(asked.split()), name, step)
 
 
 def _counted(words: str, names: Sequence[FoundName] = ()) -> tuple[str, int]:

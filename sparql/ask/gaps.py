@@ -21,7 +21,7 @@ from sparql.ask.wording import describe, step_words
 __all__ = ["Gap", "GapKind", "data_gap", "name_gaps", "plan_gaps"]
 
 UNKNOWN: Final = "?"
-_FROM_A_PLACE: Final = frozenset({Op.NEAR, Op.NEAREST, Op.MEASURE})
+_FROM_A_PLACE: Final = frozenset({Op.NEAR, Op.NEAREST, Op.DIRECTION, Op.MEASURE})
 
 
 class GapKind(StrEnum):

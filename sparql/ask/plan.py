@@ -29,6 +29,7 @@ __all__ = [
     "Measure",
     "Op",
     "Plan",
+    "Side",
     "Step",
     "plan_schema",
     "read_plan",
@@ -52,6 +53,7 @@ class Op(StrEnum):
     WITHIN = "within"
     NEAR = "near"
     NEAREST = "nearest"
+    DIRECTION = "direction"
     TOUCHES = "touches"
     COMPARE = "compare"
     RANK = "rank"
@@ -82,6 +84,19 @@ class Measure(StrEnum):
     DISTANCE = "distance"
     AREA = "area"
     LENGTH = "length"
+
+
+class Side(StrEnum):
+    """On which side of a place something is."""
+
+    NORTH = "north"
+    NORTHEAST = "northeast"
+    EAST = "east"
+    SOUTHEAST = "southeast"
+    SOUTH = "south"
+    SOUTHWEST = "southwest"
+    WEST = "west"
+    NORTHWEST = "northwest"
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,7 @@ class Step:
     extreme: Extreme | None = None
     k: int | None = None
     measure: Measure | None = None
+    side: Side | None = None
 
     @property
     def chosen(self) -> dict[str, Choice]:
@@ -143,7 +159,8 @@ class Step:
             words["km"] = self.km
         if self.k is not None:
             words["k"] = self.k
-        said = {"is": self.bound, "value": self.value, "by": self.extreme, "what": self.measure}
+        said: dict[str, str | None] = {"is": self.bound, "value": self.value, "by": self.extreme}
+        said |= {"what": self.measure, "side": self.side}
         words |= {name: str(value) for name, value in said.items() if value is not None}
         iris = {name: choice.iri.value for name, choice in chosen.items() if choice.iri is not None}
         return {"op": self.op.value, **words, **({"iris": iris} if iris else {})}
@@ -168,6 +185,7 @@ _FIELDS: Final[Mapping[Op, tuple[frozenset[str], ...]]] = {
     Op.WITHIN: (frozenset({"of"}),),
     Op.NEAR: (frozenset({"of", "km"}),),
     Op.NEAREST: (frozenset({"of", "k"}),),
+    Op.DIRECTION: (frozenset({"of", "side"}),),
     Op.TOUCHES: (frozenset({"of"}),),
     Op.COMPARE: (frozenset({"property", "is", "value"}),),
     Op.RANK: (frozenset({"property", "by"}),),
@@ -197,13 +215,14 @@ def plan_schema(choices: Choices, *, measuring: bool = True) -> dict[str, Any]:
         _object(op="count"),
     ]
     if measuring:
-        bounds, extremes = (
-            {"type": "string", "enum": [str(one) for one in kind]} for kind in (Bound, Extreme)
+        bounds, extremes, sides = (
+            {"type": "string", "enum": [str(one) for one in kind]} for kind in (Bound, Extreme, Side)
         )
         steps += [
             _object(op="compare", property=properties, value={"type": "string"}, **{"is": bounds}),
             _object(op="rank", property=properties, by=extremes),
             _object(op="nearest", of=names, k={"type": "integer"}),
+            _object(op="direction", of=names, side=sides),
             _object(op="measure", what={"const": Measure.DISTANCE.value}, of=names),
             _object(
                 op="measure", what={"type": "string", "enum": [Measure.AREA.value, Measure.LENGTH.value]}
@@ -259,6 +278,7 @@ def _read_step(number: int, step: Any, choices: Choices) -> Step:
         extreme=Extreme(_read_word(number, step, "by", Extreme)) if op is Op.RANK else None,
         k=_read_k(number, step),
         measure=_read_measure(number, step) if op is Op.MEASURE else None,
+        side=Side(_read_word(number, step, "side", Side)) if op is Op.DIRECTION else None,
     )
 
 

@@ -17,7 +17,7 @@ from extractors.prompting import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
 from sparql.ask.comparisons import Comparisons, read_comparisons
-from sparql.ask.distances import Nearest, read_distance, read_nearest
+from sparql.ask.distances import Instead, read_direction, read_distance, read_nearest
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
@@ -94,14 +94,14 @@ class Planner:
             f"names: {_listed(choices.names)}; classes: {_listed(choices.classes)}; "
             f"relations: {_listed(choices.properties)}",
         )
-        nearest: Nearest | None = None
+        instead: Instead | None = None
         if compact:
             measured = read_distance(said.question, names, choices)
             if measured is not None:
                 trace.note("How far two places are apart needs no model.", "plan", _steps(measured))
                 return self._measured(choices, measured)
-            nearest = read_nearest(said.question, names)
-        asked = said.for_a_small_model() if nearest is None else nearest.question
+            instead = read_nearest(said.question, names) or read_direction(said.question, names)
+        asked = said.for_a_small_model() if instead is None else instead.question
         messages = list(self._prompt.messages(self._values(asked, choices, context)))
         problem, plan, text = None, None, ""
         for attempt in range(1, _ATTEMPTS + 1):
@@ -112,8 +112,8 @@ class Planner:
                 plan = read_plan(text, choices)
                 if compact:
                     plan = _without_idle_steps(plan, said, names)
-                if nearest is not None:
-                    plan = nearest.in_plan(plan)
+                if instead is not None:
+                    plan = instead.in_plan(plan)
                 if _has_none(plan):
                     trace.note("Nothing offered fits some part of the question.", "plan", text)
                     return Planned(choices, plan, None)

@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 
 from sparql.ask.checking import CheckedPlan, Result
 from sparql.ask.comparisons import superlatives
+from sparql.ask.distances import SIDE_OF
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.plan import Op
@@ -40,6 +41,10 @@ def check_use(checked: CheckedPlan, question: str, names: Sequence[FoundName]) -
     if not any(step.op in (Op.RANK, Op.NEAREST) for step in plan.steps):
         for word in superlatives(question, names):
             raise PlanError(f'The question asks for the "{word}", but no step ranks what was found.')
+    if not any(step.op is Op.DIRECTION for step in plan.steps):
+        for match in SIDE_OF.finditer(question):
+            if not any(name.start <= match.start() < name.end for name in names):
+                raise PlanError(f'The question says "{match[0].strip()}", but no step uses it.')
     distances = [step.km for step in plan.steps if step.km]
     values = [step.value or str(step.k) for step in plan.steps if step.value or step.k]
     for match in _NUMBER.finditer(question):

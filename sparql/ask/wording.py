@@ -61,6 +61,8 @@ def _extend(words: str, checked: CheckedStep, assumed_km: float | None, *, one: 
             return f"{words} bordering {entity}"
         case Op.NEAR:
             return f"{words} within {kilometres(assumed_km or step.km or 0)} of {entity}"
+        case Op.DIRECTION:
+            return f"{words} {step.side} of {entity}"
         case Op.NEAREST:
             return f"{words} nearest to {entity}"
         case Op.MEASURE:
@@ -100,7 +102,7 @@ def is_about_one(plan: CheckedPlan) -> bool:
     """Tell a plan that asks whether one named thing fulfils conditions: its answer is yes or no."""
     first, *rest = plan.steps
     keeps = all(
-        c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.TOUCHES, Op.COMPARE}
+        c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.DIRECTION, Op.TOUCHES, Op.COMPARE}
         or (c.step.op is Op.RELATE and c.step.entity is not None)
         for c in rest
     )
@@ -111,7 +113,7 @@ def step_words(step: Step) -> str:
     """Return a step as the model wrote it, in words."""
     chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
     km = f" {kilometres(step.km)}" if step.km else ""
-    told = (step.bound, step.value, step.extreme, step.k, step.measure)
+    told = (step.bound, step.value, step.extreme, step.k, step.measure, step.side)
     said = "".join(f" {word}" for word in told if word is not None)
     return f"{step.op} {chosen}{km}{said}".strip()
 

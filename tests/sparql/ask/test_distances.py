@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from extractors.linking import Linker
-from sparql.ask.distances import read_nearest
+from sparql.ask.distances import read_direction, read_nearest
 from sparql.ask.naming import find_names
 
 from .conftest import City
@@ -180,7 +180,7 @@ def test_many_ways_to_ask_for_the_nearest(city: City, question: str, asked: str,
     names = find_names(question, Linker(city.labels, city.schema), city.schema)
     found = read_nearest(question, names)
     assert found is not None
-    assert (found.question, found.k, found.name.words) == (asked, k, "Green Park")
+    assert (found.question, found.step.k, found.name.words) == (asked, k, "Green Park")
 
 
 @pytest.mark.parametrize(
@@ -189,3 +189,56 @@ def test_many_ways_to_ask_for_the_nearest(city: City, question: str, asked: str,
 def test_a_nearest_without_a_place_is_none(city: City, question: str) -> None:
     names = find_names(question, Linker(city.labels, city.schema), city.schema)
     assert read_nearest(question, names) is None
+
+
+async def test_a_side_without_anything_is_told(city: City) -> None:
+    parks = {"op": "find", "class": "park"}
+    asker, _ = city.asker([parks, {"op": "direction", "of": "Northside", "side": "north"}], profile="full")
+    result = await asker.ask("Which parks are north of Northside?")
+    assert result.answer == "The graph has no parks north of Northside."
+    assert result.gaps[0]["kind"] == "data"
+
+
+@pytest.mark.parametrize(
+    ("side", "of", "found"),
+    [
+        ("north", "Southside", "2 museums north of Southside: Glass Museum and Rail Museum."),
+        ("west", "Green Park", "2 museums west of Green Park: Glass Museum and Rail Museum."),
+        ("west", "Rail Museum", "1 museum west of Rail Museum: Glass Museum."),
+        ("southeast", "Glass Museum", ""),
+    ],
+)
+async def test_what_lies_on_a_side_has_its_centre_beyond_the_place(
+    city: City, side: str, of: str, found: str
+) -> None:
+    asker, _ = city.asker([MUSEUMS, {"op": "direction", "of": of, "side": side}], profile="full")
+    result = await asker.ask(f"Which museums lie to the {side} of {of}?")
+    assert result.answer == (
+        f"The graph has {found}" if found else f"The graph has no museums {side} of {of}."
+    )
+
+
+async def test_a_small_model_is_asked_what_is_near_where_a_side_is_meant(city: City) -> None:
+    asker, model = city.asker([MUSEUMS, {"op": "near", **PARK, "km": 0}])
+    result = await asker.ask("Show the museums west of Green Park")
+    assert result.answer == "The graph has 2 museums west of Green Park: Glass Museum and Rail Museum."
+    assert model.asked[0][1].content.startswith("Question: Show the museums near Green Park\n")
+
+
+async def test_a_side_that_no_step_uses_is_a_gap(city: City) -> None:
+    plan = [MUSEUMS, {"op": "near", **PARK, "km": 1}]
+    asker, _ = city.asker(plan, plan, profile="full")
+    result = await asker.ask("Which museums are 1 km north of Green Park?")
+    assert result.answer is None
+    assert '"north of"' in result.gaps[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "side"),
+    [("north of", "north"), ("to the south-east of", "southeast"), ("northwestern of the", "northwest")],
+)
+def test_sides_are_written_in_several_ways(city: City, words: str, side: str) -> None:
+    question = f"Which museums lie {words} Green Park?"
+    found = read_direction(question, find_names(question, Linker(city.labels, city.schema), city.schema))
+    assert found is not None
+    assert (found.step.side, found.question) == (side, "Which museums lie near Green Park?")

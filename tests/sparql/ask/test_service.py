@@ -113,7 +113,7 @@ async def test_relate_goes_backwards_from_a_value_to_the_things(city: City) -> N
     assert iris(result.results, "designedBy") == {"glass", "clock"}
     assert (
         result.answer
-        == 'The graph gives for what has Ada Quill as "designed by": 2, Clock Museum and Glass Museum.'
+        == 'The graph gives 2 for what has Ada Quill as "designed by": Clock Museum and Glass Museum.'
     )
 
 
