@@ -1,8 +1,8 @@
-"""What a question asks of distances and sides: "the two nearest museums to", "how far is", "north of".
+"""What a question asks of a place that is no property of it: "the two nearest museums to", "north of".
 
-A large model says it in its plan (`nearest`, `direction`, `measure`). A small one that was trained without
-these steps is asked for what is near instead, and what it says of that becomes what was meant; how far two
-named things are from each other needs no model. Both are read by English words.
+A large model says it in its plan (`nearest`, `direction`). A small one that was trained without these steps
+is asked for what is near instead, and what it says of that becomes what was meant. They are read by English
+words.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sparql.ask.naming import FoundName
-from sparql.ask.plan import Choice, Choices, Measure, Op, Plan, Side, Step
+from sparql.ask.plan import Op, Plan, Side, Step
 from sparql.ask.wording import plural
 
-__all__ = ["SIDE_OF", "Instead", "read_direction", "read_distance", "read_nearest"]
+__all__ = ["SIDE_OF", "Instead", "read_direction", "read_nearest"]
 
 _NUMBERS: Final = {
     word: number
@@ -29,17 +29,10 @@ _COUNTED = re.compile(rf"\b({_NUMBER})\b\s*", re.IGNORECASE)
 _LEADS_TO = re.compile(r"^(?P<things>(?:\s+[\w-]+){0,6}?)\s+(?:to|from)(?:\s+the)?\s*$", re.IGNORECASE)
 _NOTHING = re.compile(r"^(?:\s+the)?\s*$", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:are|were)\b", re.IGNORECASE)
-_HOW_FAR = re.compile(
-    r"^\W*(?:how\s+far\s+(?:away\s+)?(?:is|are|is\s+it)(?:\s+from)?|"
-    r"what\s+is\s+the\s+distance\s+(?:between|from|of)|distance\s+(?:between|from))(?:\s+the)?\s*$",
-    re.IGNORECASE,
-)
 SIDE_OF: Final = re.compile(
     r"\b(?:to\s+the\s+)?(?P<side>(?:north|south)(?:[\s-]?(?:east|west))?|east|west)(?:ern)?\s+of\s+(?:the\s+)?",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"^,?\s*(?:away\s+)?(?:from|to|and)(?:\s+the)?\s*$", re.IGNORECASE)
-_END = re.compile(r"^\s*[?.!]*\s*$")
 
 
 @dataclass(frozen=True)
@@ -112,25 +105,3 @@ def _counted(words: str, names: Sequence[FoundName] = ()) -> tuple[str, int]:
 
 def _number(word: str) -> int:
     return _NUMBERS.get(word.casefold()) or int(word)
-
-
-def read_distance(question: str, names: Sequence[FoundName], choices: Choices) -> Plan | None:
-    """Read how far one named thing is from another; None where the question asks for something else."""
-    if len(names) != 2:
-        return None
-    first, second = names
-    parts = (
-        (_HOW_FAR, question[: first.start]),
-        (_FROM, question[first.end : second.start]),
-        (_END, question[second.end :]),
-    )
-    ends = [_choice(name, choices) for name in names]
-    if not all(pattern.match(text) for pattern, text in parts) or None in ends:
-        return None
-    return Plan((Step(Op.ENTITY, entity=ends[0]), Step(Op.MEASURE, entity=ends[1], measure=Measure.DISTANCE)))
-
-
-def _choice(name: FoundName, choices: Choices) -> Choice | None:
-    return next(
-        (one for one in choices.names.values() if one.iri is not None and one.iri == name.link.iri), None
-    )

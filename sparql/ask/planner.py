@@ -17,12 +17,13 @@ from extractors.prompting import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
 from sparql.ask.comparisons import Comparisons, read_comparisons
-from sparql.ask.distances import Instead, read_direction, read_distance, read_nearest
+from sparql.ask.distances import Instead, read_direction, read_nearest
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan import Choices, Op, Plan, Step, plan_schema, read_plan
+from sparql.ask.two_places import read_two_places
 from sparql.ask.use import check_use
 from sparql.ask.wording import step_words
 
@@ -96,10 +97,10 @@ class Planner:
         )
         instead: Instead | None = None
         if compact:
-            measured = read_distance(said.question, names, choices)
-            if measured is not None:
-                trace.note("How far two places are apart needs no model.", "plan", _steps(measured))
-                return self._measured(choices, measured)
+            plain = read_two_places(said.question, names, choices)
+            if plain is not None:
+                trace.note("What is asked of two named places needs no model.", "plan", _steps(plain))
+                return self._without_model(choices, plain, said.steps)
             instead = read_nearest(said.question, names) or read_direction(said.question, names)
         asked = said.for_a_small_model() if instead is None else instead.question
         messages = list(self._prompt.messages(self._values(asked, choices, context)))
@@ -135,9 +136,9 @@ class Planner:
             )
         return Planned(choices, plan, None, problem)
 
-    def _measured(self, choices: Choices, plan: Plan) -> Planned:
+    def _without_model(self, choices: Choices, plan: Plan, compared: Sequence[Step]) -> Planned:
         try:
-            return Planned(choices, plan, check_plan(plan, self._schema, self._places))
+            return Planned(choices, plan, self._with(plan, compared))
         except PlanError as error:
             return Planned(choices, plan, None, error)
 

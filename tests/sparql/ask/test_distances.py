@@ -110,18 +110,25 @@ async def test_a_small_model_is_asked_what_is_near_and_the_nearest_are_kept(city
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "answer"),
     [
-        "How far is the Glass Museum from Green Park?",
-        "How far away is Glass Museum from the Green Park?",
-        "What is the distance between Glass Museum and Green Park?",
-        "How far is it from the Glass Museum to Green Park?",
+        ("How far is the Glass Museum from Green Park?", "Glass Museum is 2.226 km from Green Park."),
+        ("How far away is Glass Museum from the Green Park?", "Glass Museum is 2.226 km from Green Park."),
+        ("Distance between Glass Museum and Green Park", "Glass Museum is 2.226 km from Green Park."),
+        ("How far is it from the Glass Museum to Green Park?", "Glass Museum is 2.226 km from Green Park."),
+        ("Is the Glass Museum in Northside?", "Yes: Glass Museum is in Northside."),
+        (
+            "Is the Glass Museum located in Southside?",
+            "The graph does not show that Glass Museum is in Southside.",
+        ),
+        ("Does Northside border Southside?", "Yes: Northside borders Southside."),
+        ("Is Northside next to Southside?", "Yes: Northside borders Southside."),
     ],
 )
-async def test_how_far_two_things_are_apart_needs_no_model(city: City, question: str) -> None:
+async def test_what_is_asked_of_two_places_needs_no_model(city: City, question: str, answer: str) -> None:
     asker, model = city.asker()
     result = await asker.ask(question)
-    assert result.answer == "Glass Museum is 2.226 km from Green Park."
+    assert result.answer == answer
     assert model.asked == []
 
 

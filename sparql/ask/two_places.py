@@ -1,0 +1,60 @@
+"""Questions about two named places: "How far is ... from ...?", "Is ... in ...?".
+
+They are read by English words and need no model; a small one tends to leave out one of the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from sparql.ask.naming import FoundName
+from sparql.ask.plan import Choice, Choices, Measure, Op, Plan, Step
+
+__all__ = ["read_two_places"]
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    """All that stands in front of a name; an article of the name may end it."""
+    return re.compile(rf"\W*(?:{pattern})(?:\s+the)?\s*", re.IGNORECASE)
+
+
+_IS: Final = _words("is|are|was|were")
+# What stands before the first name, what between the two, and what is asked.
+_QUESTIONS: Final = (
+    (
+        _words(
+            r"how\s+far\s+(?:away\s+)?(?:is|are|is\s+it)(?:\s+from)?|"
+            r"(?:what\s+is\s+the\s+)?distance\s+(?:between|from|of)"
+        ),
+        _words(r"(?:away\s+)?(?:from|to|and)"),
+        Step(Op.MEASURE, measure=Measure.DISTANCE),
+    ),
+    (_IS, _words(r"(?:(?:located|situated)\s+)?(?:in|inside|within)"), Step(Op.WITHIN)),
+    (_IS, _words(r"(?:right\s+)?(?:next\s+to|adjacent\s+to|bordering)"), Step(Op.TOUCHES)),
+    (_words("does|do"), _words("border|touch|adjoin"), Step(Op.TOUCHES)),
+    (_IS, _words(r"near|close\s+to"), Step(Op.NEAR, km=0.0)),
+)
+_END: Final = re.compile(r"[\s?.!]*")
+
+
+def read_two_places(question: str, names: Sequence[FoundName], choices: Choices) -> Plan | None:
+    """Read what a question asks of its two names; None where there are not two, or it asks something else."""
+    if len(names) != 2:
+        return None
+    first, second = names
+    before, between = question[: first.start], question[first.end : second.start]
+    one, other = (_choice(name, choices) for name in names)
+    if one is None or other is None or not _END.fullmatch(question[second.end :]):
+        return None
+    for begins, joins, step in _QUESTIONS:
+        if begins.fullmatch(before) and joins.fullmatch(between):
+            asked = Step(step.op, entity=other, km=step.km, measure=step.measure)
+            return Plan((Step(Op.ENTITY, entity=one), asked))
+    return None
+
+
+def _choice(name: FoundName, choices: Choices) -> Choice | None:
+    found = (one for one in choices.names.values() if one.iri is not None and one.iri == name.link.iri)
+    return next(found, None)
