@@ -1,21 +1,24 @@
 """Our endpoint beside the `oxigraph` server, and Virtuoso with `--virtuoso`: python benchmarks/endpoint.py
 
 All servers hold the same made-up city (a million statements unless `--triples` says otherwise) and answer the
-same requests from `wrk`, in turns, on the same machine. Printed are answers per second (medians of the
-rounds), the ratio to oxigraph, and the CPU time of the server per answer: on a busy machine the latter is
-what can be compared. Then the first byte and the memory of large results, updates through the gate, and the
-speed of queries over a store with all our system graphs against a plain one. Exit code 1: a bar is missed.
+same requests from `wrk`, one after the other, on the same machine, in several short rounds. Each round starts
+the servers anew and in another order (Virtuoso goes on), since one process of a server may be half again as
+fast as the next. Printed are answers per second, the ratio to the others and between which of the rounds'
+ratios it lies, and the CPU time of the server per answer: medians of the rounds. Then the first byte and the
+memory of large results, updates through the gate, and the speed of queries over a store with all our system
+graphs against a plain one. Some eight minutes. Exit code 1: a bar is missed by the median.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import statistics
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -24,20 +27,25 @@ import pyoxigraph
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.serving import data as city
-from benchmarks.serving.load import Measured, Request, find_wrk, measure
+from benchmarks.serving.load import Request, find_wrk
 from benchmarks.serving.processes import PeakMemory, load_average
+from benchmarks.serving.rounds import Open, Task, compare, fresh, in_words
 from benchmarks.serving.servers import Server, start_oxigraph, start_urbankg, start_virtuoso
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A request, and the least ratio to oxigraph's throughput (`bar`) with so many clients."""
+    """A request, and the least ratio to oxigraph's throughput (`bar`) with so many clients.
+
+    It is measured `length` times as long as the shortest.
+    """
 
     name: str
     request: Request
     bar: float | None = None
     bar_clients: tuple[int, ...] = (1, 8)
     in_bytes: bool = False
+    length: int = 1
 
 
 def workloads(places: int) -> list[Workload]:
@@ -48,14 +56,15 @@ def workloads(places: int) -> list[Workload]:
     return [
         Workload("lookup", Request(city.LOOKUP, places), 0.40, (8,)),
         Workload("3 hops from a place (36 rows)", Request(small, places)),
-        Workload("3 hops from a district", Request(city.THREE_HOPS, city.DISTRICTS), 0.95),
-        Workload("SELECT of 10,000 rows", Request(city.TEN_THOUSAND), 0.95),
-        Workload("aggregate over all places", Request(city.AGGREGATE), 0.95),
+        Workload("3 hops from a district", Request(city.THREE_HOPS, city.DISTRICTS), 0.95, length=2),
+        Workload("SELECT of 10,000 rows", Request(city.TEN_THOUSAND), 0.95, length=2),
+        Workload("aggregate over all places", Request(city.AGGREGATE), 0.95, length=4),
         Workload(
             "CONSTRUCT of everything",
             Request(city.CONSTRUCT, accept="application/n-triples"),
             0.95,
             in_bytes=True,
+            length=2,
         ),
     ]
 
@@ -71,26 +80,30 @@ def main() -> int:
     options = _options()
     find_wrk()
     failed: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="urbankg-endpoint-") as name:
+    with tempfile.TemporaryDirectory(prefix="urbankg-endpoint-") as name, ExitStack() as stack:
         folder = Path(name)
         file = folder / "city.nt"
         places = city.write_city(file, options.triples)
-        ours = start_urbankg(folder / "urbankg", file, *options.flags)
-        peers = [start_oxigraph(folder / "oxigraph", file)]
+        start_ours = partial(start_urbankg, folder / "urbankg", None, *options.flags)
+        start_peer = partial(start_oxigraph, folder / "oxigraph", None)
+        start_urbankg(folder / "urbankg", file).stop()
+        start_oxigraph(folder / "oxigraph", file).stop()
+        opens: dict[str, Open] = {
+            "urbankg": lambda: fresh(start_ours),
+            "oxigraph": lambda: fresh(start_peer),
+        }
         virtuoso = start_virtuoso(folder / "virtuoso", file) if options.virtuoso else None
-        peers += [virtuoso] if virtuoso else []
-        try:
-            print(f"{options.triples:,} statements; load average {load_average()}")
-            chosen = [one for one in workloads(places) if options.only in one.name]
-            if chosen:
-                failed += _throughput(chosen, ours, peers, options)
-            if options.only in ("", "large results"):
-                failed += _large_results(ours, peers)
-            if options.only in ("", "updates"):
-                failed += _updates(ours, peers[0], options)
-        finally:
-            for server in (ours, *peers):
-                server.stop()
+        if virtuoso:
+            stack.callback(virtuoso.stop)
+            opens["virtuoso"] = lambda: nullcontext(virtuoso)
+        print(f"{options.triples:,} statements; load average {load_average()}", flush=True)
+        chosen = [one for one in workloads(places) if options.only in one.name]
+        if chosen:
+            failed += _throughput(chosen, opens, options)
+        if options.only in ("", "large results"):
+            failed += _large_results(list(opens.values()))
+        if options.only in ("", "updates"):
+            failed += _updates([opens["urbankg"], opens["oxigraph"]], options)
         if options.only in ("", "plain graph"):
             failed += _plain_graph(folder / "urbankg" / "graph", folder / "oxigraph", places)
     for bar in failed:
@@ -98,74 +111,54 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _throughput(
-    chosen: list[Workload], ours: Server, peers: list[Server], options: argparse.Namespace
-) -> list[str]:
-    names = [peer.name for peer in peers]
-    print(f"\n{'':32}clients {'urbankg':>10}" + "".join(f"{name:>11}{'ratio':>7}" for name in names), end="")
-    print("   bar   CPU us: " + " ".join(f"{one.name}" for one in (ours, *peers)))
+def _throughput(chosen: list[Workload], opens: dict[str, Open], options: argparse.Namespace) -> list[str]:
+    tasks = [
+        (one, Task(one.request, clients, one.length * options.seconds, one.in_bytes))
+        for one in chosen
+        for clients in options.clients
+    ]
+    found = compare(
+        list(opens.values()), [task for _, task in tasks], options.rounds, warm_with=city.THREE_HOPS % 0
+    )
+    names = list(opens)
+    print(f"\n{'':32}clients {names[0]:>10}", end="")
+    print("".join(f"{name:>11}  {'ratio (of rounds)':<18}" for name in names[1:]), end="")
+    print(f"  bar   CPU us: {' '.join(names)}")
     failed = []
-    for one in chosen:
-        for clients in options.clients:
-            found = _in_turns([ours, *peers], one.request, clients, options)
-            rates = [m.mb_per_second if one.in_bytes else m.per_second for m in found]
-            # A round may be too short for a single answer.
-            ratios = [rates[0] / rate if rate else math.inf for rate in rates[1:]]
-            bar = one.bar if one.bar is not None and clients in one.bar_clients else None
-            unit = " MB/s" if one.in_bytes else " /s"
-            line = f"{one.name:32}{clients:>7} {rates[0]:>10,.1f}"
-            line += "".join(
-                f"{rate:>11,.1f}{ratio:>7.2f}" for rate, ratio in zip(rates[1:], ratios, strict=True)
-            )
-            cpu = " ".join(f"{m.cpu_us:,.0f}" for m in found)
-            print(f"{line}{bar if bar else '':>6}   {cpu}{unit}", flush=True)
-            if any(m.failures for m in found):
-                failed.append(f"{one.name}, {clients} clients: failures {[m.failures for m in found]}")
-            if bar is not None and ratios[0] < bar:
-                failed.append(f"{one.name}, {clients} clients: {ratios[0]:.2f} of oxigraph, not {bar}")
+    for (one, task), compared in zip(tasks, found, strict=True):
+        bar = one.bar if task.clients in one.bar_clients else None
+        line = f"{one.name:32}{task.clients:>7} {compared.rate(0):>10,.1f}"
+        for place in range(1, len(names)):
+            line += f"{compared.rate(place):>11,.1f}  {in_words(compared.ratios(place)):<18}"
+        cpu = " ".join(f"{compared.cpu_us(place):,.0f}" for place in range(len(names)))
+        print(f"{line}{bar or '':>5}   {cpu}{' MB/s' if one.in_bytes else ' /s'}", flush=True)
+        what = f"{one.name}, {task.clients} clients"
+        if any(compared.failures()):
+            failed.append(f"{what}: failures {compared.failures()}")
+        if bar is not None and statistics.median(compared.ratios(1)) < bar:
+            failed.append(f"{what}: {in_words(compared.ratios(1))} of oxigraph, not {bar}")
     return failed
 
 
-def _in_turns(
-    servers: list[Server], request: Request, clients: int, options: argparse.Namespace
-) -> list[Measured]:
-    """The median round of each server; the rounds alternate, so that all meet the same machine."""
-    rounds: list[list[Measured]] = [[] for _ in servers]
-    for _ in range(options.rounds):
-        for server, done in zip(servers, rounds, strict=True):
-            url = server.update_url if request.update else server.query_url
-            done.append(
-                measure(
-                    url,
-                    request,
-                    clients=clients,
-                    seconds=options.seconds,
-                    pid=server.process.pid,
-                    parameters={} if request.update else server.parameters,
-                )
-            )
-    return [sorted(done, key=lambda m: m.mb_per_second)[len(done) // 2] for done in rounds]
-
-
-def _large_results(ours: Server, peers: list[Server]) -> list[str]:
+def _large_results(opens: list[Open]) -> list[str]:
     head = f"{'large results, one client':32}{'first byte, ms':>16}{'whole, s':>10}"
     print(f"\n{head}{'memory over idle, MB':>22}")
     failed = []
     construct_memory: dict[str, float] = {}
-    for server in (ours, *peers):
-        for name, query, accept in (
-            ("SELECT", city.EVERYTHING, "text/tab-separated-values"),
-            ("CONSTRUCT", city.CONSTRUCT, "application/n-triples"),
-        ):
-            first, whole, memory = _stream(server, query, accept)
-            print(
-                f"{server.name + ' ' + name:32}{first * 1000:>16.0f}{whole:>10.1f}{memory:>22.0f}", flush=True
-            )
-            if name == "CONSTRUCT":
-                construct_memory[server.name] = memory
-            elif server is ours:
-                failed += [f"first byte after {first * 1000:.0f} ms, not 150"] if first > 0.15 else []
-                failed += [f"{memory:.0f} MB for a large SELECT, not 64"] if memory > 64 else []
+    for open_ in opens:
+        with open_() as server:
+            for name, query, accept in (
+                ("SELECT", city.EVERYTHING, "text/tab-separated-values"),
+                ("CONSTRUCT", city.CONSTRUCT, "application/n-triples"),
+            ):
+                first, whole, memory = _stream(server, query, accept)
+                told = f"{first * 1000:>16.0f}{whole:>10.1f}{memory:>22.0f}"
+                print(f"{server.name + ' ' + name:32}{told}", flush=True)
+                if name == "CONSTRUCT":
+                    construct_memory[server.name] = memory
+                elif open_ is opens[0]:
+                    failed += [f"first byte after {first * 1000:.0f} ms, not 150"] if first > 0.15 else []
+                    failed += [f"{memory:.0f} MB for a large SELECT, not 64"] if memory > 64 else []
     if construct_memory["urbankg"] > construct_memory["oxigraph"] * 1.02:
         failed.append("CONSTRUCT of everything takes more memory than oxigraph's")
     return failed
@@ -192,18 +185,19 @@ def _stream(server: Server, query: str, accept: str) -> tuple[float, float, floa
     return min(firsts), whole, memory.peak - memory.idle
 
 
-def _updates(ours: Server, oxigraph: Server, options: argparse.Namespace) -> list[str]:
+def _updates(opens: list[Open], options: argparse.Namespace) -> list[str]:
     print("\nsingle-statement updates, gate on, neither synced to the disk")
     failed = []
-    for clients in options.clients:
-        found = _in_turns([ours, oxigraph], UPDATE, clients, options)
-        ratio = found[0].per_second / found[1].per_second
-        rates = " ".join(f"{m.per_second:,.0f}/s" for m in found)
-        print(f"{clients} clients: {rates} ratio {ratio:.2f}, CPU us {[round(m.cpu_us) for m in found]}")
-        if clients == 8 and ratio < 0.2:
-            failed.append(f"updates at 8 clients: {ratio:.2f} of oxigraph, not .2")
-        if any(m.failures for m in found):
-            failed.append(f"updates: failures {[m.failures for m in found]}")
+    tasks = [Task(UPDATE, clients, options.seconds) for clients in options.clients]
+    for compared in compare(opens, tasks, options.rounds, warm_with=city.THREE_HOPS % 0):
+        clients, ratios = compared.task.clients, compared.ratios(1)
+        rates = " ".join(f"{compared.rate(place):,.0f}/s" for place in (0, 1))
+        cpu = [round(compared.cpu_us(place)) for place in (0, 1)]
+        print(f"{clients} clients: {rates} ratio {in_words(ratios)}, CPU us {cpu}", flush=True)
+        if clients == 8 and statistics.median(ratios) < 0.2:
+            failed.append(f"updates at 8 clients: {in_words(ratios)} of oxigraph, not .2")
+        if any(compared.failures()):
+            failed.append(f"updates: failures {compared.failures()}")
     return failed
 
 
@@ -242,8 +236,8 @@ def _cpu_seconds(store: pyoxigraph.Store, texts: list[str]) -> float:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--triples", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=5, help="of each round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=1, help="of the shortest kind of request in a round")
+    parser.add_argument("--rounds", type=int, default=5, help="with servers that are started anew")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--only", default="", help=_ONLY)
     parser.add_argument("--virtuoso", action="store_true", help="compare Virtuoso, too")
