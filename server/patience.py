@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from server.gathering import GatheringTransport
 from server.outlets import offer_outlet
 from server.problems import MEDIA_TYPE
-from server.repeats import Head, Headers, KnownHeads
+from server.repeats import Head, Headers, KnownHeads, KnownTails
 from server.settings import Settings
 from server.updating import OUTCOME
 
@@ -49,9 +49,10 @@ def limited_protocol(
 
         posts = taker
         known = KnownHeads()
+        known_gets = KnownTails()
 
-        def quick_answer(self) -> list[bytes] | None:
-            return None if lane is None else lane(self.url, self.headers)
+        def quick_answer(self, target: bytes, headers: Headers) -> list[bytes] | None:
+            return None if lane is None else lane(target, headers)
 
     return ConfiguredProtocol
 
@@ -63,6 +64,7 @@ class LimitedProtocol(HttpToolsProtocol):
     patience_s = 30.0
     posts: Taker | None = None
     known = KnownHeads()
+    known_gets = KnownTails()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -74,6 +76,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._offered: tuple[RequestResponseCycle, ASGI3Application, Head] | None = None
         # The head of the request that was taken last, if its like may be taken without the parser.
         self._repeatable: Head | None = None
+        # The headers of the GET that was answered last, if its like may be answered without the parser.
+        self._answerable: Headers | None = None
         # Such a request is under way; what comes meanwhile waits.
         self._repeats = False
         self._early: list[bytes] = []
@@ -83,8 +87,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._timer: TimerHandle | None = None
         self._stall: TimerHandle | None = None
 
-    def quick_answer(self) -> list[bytes] | None:
-        """The answer to the request whose head has come, where it can be told at once."""
+    def quick_answer(self, target: bytes, headers: Headers) -> list[bytes] | None:
+        """The answer to a GET whose head has come, where it can be told at once."""
         return None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -123,9 +127,13 @@ class LimitedProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
             return
         idle = self._in_head and not self._head_bytes and not self._is_answering()
-        if idle and self._take_repeated(data):
+        if idle and (self._answer_like(data) or self._take_repeated(data)):
             return
         self._read(data)
+        if self._answerable is not None:
+            if idle:
+                self.known_gets.learn(data, self._answerable)
+            self._answerable = None
         if self._repeatable is not None:
             if idle:
                 self.known.learn(data, self._repeatable)
@@ -137,6 +145,17 @@ class LimitedProtocol(HttpToolsProtocol):
             self._closes = True
         else:
             super().shutdown()
+
+    def _answer_like(self, data: bytes) -> bool:
+        """Whether the data are one GET with a head like one that came before, and it was answered at once."""
+        found = None if self.flow.write_paused or len(data) > self.head_limit else self.known_gets.find(data)
+        answer = None if found is None else self.quick_answer(*found)
+        if answer is None:
+            return False
+        self._gathering.send(b"%b%b\r\n%b" % (answer[0], self._own_headers(), answer[1]))
+        self.on_response_complete()
+        self._wait()
+        return True
 
     def _take_repeated(self, data: bytes) -> bool:
         """Whether the data are one request with a head that came before, and somebody has taken it."""
@@ -275,12 +294,11 @@ class LimitedProtocol(HttpToolsProtocol):
             return False
         if self._is_answering() or self.flow.write_paused or not self.parser.should_keep_alive():
             return False
-        answer = self.quick_answer()
+        answer = self.quick_answer(self.url, self.headers)
         if answer is None:
             return False
-        head, body = answer
-        own = b"".join(b"%b: %b\r\n" % header for header in self.server_state.default_headers)
-        self.transport.write(b"%b%b\r\n%b" % (head, own, body))
+        self.transport.write(b"%b%b\r\n%b" % (answer[0], self._own_headers(), answer[1]))
+        self._answerable = self.headers
         return True
 
     def _wait(self) -> None:

@@ -1,11 +1,13 @@
 """Heads of requests that came before, byte for byte: what was read of them once need not be read again.
 
-A program that keeps its connection sends the same head with every request, but for the length of the body. A
-parser takes as long for it as the writer for a small update.
+A program that keeps its connection sends the same head with every request, but for the length of the body, or
+for the target of a GET. A parser takes as long for it as the writer for a small update, or the engine for a
+lookup.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +16,8 @@ Headers = list[tuple[bytes, bytes]]
 _MOST: Final = 256
 _LONGEST: Final = 2048
 _END: Final = b"\r\n\r\n"
+# A target of the characters that RFC 3986 allows there: no parser takes anything else out of such a line.
+_GET: Final = re.compile(rb"GET (/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*)(?= HTTP/1\.1\r\n)")
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,25 @@ class KnownHeads:
             if len(self._heads) >= _MOST:
                 self._heads.clear()
             self._heads[data[:end]] = head
+
+
+class KnownTails:
+    """What follows the target in the heads of GETs, with the headers in it; as `KnownHeads`."""
+
+    def __init__(self) -> None:
+        self._headers: dict[bytes, Headers] = {}
+
+    def find(self, data: bytes) -> tuple[bytes, Headers] | None:
+        """The target and the headers where the data are one whole GET that ends in a known way."""
+        found = _GET.match(data)
+        headers = None if found is None else self._headers.get(data[found.end() :])
+        return None if found is None or headers is None else (found[1], headers)
+
+    def learn(self, data: bytes, headers: Headers) -> None:
+        """Remember how a GET without a body ended, if the data are that request and nothing else."""
+        found = _GET.match(data)
+        if found is None or data.find(_END) + len(_END) != len(data) or len(data) - found.end() > _LONGEST:
+            return
+        if len(self._headers) >= _MOST:
+            self._headers.clear()
+        self._headers[data[found.end() :]] = headers

@@ -166,6 +166,77 @@ async def test_requests_sent_together_are_answered_in_their_order(port: int, lan
     assert bodies == ["n\r\né\r\n".encode(), b"n\r\n1\r\n", "n\r\né\r\n".encode(), "n\r\né\r\n".encode()]
 
 
+async def exchange(port: int, *requests: str) -> list[bytes]:
+    """The answers to requests that are sent one after the other over one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    answers = []
+    async with asyncio.timeout(120):
+        for request in requests:
+            writer.write(request.encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0] or 0)
+            answers.append(head + await reader.readexactly(length))
+    writer.close()
+    return answers
+
+
+def telling(answer: bytes) -> list[bytes]:
+    """An answer without what differs each time."""
+    return [line for line in answer.split(b"\r\n") if not line.startswith((b"x-request-id", b"date"))]
+
+
+async def test_a_head_like_one_before_is_answered_as_the_first_was(
+    port: int, lane: Counted, services: Services
+) -> None:
+    services.store.commit([Quad(NamedNode("http://e/s2"), NamedNode("http://e/n"), Literal("other"))])
+    rest = " HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n"
+    other = address(LOOKUP.replace("/s>", "/s2>"))
+    first, second, third = await exchange(
+        port, *(f"GET {target}{rest}" for target in (address(LOOKUP), other, address(LOOKUP)))
+    )
+    assert telling(first) == telling(third)
+    assert second.endswith(b"n\r\nother\r\n")
+    assert lane.answered == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "rest"),
+    [
+        ("/sparql?query=%s", "\r\naccept: application/x-unknown"),
+        ("/sparql?query=%s", "\r\nif-none-match: *"),
+        ("/sparql?query=%s", "\r\nhost: elsewhere"),
+        ("/sparql?query=%s HTTP/1.1\r\nx: y", ""),
+        ("/sparql?query=%s\tx", ""),
+        ("/sparql?query=%s&timeout=soon", ""),
+        ("/healthz?%s", ""),
+    ],
+)
+async def test_what_is_not_just_like_it_is_read_anew(
+    port: int, lane: Counted, target: str, rest: str
+) -> None:
+    known = " HTTP/1.1\r\nhost: localhost"
+    request = f"GET {target.replace('%s', quote(LOOKUP))}{known}{rest}\r\n\r\n"
+    (alone,) = await exchange(port, request)
+    answered = lane.answered
+    first, after = await exchange(port, f"GET {address(LOOKUP)}{known}\r\n\r\n", request)
+    assert b" 200 OK" in first
+    assert telling(after) == telling(alone)
+    assert lane.answered == answered * 2 + 1
+
+
+async def test_heads_in_pieces_and_with_a_body_are_answered_after_a_head_like_them(port: int) -> None:
+    known = f"GET {address(LOOKUP)} HTTP/1.1\r\nhost: localhost\r\naccept: text/csv\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(120):
+        for piece in (known, known[:9], known[9:], known + known[:30], known[30:]):
+            writer.write(piece.encode())
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        for _ in range(4):
+            assert (await reader.readuntil("é\r\n".encode())).startswith(b"HTTP/1.1 200 OK\r\n")
+    writer.close()
+
+
 async def test_old_clients_get_their_connection_closed(port: int, lane: Counted) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {address(LOOKUP)} HTTP/1.0\r\n\r\n".encode())
