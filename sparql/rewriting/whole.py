@@ -140,9 +140,13 @@ class NearestQuestion:
                     chosen = near.tolist()
                     keys, owners = [rows[0][one] for one in chosen], [rows[1][one] for one in chosen]
                     return self._ordered(keys, owners, measured)
+                # So many are so near: the next round is the last one.
+                following = reach
+            else:
+                following = radius * (2 if rows[0] else 8)
             if radius >= FURTHEST_M:
                 return None
-            radius = min(radius * (2 if rows[0] else 8), FURTHEST_M)
+            radius = min(following, FURTHEST_M)
 
     def _metres(
         self, keys: list[Key], state: GeometryState, stop: Stop, *, brief: bool
