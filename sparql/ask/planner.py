@@ -23,7 +23,7 @@ from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan import Choices, Op, Plan, Step, plan_schema, read_plan
-from sparql.ask.two_places import read_two_places
+from sparql.ask.two_places import read_two_places, with_regions
 from sparql.ask.use import check_use
 from sparql.ask.wording import step_words
 
@@ -112,7 +112,7 @@ class Planner:
             try:
                 plan = read_plan(text, choices)
                 if compact:
-                    plan = _without_idle_steps(plan, said, names)
+                    plan = with_regions(_without_idle_steps(plan, said, names), question, names, choices)
                 if instead is not None:
                     plan = instead.in_plan(plan)
                 if _has_none(plan):

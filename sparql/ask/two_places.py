@@ -1,6 +1,6 @@
-"""Questions about two named places: "How far is ... from ...?", "Is ... in ...?".
+"""Questions about two named places: "How far is ... from ...?", "Is ... in ...?", "in ... near ...".
 
-They are read by English words and need no model; a small one tends to leave out one of the two.
+They are read by English words; a small model tends to leave out one of the two.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from sparql.ask.naming import FoundName
 from sparql.ask.plan import Choice, Choices, Measure, Op, Plan, Step
 
-__all__ = ["read_two_places"]
+__all__ = ["read_two_places", "with_regions"]
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -36,6 +36,7 @@ _QUESTIONS: Final = (
     (_words("does|do"), _words("border|touch|adjoin"), Step(Op.TOUCHES)),
     (_IS, _words(r"near|close\s+to"), Step(Op.NEAR, km=0.0)),
 )
+_IN: Final = re.compile(r"\b(?:in|inside|within)\s+(?:the\s+)?$", re.IGNORECASE)
 _END: Final = re.compile(r"[\s?.!]*")
 
 
@@ -53,6 +54,20 @@ def read_two_places(question: str, names: Sequence[FoundName], choices: Choices)
             asked = Step(step.op, entity=other, km=step.km, measure=step.measure)
             return Plan((Step(Op.ENTITY, entity=one), asked))
     return None
+
+
+def with_regions(plan: Plan, question: str, names: Sequence[FoundName], choices: Choices) -> Plan:
+    """The plan, where it finds a kind of thing, with the regions that the question says these are in."""
+    used = {step.entity.iri for step in plan.steps if step.entity is not None}
+    regions = [
+        Step(Op.WITHIN, entity=region)
+        for name in names
+        if _IN.search(question[: name.start])
+        and (region := _choice(name, choices)) is not None
+        and region.iri not in used
+    ]
+    first, *rest = plan.steps
+    return Plan((first, *regions, *rest)) if first.op is Op.FIND else plan
 
 
 def _choice(name: FoundName, choices: Choices) -> Choice | None:

@@ -249,3 +249,10 @@ def test_sides_are_written_in_several_ways(city: City, words: str, side: str) ->
     found = read_direction(question, find_names(question, Linker(city.labels, city.schema), city.schema))
     assert found is not None
     assert (found.step.side, found.question) == (side, "Which museums lie near Green Park?")
+
+
+async def test_a_region_that_a_small_model_leaves_out_is_put_back(city: City) -> None:
+    asker, _ = city.asker([MUSEUMS, {"op": "near", **PARK, "km": 0}])
+    result = await asker.ask("Which museum in Southside is nearest to Green Park?")
+    assert [step["op"] for step in result.plan or ()] == ["find", "within", "nearest"]
+    assert result.answer == "The graph has no museums in Southside nearest to Green Park."
