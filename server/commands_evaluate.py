@@ -169,11 +169,14 @@ def _modes(mode: str) -> "Sequence[str]":
 def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
     from extractors.methods import FAST, method_named
     from extractors.readers import open_reader
+    from extractors.readers.fitting import Fitting
     from extractors.settings import ExtractionSettings
 
+    extraction = ExtractionSettings(prompts=settings.prompts)
+    if mode != _DEFAULT:
+        return open_reader(model, extraction, method_named(mode))
     # The benchmark does not ask what kind of thing a name stands for.
-    method = replace(FAST, kinds=False) if mode == _DEFAULT else method_named(mode)
-    return open_reader(model, ExtractionSettings(prompts=settings.prompts), method)
+    return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
 
 
 def _identity(

@@ -52,7 +52,9 @@ class Ontologist:
         if self._method.ontology == "none":
             return KnownTerms(self.prompt.text({}), extraction_schema(None))
         limits = [limit if most is None else min(limit, most) for limit in self._limits]
-        snippet = schema.snippet(text, *limits)
+        # The whole is in the same order for every text, so servers find its words computed already.
+        is_whole = self._method.ontology == "whole" and most is None
+        snippet = schema.snippet("" if is_whole else text, *limits)
         terms = [term for term in snippet.properties if term.label and term.label != IS_A]
         kinds = [IS_A] if self._method.kinds else []
         lines = [IS_A_DEFINITION] if kinds else []

@@ -315,3 +315,12 @@ async def test_a_text_too_long_for_the_model_is_not_asked_for_ever(schema: Schem
     reading, model = await read(schema, METHODS["icl_ontology"], *refused)
     assert isinstance(reading.failure, ModelRequestRefused)
     assert len(model.asked) < 10
+
+
+async def test_a_whole_ontology_is_told_in_the_same_words_for_every_text(schema: Schema) -> None:
+    model = ScriptedModel(reply([]), reply([]), profile="full")
+    reader = open_reader(model, ExtractionSettings(), METHODS["icl_ontology"])
+    for text in (TEXT, "A bridge spans the river."):
+        await reader.read(text, schema)
+    first, second = (sent(model, number).partition(text)[0] for number, text in ((0, TEXT), (1, "A bridge")))
+    assert first == second
