@@ -8,7 +8,7 @@ import queue
 import subprocess
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
 from extractors.errors import ModelTimeout, ModelUnavailable
@@ -20,10 +20,13 @@ _LAST_WORDS_SECONDS = 5.0
 
 
 class Child:
-    """Runs the command on the first request and again after a crash. One request at a time; blocking."""
+    """Runs the command on the first request and again after a crash. One request at a time; blocking.
 
-    def __init__(self, command: Sequence[str], *, start_seconds: float) -> None:
-        self._command = list(command)
+    The command is asked for each time, and may take a while to say.
+    """
+
+    def __init__(self, command: Callable[[], Sequence[str]], *, start_seconds: float) -> None:
+        self._command = command
         self._start_seconds = start_seconds
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -58,7 +61,7 @@ class Child:
         self._lines = queue.Queue()
         self._errors.clear()
         process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            list(self._command()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
         self._process = process

@@ -17,6 +17,7 @@ from extractors.form import NONE
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.child import Child
 from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.models.merging import cache_folder, merged_weights
 from extractors.models.replies import read_reply, read_tokens
 from extractors.models.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
 
@@ -43,26 +44,34 @@ class EmbeddedModel:
         adapter: Path | None = ADAPTER_PATH,
         threads: int | None = None,
         timeout_seconds: float = 120.0,
+        cache: Path | None = None,
     ) -> None:
-        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing."""
+        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing.
+
+        `cache` is the folder of merged weights, the user's if not given.
+        """
         if find_spec("xllamacpp") is None:
             raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
-        weights = find_weights()
+        self._weights = find_weights()
         self.name = "SmolLM2-135M-Instruct"
         self._adapter: str | None = None
-        command = [sys.executable, "-P", str(_ENGINE), "--weights", str(weights)]
+        self._adapter_file = adapter
         if adapter is not None:
             find_adapter(adapter)
             self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
-            command += ["--adapter", str(adapter)]
-        command += [
-            "--threads",
-            str(threads or min(2, os.cpu_count() or 1)),
-            "--context",
-            str(_CONTEXT_TOKENS),
-        ]
+        self._cache = cache or cache_folder()
+        self._threads = threads or min(2, os.cpu_count() or 1)
         self._timeout = timeout_seconds
-        self._child = Child(command, start_seconds=_START_SECONDS)
+        self._child = Child(self._command, start_seconds=_START_SECONDS)
+
+    def _command(self) -> Sequence[str]:
+        """How the engine is started: with merged weights where they can be kept, else with the adapter."""
+        adapter = self._adapter_file
+        merged = merged_weights(self._weights, adapter, self._cache) if adapter and self._cache else None
+        command = [sys.executable, "-P", str(_ENGINE), "--weights", str(merged or self._weights)]
+        if adapter is not None and merged is None:
+            command += ["--adapter", str(adapter)]
+        return [*command, "--threads", str(self._threads), "--context", str(_CONTEXT_TOKENS)]
 
     async def start(self) -> None:
         """Load the model now (about a second) rather than with the first request."""

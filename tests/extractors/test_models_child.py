@@ -28,7 +28,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def child() -> Iterator[Child]:
-    child = Child([sys.executable, "-c", ECHO], start_seconds=30)
+    child = Child(lambda: [sys.executable, "-c", ECHO], start_seconds=30)
     yield child
     child.stop()
 
@@ -54,7 +54,7 @@ def test_silence_ends_in_a_timeout_and_a_fresh_process(child: Child) -> None:
 
 
 def test_a_process_that_cannot_start_is_unavailable() -> None:
-    child = Child([sys.executable, "-c", "raise SystemExit('no such model')"], start_seconds=30)
+    child = Child(lambda: [sys.executable, "-c", "raise SystemExit('no such model')"], start_seconds=30)
     with pytest.raises(ModelUnavailable, match="no such model"):
         child.start()
 

@@ -94,7 +94,7 @@ def _rows(file: Path) -> Sequence[tuple[int, dict[str, str], Item]]:
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
                 raise EvaluationError(
-                    f"{file} has no column '{missing[0]}': give a table that `evaluate urban --judge` wrote."
+                    f"{file} has no column '{missing[0]}': give the judge.csv of `evaluate urban`."
                 )
             rows = []
             for row in reader:
