@@ -27,7 +27,6 @@ evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on ben
 _told = Console(stderr=True, soft_wrap=True)
 _SAMPLED = 0.7
 _DEFAULT = "default"
-_MOST_RELATIONS = 48
 _WIDE = 220
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
@@ -176,9 +175,7 @@ def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
     extraction = ExtractionSettings(prompts=settings.prompts)
     if mode != _DEFAULT:
         return open_reader(model, extraction, method_named(mode))
-    # The benchmark does not ask what kind of thing a name stands for, and its ontologies are about what their
-    # sentences are about: relations whose words the text does not have are asked for too.
-    extraction = replace(extraction, form=replace(extraction.form, maximum_properties=_MOST_RELATIONS))
+    # The benchmark does not ask what kind of thing a name stands for.
     return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
 
 

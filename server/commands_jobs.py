@@ -15,7 +15,7 @@ from typing import Annotated, Any, Protocol
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from extractors.methods import method_asked
 from server.errors import ServerError
@@ -131,7 +131,9 @@ def list_jobs(
     if as_json:
         _print_json(page)
         return
-    table = Table("id", "name", "state", "finished", "documents", "created")
+    # Whole in a narrow terminal too: the other commands ask for it.
+    identifier = Column("id", no_wrap=True, min_width=32)
+    table = Table(identifier, "name", "state", "finished", "documents", "created")
     for job in page["jobs"]:
         finished = f"{job['finished']} of {job['total']}"
         table.add_row(job["id"], job["name"] or "", job["state"], finished, _states(job), job["created"][:19])
