@@ -1,4 +1,4 @@
-"""The adapter computed into the weights, once: a text then costs about three quarters of the processor's time.
+"""The adapter computed into the weights, once: a text then takes a quarter less of the processor.
 
 An adapter beside the weights is two small products more for each of 210 matrices and each token. The weights
 alone are kept in 4 bits, which would round most of the adapter away again: the merged ones have 8 (145 MB).
