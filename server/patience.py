@@ -220,14 +220,15 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(400)
         if self.transport.is_closing():
             return
-        self._in_head = False
-        self._head_bytes = 0
         self._answered = self._answer_quickly()
         if not self._answered:
             self._offers = self._may_offer()
+            # Raises for a target that is none: then the request is refused as one that is still in its head.
             super().on_headers_complete()
             self._offers = None
             self._wait()
+        self._in_head = False
+        self._head_bytes = 0
 
     def on_body(self, body: bytes) -> None:
         if not (self._answered or self.transport.is_closing()):

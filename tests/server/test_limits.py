@@ -288,6 +288,19 @@ async def test_heads_that_are_too_large_are_refused(port: int, head: bytes, stat
     assert (await talk(port, head)).split(b" ")[1:2] in ([status], [])
 
 
+@pytest.mark.parametrize("target", [b"http://", b"http://[::1/", b"http://x:99999/"])
+async def test_a_target_that_is_no_address_is_refused_also_after_one_that_is(port: int, target: bytes):
+    bad = b"GET " + target + b" HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    assert (await talk(port, bad)).startswith(b"HTTP/1.1 400 ")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    async with asyncio.timeout(60):
+        assert (await reader.readuntil(b"\r\n\r\n0")).startswith(b"HTTP/1.1 200 ")
+        writer.write(bad)
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+    writer.close()
+
+
 async def test_a_large_body_in_one_piece_is_no_large_head(port: int):
     head = b"POST / HTTP/1.1\r\nhost: e\r\nconnection: close\r\ncontent-length: 50000\r\n\r\n"
     assert (await talk(port, head + b"x" * 50_000)).endswith(b"50000")
