@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ _log = logging.getLogger(__name__)
 _ALPHA: Final = "adapter.lora.alpha"
 _DOWN, _UP = ".lora_a", ".lora_b"
 _ENDING: Final = "q8_0.gguf"
+_HOUR: Final = 3600.0
+_KEPT_DAYS: Final = 30
+"""An adapter that is still in use after so long is merged anew when another one is."""
 
 
 def cache_folder() -> Path | None:
@@ -43,6 +47,7 @@ def merged_weights(weights: Path, adapter: Path, folder: Path) -> Path | None:
     made: Path | None = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
         handle, name = tempfile.mkstemp(dir=folder, suffix=".part")
         os.close(handle)
         made = Path(name)
@@ -58,6 +63,14 @@ def merged_weights(weights: Path, adapter: Path, folder: Path) -> Path | None:
             made.unlink(missing_ok=True)
         return None
     return path
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a process that was killed at it has left, and weights that nobody has made for long."""
+    for pattern, seconds in (("*.part", _HOUR), (f"*-{_ENDING}", _KEPT_DAYS * 24 * _HOUR)):
+        for path in folder.glob(pattern):
+            if time.time() - path.stat().st_mtime > seconds:
+                path.unlink(missing_ok=True)
 
 
 def _merge(weights: Path, adapter: Path, into: Path) -> None:

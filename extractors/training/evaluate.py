@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -150,14 +151,16 @@ async def measure(
     examples: list[dict[str, Any]], adapter: Path | None, out: Path | None = None
 ) -> dict[str, Any]:
     """Answer every example and count; with `out`, write mistakes.jsonl and calibration.json there."""
-    model = EmbeddedModel(adapter=adapter)
-    begin = time.monotonic()
-    await model.start()
-    load_seconds = time.monotonic() - begin
     found = _Found()
-    for example in examples:
-        await (_plan if example["source"] == "plan" else _form)(model, example, found)
-    await model.close()
+    # An adapter on trial leaves no merged weights behind.
+    with tempfile.TemporaryDirectory() as cache:
+        model = EmbeddedModel(adapter=adapter, cache=Path(cache))
+        begin = time.monotonic()
+        await model.start()
+        load_seconds = time.monotonic() - begin
+        for example in examples:
+            await (_plan if example["source"] == "plan" else _form)(model, example, found)
+        await model.close()
     scores: dict[str, Any] = {
         "counts": dict(found.counts),
         "city": _rates(found.counts, "city"),

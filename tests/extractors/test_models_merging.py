@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import gguf
@@ -80,6 +81,18 @@ def test_they_are_made_once_and_again_for_another_adapter(files: tuple[Path, Pat
     other.write_bytes(adapter.read_bytes() + b"\0")
     assert merged_weights(weights, other, cache) != first
     assert sorted(one.suffix for one in cache.iterdir()) == [".gguf", ".gguf"]
+
+
+def test_what_a_killed_process_left_is_removed(files: tuple[Path, Path], tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    left, at_work = cache / "left.part", cache / "at-work.part"
+    left.touch()
+    at_work.touch()
+    os.utime(left, (0, 0))
+    assert merged_weights(*files, cache) is not None
+    assert sorted(one.suffix for one in cache.iterdir()) == [".gguf", ".part"]
+    assert not left.exists()
 
 
 def test_where_they_cannot_be_kept_there_are_none(files: tuple[Path, Path], tmp_path: Path) -> None:
