@@ -52,7 +52,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     routers = [sparql.router(services, services.updates, services.admission)]
     # These need only the store, or wait by themselves where they write.
     routers += [room.router(services) for room in (store, changes, models, traces, ontologies)]
-    routers += [health.router(services, readiness), api_page.router("UrbanKG")]
+    routers += [health.router(services, readiness), api_page.router(services)]
     for router in routers:
         app.include_router(router)
     for room in (

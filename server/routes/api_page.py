@@ -14,6 +14,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from server.errors import UnknownResource
+from server.services import Services
 
 _PAGE: Final = "/docs"
 _MEDIA_TYPES: Final = {
@@ -23,8 +24,8 @@ _MEDIA_TYPES: Final = {
 }
 
 
-def router(title: str) -> APIRouter:
-    """The page and its files; they are no part of the API's description."""
+def router(services: Services) -> APIRouter:
+    """The page and its files; they are no part of the API's description, and hold nothing of the graph."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/")
@@ -36,7 +37,7 @@ def router(title: str) -> APIRouter:
     async def get_page() -> Response:
         return get_swagger_ui_html(
             openapi_url="/openapi.json",
-            title=title,
+            title=f"UrbanKG at {services.settings.base_url}",
             swagger_js_url=f"{_PAGE}/swagger-ui-bundle.js",
             swagger_css_url=f"{_PAGE}/swagger-ui.css",
             swagger_favicon_url=f"{_PAGE}/favicon.png",
