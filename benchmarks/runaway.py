@@ -100,6 +100,8 @@ def look_up(url: str, entities: int) -> None:
             taken.append((time.perf_counter() - started) * 1000)
             assert answer.status == 200, body
         print(json.dumps(taken), flush=True)
+        # One on which nothing is asked for some seconds is closed by the server; the next turn opens another.
+        connection.close()
 
 
 class Lookups:
@@ -267,10 +269,13 @@ HEAD = (
 
 
 def measure(
-    server: RunningServer, lookups: Lookups, name: str, kinds: list[str], turns: int, each: int
+    server: RunningServer, lookups: Lookups, name: str, kinds: list[str], turns: int, each: int, before: int
 ) -> Row:
-    """Idle and beside in turns; in each turn every kind runs `each` times, all kinds at the same time."""
-    row = Row(name)
+    """Idle and beside in turns; in each turn every kind runs `each` times, all kinds at the same time.
+
+    `before` is what the server held at rest, in bytes, when all of its readers were there.
+    """
+    row = Row(name, before=before)
 
     def again_and_again(kind: str) -> None:
         for _ in range(each):
@@ -283,7 +288,6 @@ def measure(
         for thread in threads:
             thread.join()
 
-    row.before = resident(server.process.pid)
     for _ in range(turns):
         row.idle.append(p95(lookups.during(lambda: time.sleep(2.0))))
         beside = lookups.during(all_kinds)
@@ -325,13 +329,14 @@ def main(arguments: list[str] | None = None) -> int:
                 f"(others run here too: the best of {options.turns} turns counts)\n{HEAD}",
                 flush=True,
             )
+            before = resident(server.process.pid)
             chosen = [kind for kind in KINDS if options.only in kind]
             rows = [(kind, [kind]) for kind in chosen]
             if len(chosen) > 1:
                 rows.append((f"all {len(chosen)} kinds at once", chosen))
             missed = False
             for name, kinds in rows:
-                row = measure(server, lookups, name, kinds, options.turns, options.each)
+                row = measure(server, lookups, name, kinds, options.turns, options.each, before)
                 print(row, flush=True)
                 missed |= bool(row.misses())
             lookups.close()

@@ -55,7 +55,7 @@ def has_datatype(value: Term, datatype: str) -> bool:
 def _is_recognized(datatype: str) -> bool:
     """Whether the reference engine looks into literals of a datatype (RDF 1.1, 5.4), which geometries it does
     not; of any other every text is well-typed."""
-    return rdflib.Literal("", datatype=rdflib.URIRef(datatype)).ill_typed is not None
+    return rdflib.URIRef(datatype) in rdflib.term.XSDToPython
 
 
 @lru_cache(maxsize=4096)
