@@ -30,6 +30,13 @@ _LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
 # Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
 _EDGE = 1e-9
 
+# A position that a system describes comes back from CRS84 where it was, up to what datums differ by; one that
+# lies past its edge comes back somewhere else, tens of thousands of kilometres off.
+_RETURNS_RELATIVE, _RETURNS_ABSOLUTE = 1e-4, 1e-2
+
+# So many degrees outside the area of use, coordinates may be suspected of being swapped.
+_FAR_OUTSIDE = 10.0
+
 
 @lru_cache(maxsize=256)
 def canonical_crs(iri: str) -> str:
@@ -54,29 +61,40 @@ def canonical_crs(iri: str) -> str:
 
 @lru_cache(maxsize=256)
 def find_crs(iri: str) -> CRS:
-    """The definition of a reference system. Raises UnknownCrsError."""
+    """The definition of a reference system of places on Earth by two axes. Raises UnknownCrsError."""
     canonical = canonical_crs(iri)
     authority, _, code = canonical.removeprefix("http://www.opengis.net/def/crs/").split("/")
     try:
-        return CRS.from_authority(authority, code)
+        crs = CRS.from_authority(authority, code)
     except CRSError as error:
         raise UnknownCrsError(
             f"No coordinate reference system <{iri}> is known. Check its authority and code in the "
             f"EPSG or OGC register, or transform the coordinates to <{CRS84}>."
         ) from error
+    if not (crs.is_geographic or crs.is_projected):
+        raise UnknownCrsError(
+            f"<{iri}> is a {crs.type_name}, which does not say places by longitude and latitude or in a "
+            f"projection. Transform the coordinates to <{CRS84}>."
+        )
+    return crs
 
 
 def to_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
     """A geometry whose coordinates are in the reference system `iri`, in CRS84 (longitude, latitude).
 
     Heights (Z) are carried over unchanged where the source has two axes. Raises UnknownCrsError;
-    AxisOrderError where the result is outside the range of longitudes and latitudes.
+    AxisOrderError where the result is outside the range of longitudes and latitudes, or far from where the
+    system is used while with swapped axes it would not be; GeometryError for what no place on Earth has.
     """
     source = canonical_crs(iri)
-    if source != CRS84:
-        geometry = _transform(geometry, source, CRS84)
-    check_range(geometry, source)
-    return geometry
+    if source == CRS84:
+        check_range(geometry, source)
+        return geometry
+    placed = _transform(geometry, source, CRS84)
+    check_range(placed, source)
+    if source != _LATITUDE_FIRST and not geometry.is_empty:
+        _check_place(geometry, placed, source)
+    return placed
 
 
 def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
@@ -152,6 +170,40 @@ def check_range(geometry: BaseGeometry, source: str = CRS84) -> None:
     )
 
 
+def _check_place(written: BaseGeometry, placed: BaseGeometry, source: str) -> None:
+    """Refuse coordinates that lie past the edge of their system, and those whose axes look swapped."""
+    back = shapely.get_coordinates(_transform(placed, CRS84, source))
+    if not numpy.allclose(back, shapely.get_coordinates(written), _RETURNS_RELATIVE, _RETURNS_ABSOLUTE):
+        raise _outside(source, CRS84)
+    used = _area_of_use(source)
+    if used is None or shapely.dwithin(placed, used, _FAR_OUTSIDE):
+        return
+    try:
+        swapped = _transform(shapely.transform(written, _swap), source, CRS84)
+    except GeometryError:
+        return
+    if shapely.dwithin(swapped, used, 1.0):
+        first, second = (axis.direction for axis in find_crs(source).axis_info[:2])
+        raise AxisOrderError(
+            f"axes look swapped: the first coordinate of <{source}> goes {first}, the second {second}, which "
+            f"leads far away from the area that it is for. Write them the other way round."
+        )
+
+
+@lru_cache(maxsize=256)
+def _area_of_use(source: str) -> BaseGeometry | None:
+    """The box that a system is for, in degrees; None where none is known or it crosses the antimeridian."""
+    area = find_crs(source).area_of_use
+    return None if area is None or area.west > area.east else shapely.box(*area.bounds)
+
+
+def _outside(source: str, target: str) -> GeometryError:
+    return GeometryError(
+        f"The coordinates cannot be transformed from <{source}> to <{target}>: they lie outside its area "
+        "of use. Check the axis order and the reference system that the literal names."
+    )
+
+
 @lru_cache(maxsize=64)
 def _transformer(source: str, target: str) -> Transformer:
     try:
@@ -177,8 +229,5 @@ def _transform(geometry: BaseGeometry, source: str, target: str) -> BaseGeometry
 
     transformed: BaseGeometry = shapely.transform(geometry, convert, include_z=bool(shapely.has_z(geometry)))
     if not numpy.isfinite(shapely.get_coordinates(transformed)).all():
-        raise GeometryError(
-            f"The coordinates cannot be transformed from <{source}> to <{target}>: they lie outside its area "
-            "of use. Check the axis order and the reference system that the literal names."
-        )
+        raise _outside(source, target)
     return transformed

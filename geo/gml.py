@@ -1,5 +1,6 @@
 """GML simple-feature geometries as text (GML 2, 3.1 and 3.2 are read, 3.2 structures are written)."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -37,6 +38,12 @@ _MULTI: Final[dict[str, Callable[..., BaseGeometry]]] = {
     "MultiSurface": MultiPolygon,
     "MultiGeometry": GeometryCollection,
 }
+_PARTS: Final[dict[Callable[..., BaseGeometry], set[str]]] = {
+    MultiPoint: {"Point"},
+    MultiLineString: {"LineString", "LinearRing"},
+    MultiPolygon: {"Polygon"},
+}
+_PATCHES: Final = ("patches", "polygonPatches", "trianglePatches")
 
 
 def parse_xml(text: str, language: str) -> etree._Element:
@@ -82,33 +89,40 @@ def write_gml(shape: BaseGeometry, crs: str) -> str:
 
 def _geometry(element: etree._Element, dimension: int) -> BaseGeometry:
     name = local_name(element)
-    dimension = int(element.get("srsDimension", dimension))
+    dimension = _dimension(element.get("srsDimension", dimension))
     if name == "Point":
-        positions = _positions(element, dimension)
-        return Point(positions[0]) if len(positions) else Point()
+        return point(_positions(element, dimension))
     if name == "LineString":
         return line(_positions(element, dimension))
     if name == "LinearRing":
         return closed_ring(_positions(element, dimension))
     if name == "Curve":
-        return line(_joined([_positions(s, dimension) for s in _named(element, "LineStringSegment")]))
+        segments = _pieces(element, ("segments",), ("LineStringSegment",))
+        return line(_joined([_positions(segment, dimension) for segment in segments]))
     if name in ("Polygon", "PolygonPatch", "Triangle", "Rectangle"):
         return _polygon(element, dimension)
     if name in ("Surface", "PolyhedralSurface", "TriangulatedSurface"):
-        patches = [_polygon(p, dimension) for p in _named(element, "PolygonPatch", "Triangle", "Rectangle")]
-        return _union(patches)
+        patches = _pieces(element, _PATCHES, ("PolygonPatch", "Triangle", "Rectangle"))
+        return _union([_polygon(patch, dimension) for patch in patches])
     if name in ("Envelope", "Box"):
         corners = _positions(element, dimension)
-        west, south, east, north = (float(number) for corner in corners[:2] for number in corner[:2])
+        if len(corners) != 2:
+            raise GeometryError(f"A GML {name} has two corners. Give a lowerCorner and an upperCorner.")
+        west, south, east, north = (float(number) for corner in corners for number in corner[:2])
         return shapely.box(west, south, east, north)
     if name in _MULTI:
-        members = [g for member in _children(element) for g in _members(member, dimension)]
-        combine = _MULTI[name]
-        return combine(members)
+        return _combined(name, [g for member in _children(element) for g in _members(member, dimension)])
     raise GeometryError(
         f"<{name}> is not a GML geometry that is read here. Use Point, LineString, Curve, Polygon, Surface, "
         "Envelope or a Multi geometry."
     )
+
+
+def point(positions: Positions) -> Point:
+    """A point at the one position, or nowhere. Raises GeometryError."""
+    if len(positions) > 1:
+        raise GeometryError("A point has one position. Write several as a line or as a Multi geometry.")
+    return Point(positions[0]) if len(positions) else Point()
 
 
 def line(positions: Positions) -> LineString:
@@ -120,7 +134,7 @@ def line(positions: Positions) -> LineString:
 
 def closed_ring(positions: Positions) -> LinearRing:
     """A ring through positions of which the last is the first again. Raises GeometryError."""
-    if len(positions) < 4 or (positions[0] != positions[-1]).any():
+    if len(positions) < 4 or (positions[0, :2] != positions[-1, :2]).any():
         raise GeometryError(
             "A ring must have four positions or more and end where it starts. Close every ring."
         )
@@ -132,6 +146,31 @@ def _union(patches: list[Polygon]) -> BaseGeometry:
     return patches[0] if len(patches) == 1 else union
 
 
+def _combined(name: str, members: list[BaseGeometry]) -> BaseGeometry:
+    """A Multi geometry of members, each of them a part or several parts of the kind that its name says."""
+    combine = _MULTI[name]
+    if combine is GeometryCollection:
+        return combine(members)
+    parts = [part for member in members for part in shapely.get_parts(member)]
+    strangers = {part.geom_type for part in parts} - _PARTS[combine]
+    if strangers:
+        raise GeometryError(
+            f"A GML {name} cannot hold a {min(strangers)}. Write a MultiGeometry of what differs in kind."
+        )
+    return combine([part for part in parts if not part.is_empty])
+
+
+def _pieces(
+    element: etree._Element, holders: tuple[str, ...], kinds: tuple[str, ...]
+) -> list[etree._Element]:
+    """The segments of a Curve or the patches of a Surface, all of which must be of kinds that are read."""
+    pieces = [piece for holder in _named(element, *holders) for piece in _children(holder)]
+    for piece in pieces:
+        if (kind := local_name(piece)) not in kinds:
+            raise GeometryError(f"<{kind}> is not read here. Draw curves as line strings, with {kinds[0]}.")
+    return pieces
+
+
 def _members(member: etree._Element, dimension: int) -> list[BaseGeometry]:
     """The geometries in a `pointMember`, `surfaceMembers`, ... element."""
     return [_geometry(child, dimension) for child in _children(member)]
@@ -141,8 +180,20 @@ def _polygon(element: etree._Element, dimension: int) -> Polygon:
     shells: list[LinearRing] = []
     holes: list[LinearRing] = []
     for child in _children(element):
-        rings = shells if local_name(child) in ("exterior", "outerBoundaryIs") else holes
-        rings.extend(_ring(ring, dimension) for ring in _children(child))
+        name = local_name(child)
+        if name in ("exterior", "outerBoundaryIs"):
+            shells.extend(_ring(ring, dimension) for ring in _children(child))
+        elif name in ("interior", "innerBoundaryIs"):
+            holes.extend(_ring(ring, dimension) for ring in _children(child))
+    return polygon(shells, holes)
+
+
+def polygon(shells: list[LinearRing], holes: list[LinearRing]) -> Polygon:
+    """A polygon of its one outer ring and its holes, or of no ring at all. Raises GeometryError."""
+    if len(shells) > 1 or (holes and not shells):
+        raise GeometryError(
+            f"A polygon has one outer ring, not {len(shells)}. Write several as a Multi geometry."
+        )
     return Polygon(shells[0], holes) if shells else Polygon()
 
 
@@ -165,13 +216,14 @@ def _positions(element: etree._Element, dimension: int) -> Positions:
     parts = []
     for child in _children(element):
         name, text = local_name(child), child.text or ""
-        size = int(child.get("srsDimension", child.get("dimension", dimension)))
+        size = _dimension(child.get("srsDimension", child.get("dimension", dimension)))
         if name in ("pos", "lowerCorner", "upperCorner"):
             parts.append([_numbers(text.split())])
         elif name == "posList":
             parts.append(_grouped(_numbers(text.split()), size))
         elif name == "coordinates":
-            parts.append(_tuples(text, child.get("cs", ","), child.get("ts", " ")))
+            text = text.replace(child.get("decimal") or ".", ".")
+            parts.append(_tuples(text, child.get("cs") or ",", child.get("ts") or " "))
         elif name == "coord":
             parts.append([_numbers([(part.text or "").strip() for part in _children(child)])])
         elif name in ("pointProperty", "pointRep"):
@@ -193,6 +245,15 @@ def _tuples(text: str, between_numbers: str, between_tuples: str) -> list[list[f
     ]
 
 
+def _dimension(value: int | str) -> int:
+    """How many numbers a position has: 2 or 3. Raises GeometryError."""
+    if str(value) not in ("2", "3"):
+        raise GeometryError(
+            f"{value!r} is no dimension of GML positions that is read here. Set srsDimension to 2 or 3."
+        )
+    return int(value)
+
+
 def _grouped(numbers: list[float], size: int) -> list[list[float]]:
     if len(numbers) % size:
         raise GeometryError(
@@ -203,11 +264,19 @@ def _grouped(numbers: list[float], size: int) -> list[list[float]]:
 
 def _numbers(words: list[str]) -> list[float]:
     try:
-        return [float(word) for word in words]
+        return [finite(word) for word in words]
     except ValueError as error:
         raise GeometryError(
             f"A GML coordinate is no number: {error}. Separate numbers by single spaces."
         ) from error
+
+
+def finite(word: str) -> float:
+    """The number that a word is. Raises ValueError where it is none or has no end."""
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"{word!r} is not a finite number")
+    return number
 
 
 def _joined(segments: list[Positions]) -> Positions:

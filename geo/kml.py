@@ -14,13 +14,12 @@ from shapely import (
     MultiLineString,
     MultiPoint,
     MultiPolygon,
-    Point,
     Polygon,
 )
 from shapely.geometry.base import BaseGeometry, BaseMultipartGeometry
 
 from geo.errors import GeometryError
-from geo.gml import closed_ring, line, local_name, parse_xml
+from geo.gml import closed_ring, finite, line, local_name, parse_xml, point, polygon
 
 KML: Final = "http://www.opengis.net/kml/2.2"
 
@@ -60,8 +59,7 @@ def write_kml(shape: BaseGeometry) -> str:
 def _geometry(element: etree._Element) -> BaseGeometry:
     name = local_name(element)
     if name == "Point":
-        positions = _positions(element)
-        return Point(positions[0]) if len(positions) else Point()
+        return point(_positions(element))
     if name == "LineString":
         return line(_positions(element))
     if name == "LinearRing":
@@ -69,6 +67,7 @@ def _geometry(element: etree._Element) -> BaseGeometry:
     if name == "Polygon":
         return _polygon(element)
     parts = [_geometry(child) for child in element if local_name(child) in _GEOMETRIES]
+    parts = [part for part in parts if not part.is_empty]
     kinds = {part.geom_type for part in parts}
     kind = kinds.pop() if len(kinds) == 1 else ""
     combine = _MULTI.get(kind, GeometryCollection)
@@ -84,13 +83,13 @@ def _polygon(element: etree._Element) -> BaseGeometry:
             shells.extend(rings)
         elif local_name(child) == "innerBoundaryIs":
             holes.extend(rings)
-    return Polygon(shells[0], holes) if shells else Polygon()
+    return polygon(shells, holes)
 
 
 def _positions(element: etree._Element) -> Positions:
     text = " ".join(child.text or "" for child in element if local_name(child) == "coordinates")
     try:
-        rows = [[float(number) for number in part.split(",")] for part in text.split()]
+        rows = [[finite(number) for number in part.split(",")] for part in text.split()]
     except ValueError as error:
         raise GeometryError(
             f"A KML coordinate is no number: {error}. Write longitude,latitude[,altitude]."

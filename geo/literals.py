@@ -25,8 +25,9 @@ from geo.vocabulary import CRS84, GEOJSON_LITERAL, GEOMETRY_LITERALS, GML_LITERA
 Invalid = OneOf["repair", "refuse"]
 
 _WKT: Final = re.compile(r"\s*(?:<(?P<crs>[^>]*)>)?(?P<text>.*)", re.DOTALL)
-_NUMBER: Final = r"([-+]?\d+(?:\.\d+)?)"
+_NUMBER: Final = r"([-+]?[0-9]+(?:\.[0-9]+)?)"
 _PLAIN_POINT: Final = re.compile(rf"POINT ?\({_NUMBER} {_NUMBER}\)")
+_SURFACE: Final = re.compile(r"(?:TIN|TRIANGLE|POLYHEDRALSURFACE)\b", re.IGNORECASE)
 _CACHED_LITERALS: Final = 4096
 
 
@@ -163,10 +164,14 @@ def _parse_wkt(text: str) -> tuple[BaseGeometry, str]:
 
 def _shape_of_wkt(wkt: str) -> BaseGeometry:
     try:
-        # NaN in the text sets a floating point flag; it is refused by name later.
-        with numpy.errstate(invalid="ignore"):
+        # NaN and numbers beyond a double set floating point flags; they are refused by name later.
+        with numpy.errstate(invalid="ignore", over="ignore"):
             shape: BaseGeometry = shapely.from_wkt(wkt)
     except GEOSException as error:
+        if _SURFACE.match(wkt):
+            raise GeometryError(
+                f"{_excerpt(wkt)} is a surface. Write its faces as a MULTIPOLYGON."
+            ) from error
         raise GeometryError(
             f"{_excerpt(wkt)} is not WKT: {_reason(error)}. Write for example POINT(-73.96 40.8)."
         ) from error
@@ -180,7 +185,11 @@ def _close_rings(text: str, datatype: str) -> tuple[BaseGeometry, str] | None:
     match = _WKT.fullmatch(text)
     if datatype != WKT_LITERAL.value or match is None:
         return None
-    shape: BaseGeometry | None = shapely.from_wkt(match["text"], on_invalid="fix")
+    try:
+        with numpy.errstate(invalid="ignore", over="ignore"):
+            shape: BaseGeometry | None = shapely.from_wkt(match["text"], on_invalid="fix")
+    except NotImplementedError:
+        return None
     if shape is None:
         return None
     return shape, CRS84 if match["crs"] is None else canonical_crs(match["crs"].strip())
@@ -192,15 +201,21 @@ def _parse_geojson(text: str) -> BaseGeometry:
         shape: BaseGeometry | None = shapely.from_geojson(text)
     except (GEOSException, NotImplementedError, UnicodeDecodeError) as error:
         raise GeometryError(f"{_excerpt(text)} is not GeoJSON: {_reason(error)}. {hint}") from error
-    if '"crs"' in text and isinstance(members := json.loads(text), dict):
-        name = str(((members.get("crs") or {}).get("properties") or {}).get("name", ""))
-        if "crs" in members and not name.upper().endswith("CRS84"):
+    if '"crs"' in text and isinstance(members := json.loads(text), dict) and "crs" in members:
+        name = _named_crs(members["crs"])
+        if not name.upper().endswith("CRS84"):
             raise GeometryError(
                 f"GeoJSON is always CRS84 (RFC 7946, 4), this one says {name!r}. Transform it, drop crs."
             )
     if shape is None:
         raise GeometryError(f"{_excerpt(text)} holds no geometry. {hint}")
     return shape
+
+
+def _named_crs(member: object) -> str:
+    """The name in a `crs` member as GeoJSON had it before RFC 7946; else the member as it is."""
+    properties = member.get("properties") if isinstance(member, dict) else None
+    return str(properties.get("name", "") if isinstance(properties, dict) else member)
 
 
 _DIGITS_BEHIND_THE_POINT = (-1, 17, 20, 25, 40, 100, 340)
@@ -245,4 +260,6 @@ def _excerpt(text: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return str(error).removeprefix("ParseException: ").removeprefix("IllegalArgumentException: ").rstrip(".")
+    return (
+        str(error).removeprefix("ParseException: ").removeprefix("IllegalArgumentException: ").rstrip(".\n")
+    )

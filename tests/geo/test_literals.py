@@ -74,12 +74,43 @@ def test_a_latitude_over_ninety_is_refused_also_when_the_system_is_named() -> No
         parse_geometry(wkt(f"<{EPSG}4326> POINT(-120.5 40.8)"))
 
 
+@pytest.mark.parametrize(
+    ("code", "right", "swapped"),
+    [
+        (31467, "5500000 3500000", "3500000 5500000"),
+        (2393, "6700000 3380000", "3380000 6700000"),
+        (4258, "49 9", "9 49"),
+        (32618, "583960 4507523", "4507523 583960"),
+    ],
+)
+def test_swapped_axes_of_a_named_system_are_told_by_where_it_is_used(
+    code: int, right: str, swapped: str
+) -> None:
+    assert not parse_geometry(wkt(f"<{EPSG}{code}> POINT({right})")).is_empty
+    with pytest.raises(AxisOrderError, match="axes look swapped: the first coordinate"):
+        parse_geometry(wkt(f"<{EPSG}{code}> POINT({swapped})"))
+
+
+@pytest.mark.parametrize(
+    "text", ["POINT(1e30 1e30)", "POLYGON((19900000 0, 20200000 0, 20200000 100000, 19900000 0))"]
+)
+def test_coordinates_past_the_edge_of_their_system_are_refused(text: str) -> None:
+    with pytest.raises(GeometryError, match="outside its area of use"):
+        parse_geometry(wkt(f"<{EPSG}3857> {text}"))
+
+
+@pytest.mark.parametrize("code", [4978, 5773])
+def test_a_system_without_two_axes_of_places_is_refused(code: int) -> None:
+    with pytest.raises(UnknownCrsError, match="Transform the coordinates"):
+        parse_geometry(wkt(f"<{EPSG}{code}> POINT(1 2)"))
+
+
 def test_projected_coordinates_without_a_system_are_refused() -> None:
     with pytest.raises(AxisOrderError, match="reference system of projected coordinates"):
         parse_geometry(wkt("POINT(587505 4517850)"))
 
 
-@pytest.mark.parametrize("text", ["POINT(NaN 1)", "POINT(1 inf)", "LINESTRING(0 0, 1 NaN)"])
+@pytest.mark.parametrize("text", ["POINT(NaN 1)", "POINT(1 inf)", "POINT(1e999 1)", "LINESTRING(0 0, 1 NaN)"])
 def test_coordinates_that_are_not_finite_are_refused(text: str) -> None:
     with pytest.raises(GeometryError, match="not a finite number"):
         parse_geometry(wkt(text))
@@ -87,10 +118,14 @@ def test_coordinates_that_are_not_finite_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["POINT", "POINT(1)", "somewhere", "POINT(1 2) x", "LINESTRING(1 1)", "COMPOUNDCURVE((0 0, 1 1))"],
+    [
+        *("POINT", "POINT(1)", "somewhere", "POINT(1 2) x", "LINESTRING(1 1)", "COMPOUNDCURVE((0 0, 1 1))"),
+        *("TIN(((0 0, 1 0, 1 1, 0 0)))", "POINT(\N{ARABIC-INDIC DIGIT ONE} 2)"),
+        "CURVEPOLYGON((0 0, 1 0, 1 1))",
+    ],
 )
 def test_what_is_no_wkt_is_refused_with_a_mend(text: str) -> None:
-    with pytest.raises(GeometryError, match=r"Write for example|Draw"):
+    with pytest.raises(GeometryError, match=r"Write for example|Write its faces|Draw"):
         parse_geometry(wkt(text))
 
 
@@ -154,6 +189,8 @@ def test_geojson_is_read_from_geometries_and_features() -> None:
         '{"type": "Point"}',
         '{"type": "Point", "coordinates": ["a", 1]}',
         '{"type": "Point", "coordinates": [1, 2], "crs": {"properties": {"name": "EPSG:3857"}}}',
+        '{"type": "Point", "coordinates": [1, 2], "crs": "EPSG:3857"}',
+        '{"type": "Point", "coordinates": [1, 2], "crs": {"properties": "EPSG:3857"}}',
     ],
 )
 def test_broken_geojson_is_refused(text: str) -> None:
@@ -198,6 +235,19 @@ def test_broken_geojson_is_refused(text: str) -> None:
             "<MultiPoint><pointMember><Point><pos>1 2</pos></Point></pointMember></MultiPoint>",
             "MULTIPOINT((1 2))",
         ),
+        (
+            "<MultiPoint><pointMember><Point/></pointMember><pointMember><Point><pos>1 2</pos></Point>"
+            "</pointMember></MultiPoint>",
+            "MULTIPOINT((1 2))",
+        ),
+        (
+            "<MultiSurface><surfaceMember><MultiPolygon><polygonMember><Polygon><exterior><LinearRing>"
+            "<posList>0 0 1 0 1 1 0 0</posList></LinearRing></exterior></Polygon></polygonMember>"
+            "</MultiPolygon></surfaceMember></MultiSurface>",
+            "MULTIPOLYGON(((0 0, 1 0, 1 1, 0 0)))",
+        ),
+        ("<Point><coordinates decimal=',' cs=';'>1,5;2</coordinates></Point>", "POINT(1.5 2)"),
+        ("<Point><coordinates cs='' ts=''>1,2</coordinates></Point>", "POINT(1 2)"),
     ],
 )
 def test_gml_of_every_version_is_read(text: str, expected: str) -> None:
@@ -213,10 +263,33 @@ def test_gml_of_every_version_is_read(text: str, expected: str) -> None:
         "<LineString><posList>1 2 3</posList></LineString>",
         "<Polygon><exterior><LinearRing><posList>0 0 1 0</posList></LinearRing></exterior></Polygon>",
         "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><Point><pos>&e;</pos></Point>",
+        "<Point srsDimension='x'><pos>1 2</pos></Point>",
+        "<LineString srsDimension='0'><posList>1 2</posList></LineString>",
+        "<Point><pos>1 2</pos><pos>3 4</pos></Point>",
+        "<Envelope><lowerCorner>0 0</lowerCorner></Envelope>",
+        "<Envelope><lowerCorner>NaN 0</lowerCorner><upperCorner>2 1</upperCorner></Envelope>",
+        "<Polygon><interior><LinearRing><posList>0 0 1 0 1 1 0 0</posList></LinearRing></interior></Polygon>",
+        "<MultiSurface><surfaceMember><Point><pos>1 2</pos></Point></surfaceMember></MultiSurface>",
+        "<MultiPoint><pointMember><LineString><posList>0 0 1 1</posList></LineString></pointMember>"
+        "</MultiPoint>",
     ],
 )
 def test_broken_gml_is_refused(text: str) -> None:
     with pytest.raises(GeometryError):
+        parse_geometry(gml(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Curve><segments><LineStringSegment><posList>0 0 1 1</posList></LineStringSegment>"
+        "<Arc><posList>1 1 2 2 3 1</posList></Arc></segments></Curve>",
+        "<Surface><patches><PolygonPatch><exterior><LinearRing><posList>0 0 1 0 1 1 0 0</posList>"
+        "</LinearRing></exterior></PolygonPatch><Cone/></patches></Surface>",
+    ],
+)
+def test_a_part_that_is_not_read_is_never_left_out(text: str) -> None:
+    with pytest.raises(GeometryError, match="is not read here"):
         parse_geometry(gml(text))
 
 
@@ -227,7 +300,16 @@ def test_kml_is_longitude_latitude_altitude() -> None:
     assert parse_geometry(Literal(text, datatype=KML_LITERAL)).equals(COLUMBIA)
 
 
-@pytest.mark.parametrize("text", ["<Placemark/>", "<Point><coordinates>1,x</coordinates></Point>", "<Point>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Placemark/>",
+        "<Point><coordinates>1,x</coordinates></Point>",
+        "<Point><coordinates>1,2 3,4</coordinates></Point>",
+        "<Point><coordinates>1,NaN</coordinates></Point>",
+        "<Point>",
+    ],
+)
 def test_broken_kml_is_refused(text: str) -> None:
     with pytest.raises(GeometryError):
         parse_geometry(Literal(text, datatype=KML_LITERAL))
