@@ -204,6 +204,13 @@ def _outside(source: str, target: str) -> GeometryError:
     )
 
 
+def in_range(bounds: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.bool_]:
+    """What `check_range` lets pass, for n boxes (n, 4: west, south, east, north): shape (n,)."""
+    low, high = bounds[:, :2], bounds[:, 2:]
+    edge = numpy.array([180 + _EDGE, 90 + _EDGE])
+    return numpy.asarray(((low >= -edge) & (high <= edge)).all(axis=1))
+
+
 @lru_cache(maxsize=64)
 def _transformer(source: str, target: str) -> Transformer:
     try:

@@ -13,6 +13,7 @@ from shapely.geometry.base import BaseGeometry
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
+from sparql.geometry_reading import GeometryReading, node_of, read_geometries
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import is_marked, marked
@@ -48,9 +49,12 @@ class SpatialRelations:
         """Whether a change with this triple may change a relation."""
         return states_geometry(triple)
 
-    def rebuild(self, source: TripleSource) -> None:
-        """Read all geometries from the graph; the relations themselves are stored already."""
-        self._keys = dict(_all_geometries(source))
+    def rebuild(self, source: TripleSource, reading: GeometryReading | None = None) -> None:
+        """Read all geometries from the graph; the relations themselves are stored already.
+
+        `reading` is what the graph says of them now, where somebody has read it.
+        """
+        self._keys = dict(_all_geometries(source, reading))
         located = (item for geometries in self._keys.values() for item in geometries.items())
         self.index = FeatureIndex(located, tolerance_m=self._tolerance_m)
         self._undo = []
@@ -164,26 +168,26 @@ def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]
             yield feature, geometry
 
 
-def _all_geometries(source: TripleSource) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
+def _all_geometries(
+    source: TripleSource, reading: GeometryReading | None = None
+) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
     """Every feature that has a geometry, with those that count: as `_geometries` says, read in one sweep."""
-    nodes: dict[Node, Term | None] = {}
-    for predicate in HAS_GEOMETRY:
-        for triple in source.match(None, predicate, None):
-            feature, node = _node(triple.subject), triple.object
-            # None stands for several.
-            nodes[feature] = node if nodes.get(feature, node) == node else None
-    literals: dict[Term, Literal | None] = {}
-    for predicate in SERIALIZATIONS:
-        for triple in source.match(None, predicate, None):
-            value, known = triple.object, triple.subject in literals
-            literals[triple.subject] = value if isinstance(value, Literal) and not known else None
-    for feature, only in nodes.items():
-        literal = literals.get(only) if isinstance(only, NamedNode | BlankNode) else None
-        if literal is None or isinstance(only, Literal | Triple) or only is None:
+    reading = reading or read_geometries(source)
+    # None stands for several, or for what has no geometry of its own.
+    nodes: dict[str, str | None] = {}
+    for features, led in reading.links.values():
+        for name, node in zip(features, led, strict=True):
+            nodes[name] = node if nodes.setdefault(name, node) == node else None
+    rows: dict[str, int | None] = {}
+    for row, (located, literal) in enumerate(zip(reading.nodes, reading.literals, strict=True)):
+        rows[located] = None if literal is None or located in rows else row
+    for name, only in nodes.items():
+        feature, place = node_of(name), None if only is None else rows.get(only)
+        if only is None or place is None:
             geometries = _geometries(source, feature)
         else:
-            geometry = _read(literal)
-            geometries = {} if geometry is None or geometry.is_empty else {(feature, only): geometry}
+            shape: BaseGeometry | None = reading.shapes[place]
+            geometries = {} if shape is None or shape.is_empty else {(feature, node_of(only)): shape}
         if geometries:
             yield feature, geometries
 

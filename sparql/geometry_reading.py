@@ -1,0 +1,200 @@
+"""All that a graph says of where its features are, read in one go and in columns.
+
+From the embedded store the columns come as text that the engine writes without the interpreter's lock, in
+two thirds of the time that terms take one by one; whatever other source there is, is asked pattern by pattern.
+A node is a text here: an IRI as it is, a blank node as `_:name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy
+import pyoxigraph
+from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions, RdfFormat
+
+from geo.many_literals import Shapes, parse_many
+from geo.vocabulary import WKT_LITERAL
+from sparql.geometry_terms import HAS_GEOMETRY, SERIALIZATIONS
+from sparql.graph_reading import QuadSource
+from sparql.source import Term, TripleSource
+from sparql.store import EmbeddedStore
+from sparql.vocabulary import DEFAULT
+
+Node = NamedNode | BlankNode
+Text = str | Literal
+"""A literal of a geometry: the text of a wktLiteral, or whatever other literal it is."""
+Source = TripleSource | QuadSource
+
+# Some thousand statements: what is done to them at once keeps other threads waiting for milliseconds.
+_PORTION: Final = 2**17
+_WKT_END: Final = f'"^^{WKT_LITERAL}'
+
+
+@dataclass(frozen=True)
+class GeometryReading:
+    """The links from features to geometry nodes, and the literals of these with their shapes.
+
+    `links` has two columns for each property: features, and the nodes they lead to (None: to no node). The
+    others are columns of one table; `literals` has None for what is no literal, `shapes` for what is none or
+    cannot be read, and `faults` tells why by row.
+    """
+
+    links: dict[NamedNode, tuple[list[str], list[str | None]]]
+    nodes: list[str]
+    serializations: list[NamedNode]
+    literals: list[Text | None]
+    shapes: Shapes
+    faults: dict[int, str]
+
+
+def read_geometries(source: Source) -> GeometryReading:
+    """Read a source's one graph; of a store the default graph."""
+    links: dict[NamedNode, tuple[list[str], list[str | None]]] = {}
+    for link in HAS_GEOMETRY:
+        features, led = links[link] = [], []
+        for subjects, objects in node_columns(source, link):
+            features += subjects
+            led += objects
+    nodes: list[str] = []
+    serializations: list[NamedNode] = []
+    literals: list[Text | None] = []
+    shapes: list[Shapes] = [numpy.empty(0, dtype=object)]
+    faults: dict[int, str] = {}
+    for serialization in SERIALIZATIONS:
+        for subjects, values in literal_columns(source, serialization):
+            read = parse_many(values)
+            faults.update((len(nodes) + position, why) for position, why in read.faults.items())
+            shapes.append(read.shapes)
+            nodes += subjects
+            serializations += [serialization] * len(subjects)
+            literals += values
+    return GeometryReading(links, nodes, serializations, literals, numpy.concatenate(shapes), faults)
+
+
+def node_columns(source: Source, predicate: NamedNode) -> Iterator[tuple[list[str], list[str | None]]]:
+    """Subjects and objects of all statements with a predicate, in portions; None for what is no node."""
+    if isinstance(source, EmbeddedStore):
+        for subjects, objects in _columns(source, f"?s {predicate} ?o"):
+            yield (
+                [_bare(cell) for cell in subjects],
+                [_bare(cell) if cell.startswith(("<h", "<u", "_:")) else _node_in(cell) for cell in objects],
+            )
+        return
+    rows = [
+        (text_of(subject), text_of(value) if isinstance(value, NamedNode | BlankNode) else None)
+        for subject, value in _pairs(source, predicate)
+    ]
+    yield [subject for subject, _ in rows], [value for _, value in rows]
+
+
+def literal_columns(
+    source: Source, predicate: NamedNode, *, elsewhere: bool = False
+) -> Iterator[tuple[list[str], list[Text | None]]]:
+    """The same where objects should be literals; None for what is none.
+
+    `elsewhere` reads the named graphs of a store instead of the default graph.
+    """
+    if isinstance(source, EmbeddedStore):
+        pattern = f"?s {predicate} ?o"
+        for subjects, objects in _columns(source, f"GRAPH ?g {{ {pattern} }}" if elsewhere else pattern):
+            yield (
+                [_bare(cell) for cell in subjects],
+                [
+                    cell[1 : -len(_WKT_END)]
+                    if cell.endswith(_WKT_END) and "\\" not in cell
+                    else _literal_in(cell)
+                    for cell in objects
+                ],
+            )
+        return
+    found = _pairs(source, predicate, elsewhere=elsewhere)
+    rows = [
+        (text_of(subject), literal_text(value) if isinstance(value, Literal) else None)
+        for subject, value in found
+    ]
+    yield [subject for subject, _ in rows], [value for _, value in rows]
+
+
+def text_of(node: Node) -> str:
+    """A node as a text."""
+    if isinstance(node, BlankNode):
+        return f"_:{node.value}"
+    value = node.value
+    # No IRI begins so; what was loaded unchecked may.
+    return f"<{value}>" if value.startswith(("_", "<")) else value
+
+
+def node_of(text: str) -> Node:
+    """The node that a text stands for."""
+    if text.startswith("_:"):
+        return BlankNode(text[2:])
+    value = text[1:-1] if text.startswith("<") else text
+    try:
+        return NamedNode(value)
+    except ValueError:
+        # Loaded unchecked.
+        found = _term_in(f"<{value}>")
+        assert isinstance(found, NamedNode)
+        return found
+
+
+def literal_text(literal: Literal) -> Text:
+    """A literal as what stands for it in a column."""
+    return literal.value if literal.datatype == WKT_LITERAL else literal
+
+
+def literal_of(text: Text) -> Literal:
+    """The literal that stands so in a column."""
+    return Literal(text, datatype=WKT_LITERAL) if isinstance(text, str) else text
+
+
+def _pairs(source: Source, predicate: NamedNode, *, elsewhere: bool = False) -> Iterator[tuple[Node, Term]]:
+    """Subjects and objects, term by term."""
+    if hasattr(source, "match_quads"):
+        for quad in source.match_quads(None, predicate, None, None if elsewhere else DEFAULT):
+            if isinstance(quad.subject, NamedNode | BlankNode) and elsewhere == (quad.graph_name != DEFAULT):
+                yield quad.subject, quad.object
+    else:
+        for triple in source.match(None, predicate, None):
+            if isinstance(triple.subject, NamedNode | BlankNode):
+                yield triple.subject, triple.object
+
+
+def _columns(store: EmbeddedStore, pattern: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The solutions of a pattern of ?s and ?o as cells of SPARQL 1.1 TSV."""
+    solutions = store.graph.query(f"SELECT ?s ?o {{ {pattern} }}")
+    assert isinstance(solutions, QuerySolutions)
+    # The engine lets go of the interpreter's lock here, and looks up all terms.
+    written = solutions.serialize(format=QueryResultsFormat.TSV)
+    assert written is not None
+    start = written.index(b"\n") + 1
+    while start < len(written):
+        end = written.find(b"\n", min(start + _PORTION, len(written) - 1))
+        # Neither stands in a cell as it is.
+        cells = written[start:end].decode().replace("\n", "\t").split("\t")
+        yield cells[::2], cells[1::2]
+        start = end + 1
+
+
+def _bare(cell: str) -> str:
+    """The text of a node's cell."""
+    return cell[1:-1] if cell[0] == "<" and cell[1] not in "_<" else cell
+
+
+def _node_in(cell: str) -> str | None:
+    return _bare(cell) if cell.startswith("<") and not cell.startswith("<<") else None
+
+
+def _literal_in(cell: str) -> Text | None:
+    term = None if cell.startswith(("<", "_:")) else _term_in(cell)
+    return literal_text(term) if isinstance(term, Literal) else None
+
+
+def _term_in(cell: str) -> Term:
+    """The term of a cell, which is written as in Turtle."""
+    (quad,) = pyoxigraph.parse(f"<urn:s> <urn:p> {cell} .", format=RdfFormat.TURTLE, lenient=True)
+    found: Term = quad.object
+    return found
