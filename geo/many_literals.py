@@ -60,8 +60,8 @@ def _plain_shapes(literals: Sequence[str | Literal | None]) -> Shapes:
     # EWKT has a semicolon: it is refused by name.
     texts = [one if isinstance(one, str) and ";" not in one else None for one in literals]
     try:
-        # NaN in the text sets a floating point flag.
-        with numpy.errstate(invalid="ignore"):
+        # NaN and numbers beyond a double set floating point flags.
+        with numpy.errstate(invalid="ignore", over="ignore"):
             shapes: Shapes = shapely.from_wkt(numpy.array(texts, dtype=object), on_invalid="ignore")
     except NotImplementedError:
         # Curves, in some of them.
