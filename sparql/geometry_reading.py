@@ -1,7 +1,7 @@
 """All that a graph says of where its features are, read in one go and in columns.
 
 From the embedded store the columns come as text that the engine writes without the interpreter's lock, in
-two thirds of the time that terms take one by one; whatever other source there is, is asked pattern by pattern.
+two thirds of the time that terms take one by one; any other source is asked pattern by pattern.
 A node is a text here: an IRI as it is, a blank node as `_:name`.
 """
 
