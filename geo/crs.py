@@ -7,7 +7,6 @@ Everything inside this room is in CRS84: longitude first, degrees. EPSG/0/4326 i
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy
 import numpy.typing
@@ -17,6 +16,7 @@ from pyproj.exceptions import CRSError, ProjError
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import AxisOrderError, GeometryError, UnknownCrsError
+from geo.moving import move
 from geo.vocabulary import CRS84
 
 _OGC_IRI = re.compile(
@@ -115,12 +115,11 @@ def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
     same = same or source.to_authority() == ("OGC", "CRS84")
 
     def convert(coordinates: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
-        x, y = transformer.transform(coordinates[:, 0], coordinates[:, 1])
-        return numpy.column_stack([x, y, *coordinates[:, 2:].T])
+        return numpy.column_stack(transformer.transform(coordinates[:, 0], coordinates[:, 1]))
 
     def to_crs84(shape: BaseGeometry) -> BaseGeometry:
         if not same:
-            shape = shapely.transform(shape, convert, include_z=bool(shapely.has_z(shape)))
+            shape = move(shape, convert)
             if not numpy.isfinite(shapely.get_coordinates(shape)).all():
                 raise GeometryError(
                     "The coordinates cannot be brought into CRS84: they lie outside the area of use of the "
@@ -179,7 +178,7 @@ def _check_place(written: BaseGeometry, placed: BaseGeometry, source: str) -> No
     if used is None or shapely.dwithin(placed, used, _FAR_OUTSIDE):
         return
     try:
-        swapped = _transform(shapely.transform(written, _swap), source, CRS84)
+        swapped = _transform(move(written, _swap), source, CRS84)
     except GeometryError:
         return
     if shapely.dwithin(swapped, used, 1.0):
@@ -222,19 +221,18 @@ def _transformer(source: str, target: str) -> Transformer:
 
 
 def _swap(coordinates: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
-    return numpy.asarray(coordinates[:, [1, 0, *range(2, coordinates.shape[1])]])
+    return coordinates[:, ::-1]
 
 
 def _transform(geometry: BaseGeometry, source: str, target: str) -> BaseGeometry:
     if {source, target} == {CRS84, _LATITUDE_FIRST}:
-        return shapely.transform(geometry, _swap, include_z=bool(shapely.has_z(geometry)))
+        return move(geometry, _swap)
     transformer = _transformer(source, target)
 
-    def convert(coordinates: numpy.typing.NDArray[numpy.float64]) -> Any:
-        x, y = transformer.transform(coordinates[:, 0], coordinates[:, 1])
-        return numpy.column_stack([x, y, *coordinates[:, 2:].T])
+    def convert(coordinates: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+        return numpy.column_stack(transformer.transform(coordinates[:, 0], coordinates[:, 1]))
 
-    transformed: BaseGeometry = shapely.transform(geometry, convert, include_z=bool(shapely.has_z(geometry)))
+    transformed = move(geometry, convert)
     if not numpy.isfinite(shapely.get_coordinates(transformed)).all():
         raise _outside(source, target)
     return transformed

@@ -73,11 +73,12 @@ def write_geometry(shape: BaseGeometry, datatype: NamedNode = WKT_LITERAL, crs: 
 
     GeoJSON and KML are always in CRS84. Raises GeometryError for a datatype that is no geometry.
     """
+    shape = _of_one_dimension(shape)
     if datatype == WKT_LITERAL:
         text = _exact_wkt(from_crs84(shape, crs))
         return Literal(text if canonical_crs(crs) == CRS84 else f"<{crs}> {text}", datatype=WKT_LITERAL)
     if datatype == GEOJSON_LITERAL:
-        return Literal(shapely.to_geojson(_without_rings(shape)), datatype=GEOJSON_LITERAL)
+        return Literal(shapely.to_geojson(without_rings(shape)), datatype=GEOJSON_LITERAL)
     if datatype == GML_LITERAL:
         return Literal(write_gml(from_crs84(shape, crs), crs), datatype=GML_LITERAL)
     if datatype == KML_LITERAL:
@@ -242,7 +243,16 @@ def _exact_wkt(shape: BaseGeometry) -> str:
     return text
 
 
-def _without_rings(shape: BaseGeometry) -> BaseGeometry:
+def _of_one_dimension(shape: BaseGeometry) -> BaseGeometry:
+    """The shape without heights and measures if not every position of it has them."""
+    has_z, has_m = bool(shapely.has_z(shape)), bool(shapely.has_m(shape))
+    if not has_z and not has_m:
+        return shape
+    beyond = shapely.get_coordinates(shape, include_z=has_z, include_m=has_m)[:, 2:]
+    return shapely.force_2d(shape) if numpy.isnan(beyond).any() else shape
+
+
+def without_rings(shape: BaseGeometry) -> BaseGeometry:
     """GeoJSON has no linear ring: a ring is written as a line string."""
     return shapely.LineString(shape.coords) if shape.geom_type == "LinearRing" else shape
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shapely import GeometryCollection
 from shapely.geometry.base import BaseGeometry
 
-from geo.functions.construction import CONCAVITY, envelope
+from geo.functions.construction import CONCAVITY, bounding_circle, envelope
 
 Combine = Callable[[NDArray[numpy.object_]], BaseGeometry]
 
@@ -26,7 +26,7 @@ def _concat_lines(shapes: NDArray[numpy.object_]) -> BaseGeometry:
 #: What each aggregate makes of n shapes.
 AGGREGATIONS: Final[dict[str, Combine]] = {
     "aggBoundingBox": _collected(envelope),
-    "aggBoundingCircle": _collected(shapely.minimum_bounding_circle),
+    "aggBoundingCircle": _collected(bounding_circle),
     "aggCentroid": _collected(shapely.centroid),
     "aggConcatLines": _concat_lines,
     "aggConcaveHull": _collected(lambda shape: shapely.concave_hull(shape, ratio=CONCAVITY)),

@@ -13,7 +13,7 @@ from shapely.geometry.base import BaseGeometry
 from geo.crs import canonical_crs, find_crs
 from geo.errors import ArgumentError
 from geo.functions.definitions import Definition, Parameter, define, same_kind
-from geo.literals import GeometryValue
+from geo.literals import GeometryValue, without_rings
 from geo.measures import buffer_m
 from geo.units import Quantity, find_unit
 from geo.vocabulary import CRS84, GEOJSON_LITERAL, KML_LITERAL, WKT_LITERAL
@@ -21,12 +21,20 @@ from geo.vocabulary import CRS84, GEOJSON_LITERAL, KML_LITERAL, WKT_LITERAL
 #: How closely a concave hull follows its points: 0 as closely as can be, 1 is the convex hull.
 CONCAVITY: Final = 0.3
 
+_MOST_DEGREES: Final = 360.0
+_EARTH: Final = shapely.box(-180, -90, 180, 90)
+
 
 def buffer(value: GeometryValue, radius: float, unit: str) -> GeometryValue:
     """All places within a radius: on the ellipsoid for a length, in the plane of degrees for an angle."""
     measure = find_unit(unit, Quantity.LENGTH, Quantity.ANGLE)
     if measure.quantity is Quantity.ANGLE:
-        return same_kind(value, shapely.buffer(value.shape, radius * measure.size))
+        degrees = radius * measure.size
+        if not abs(degrees) <= _MOST_DEGREES:
+            raise ArgumentError(
+                f"A buffer of {degrees:g} degrees is not possible. Give {_MOST_DEGREES:g} at most."
+            )
+        return same_kind(value, _on_earth(shapely.buffer(value.shape, degrees)))
     return metric_buffer(value, radius * measure.size)
 
 
@@ -72,6 +80,44 @@ def envelope(shape: BaseGeometry) -> BaseGeometry:
     return shapely.box(west, south, east, north)
 
 
+def boundary(shape: BaseGeometry) -> BaseGeometry:
+    """The boundary of a shape, which a collection of different shapes has not."""
+    found: BaseGeometry | None = shapely.boundary(shape)
+    if found is None:
+        raise ArgumentError("A geometry collection has no boundary. Take its parts with geof:geometryN.")
+    return found
+
+
+def bounding_circle(shape: BaseGeometry) -> BaseGeometry:
+    """The smallest circle around a shape, in the plane of degrees."""
+    return _on_earth(shapely.minimum_bounding_circle(shape))
+
+
+def intersection(a: BaseGeometry, b: BaseGeometry) -> BaseGeometry:
+    """What two shapes have in common."""
+    if a.is_empty or b.is_empty:
+        return a if a.is_empty else b
+    found: BaseGeometry = shapely.intersection(without_rings(a), without_rings(b))
+    return found
+
+
+def difference(a: BaseGeometry, b: BaseGeometry) -> BaseGeometry:
+    """What of the first shape is not in the second."""
+    return a if a.is_empty or b.is_empty else shapely.difference(without_rings(a), without_rings(b))
+
+
+def _apart(calculate: Callable[[BaseGeometry, BaseGeometry], BaseGeometry]) -> Callable[..., BaseGeometry]:
+    return lambda a, b: calculate(without_rings(a), without_rings(b))
+
+
+def _on_earth(shape: BaseGeometry) -> BaseGeometry:
+    """What of a shape has longitudes up to 180 and latitudes up to 90 degrees."""
+    if shape.is_empty or shapely.covers(_EARTH, shape):
+        return shape
+    cut: BaseGeometry = shapely.intersection(shape, _EARTH)
+    return cut
+
+
 def _one(calculate: Callable[[BaseGeometry], BaseGeometry]) -> Callable[[GeometryValue], GeometryValue]:
     return lambda value: same_kind(value, calculate(value.shape))
 
@@ -83,18 +129,18 @@ def _two(calculate: Callable[[BaseGeometry, BaseGeometry], BaseGeometry]) -> Cal
 _G: Final = Parameter.GEOMETRY
 
 DEFINITIONS: Final[tuple[Definition, ...]] = (
-    define("boundary", _one(shapely.boundary), _G),
-    define("boundingCircle", _one(shapely.minimum_bounding_circle), _G),
+    define("boundary", _one(boundary), _G),
+    define("boundingCircle", _one(bounding_circle), _G),
     define("centroid", _one(shapely.centroid), _G),
     define("convexHull", _one(shapely.convex_hull), _G),
     define("concaveHull", concave_hull, _G, Parameter.NUMBER, optional=1),
     define("envelope", _one(envelope), _G),
     define("buffer", buffer, _G, Parameter.NUMBER, Parameter.IRI),
     define("metricBuffer", metric_buffer, _G, Parameter.NUMBER),
-    define("intersection", _two(shapely.intersection), _G, _G),
-    define("union", _two(shapely.union), _G, _G),
-    define("difference", _two(shapely.difference), _G, _G),
-    define("symDifference", _two(shapely.symmetric_difference), _G, _G),
+    define("intersection", _two(intersection), _G, _G),
+    define("union", _two(_apart(shapely.union)), _G, _G),
+    define("difference", _two(difference), _G, _G),
+    define("symDifference", _two(_apart(shapely.symmetric_difference)), _G, _G),
     define("transform", transform, _G, Parameter.IRI),
     define("geometryN", geometry_n, _G, Parameter.INTEGER),
 )

@@ -74,7 +74,10 @@ def same_kind(value: GeometryValue, shape: BaseGeometry) -> GeometryValue:
 def read_number(term: object) -> float:
     """The number of a numeric literal. Raises ArgumentError."""
     if isinstance(term, Literal) and term.datatype.value in _NUMERIC:
-        return float(term.value)
+        try:
+            return float(term.value)
+        except ValueError:
+            pass
     raise ArgumentError(f"{term} is not a number. Give a numeric literal such as 100 or 2.5.")
 
 

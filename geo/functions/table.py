@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from shapely import GEOSException
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError, GeometryError
@@ -88,7 +89,14 @@ class FunctionTable:
         def call(*terms: Term) -> Term | None:
             if not fewest <= len(terms) <= most:
                 raise ArgumentError(f"{len(terms)} arguments do not fit. Call {definition.signature}.")
-            return write_result(calculate(*[read(term) for read, term in zip(chosen, terms, strict=False)]))
+            try:
+                return write_result(
+                    calculate(*[read(term) for read, term in zip(chosen, terms, strict=False)])
+                )
+            except GEOSException as error:
+                raise GeometryError(
+                    f"{definition.signature} fails for these geometries: {error}. Use simpler ones."
+                ) from error
 
         return call
 

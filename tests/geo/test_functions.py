@@ -167,6 +167,9 @@ def test_transform_goes_to_another_system_and_back() -> None:
         f"geof:geometryN({MANY}, 4)",
         f"geof:minZ({POINT})",
         "geof:isEmpty('POINT(1 1)')",
+        'geof:boundary("GEOMETRYCOLLECTION(POINT(1 1))"^^geo:wktLiteral)',
+        f'geof:buffer({POINT}, "NaN"^^xsd:double, uom:degree)',
+        f'geof:buffer({POINT}, "many"^^xsd:integer, uom:metre)',
         "geof:isEmpty(geo:asWKT)",
         f'geof:relate({SQUARE}, {POINT}, "TTT")',
         f"geof:transform({POINT}, <http://example.org/crs>)",
@@ -175,6 +178,39 @@ def test_transform_goes_to_another_system_and_back() -> None:
 )
 def test_a_call_that_cannot_be_answered_is_a_sparql_error(expression: str) -> None:
     assert ask(expression) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ('geof:union("POINT Z(1 2 3)"^^geo:wktLiteral, "LINESTRING(0 0, 1 1)"^^geo:wktLiteral)', "false"),
+        ('geof:union("POINT Z(1 2 3)"^^geo:wktLiteral, "POINT Z(0 0 1)"^^geo:wktLiteral)', "true"),
+        ('geof:symDifference("POINT Z(1 2 3)"^^geo:wktLiteral, "POINT(0 0)"^^geo:wktLiteral)', "false"),
+    ],
+)
+def test_a_result_has_heights_where_all_of_it_has(expression: str, expected: str) -> None:
+    assert text(f"geof:is3D({expression})") == expected
+
+
+@pytest.mark.parametrize("function", ["intersection", "union", "difference", "symDifference"])
+@pytest.mark.parametrize("other", ["POINT EMPTY", "LINEARRING(0 0, 1 0, 1 1, 0 0)"])
+def test_sets_are_taken_of_collections_empty_geometries_and_rings(function: str, other: str) -> None:
+    collection = '"GEOMETRYCOLLECTION(POINT(3 2), POLYGON((0 0, 2 0, 2 1, 0 0)))"^^geo:wktLiteral'
+    for pair in (f'{collection}, "{other}"^^geo:wktLiteral', f'"{other}"^^geo:wktLiteral, {collection}'):
+        assert ask(f"geof:{function}({pair})") is not None
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'geof:buffer("POINT(179 89)"^^geo:wktLiteral, 5, uom:degree)',
+        'geof:boundingCircle("LINESTRING(-179 0, 179 0)"^^geo:wktLiteral)',
+    ],
+)
+def test_what_reaches_past_the_edge_of_the_plane_of_degrees_is_cut_there(expression: str) -> None:
+    value = ask(expression)
+    assert value is not None
+    assert shapely.box(-180, -90, 180, 90).covers(parse_geometry(value))
 
 
 def test_an_unreadable_literal_is_reported_with_its_reason() -> None:

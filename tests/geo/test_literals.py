@@ -148,6 +148,25 @@ def test_heights_and_measures_are_kept() -> None:
     assert raised.z == 12  # type: ignore[attr-defined]
 
 
+def test_heights_and_measures_are_kept_from_one_reference_system_to_another() -> None:
+    text = (
+        "GEOMETRYCOLLECTION ZM (POINT ZM (2 1 3 4), LINESTRING ZM (2 1 3 4, 3 1 5 6), "
+        "POLYGON ZM ((2 1 1 1, 3 1 2 2, 3 2 3 3, 2 1 1 1)), MULTIPOINT ZM (EMPTY, (2 1 3 4)))"
+    )
+    shape = parse_geometry(wkt(f"<{EPSG}4326> {text}"))
+    assert shape == shapely.from_wkt(
+        text.replace("2 1 ", "1 2 ").replace("3 1 ", "1 3 ").replace("3 2 3", "2 3 3")
+    )
+    assert write_geometry(shape, WKT_LITERAL, EPSG + "4326").value == f"<{EPSG}4326> {text}"
+    assert parse_geometry(wkt(f"<{EPSG}4326> POINT M (2 1 4)")) == shapely.from_wkt("POINT M (1 2 4)")
+
+
+@pytest.mark.parametrize("datatype", sorted(GEOMETRY_LITERALS, key=str))
+def test_heights_that_only_some_positions_have_are_left_out_of_a_literal(datatype: NamedNode) -> None:
+    shape = shapely.GeometryCollection([shapely.Point(1, 2, 3), shapely.LineString([(3, 4), (5, 6)])])
+    assert parse_geometry(write_geometry(shape, datatype)) == shapely.force_2d(shape)
+
+
 def test_an_invalid_shape_is_repaired_and_the_fault_kept() -> None:
     value = read_geometry(wkt(BOW_TIE))
     assert value.shape.is_valid

@@ -70,6 +70,36 @@ async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client
     assert "cannot be read" in response.headers["warning"]
 
 
+async def test_an_unreadable_geometry_in_the_pattern_of_an_update_is_told_in_a_header(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    pattern = WITHIN.replace("0.2 0.2))", "0.2").replace("SELECT ?f ?w", "INSERT { ?f a geo:Feature } WHERE")
+    pattern = pattern.removesuffix(" ORDER BY ?f ?w")
+    response = await client.post("/sparql", data={"update": pattern})
+    assert response.status_code == 200
+    assert "cannot be read" in response.headers["warning"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'boundary("GEOMETRYCOLLECTION(POINT(1 2))"^^geo:wktLiteral)',
+        'buffer(?w, "many"^^xsd:integer, uom:metre)',
+        'buffer("POINT(1 2)"^^geo:wktLiteral, "NaN"^^xsd:double, uom:degree)',
+        'buffer("POINT(1 2)"^^geo:wktLiteral, "INF"^^xsd:double, uom:degree)',
+    ],
+)
+async def test_a_call_that_has_no_answer_is_an_error_of_its_expression_and_never_the_servers(
+    city: Services, client: httpx.AsyncClient, call: str
+) -> None:
+    xsd = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+    query = xsd + PREFIXES + f"SELECT * {{ ?g geo:asWKT ?w BIND(geof:{call} AS ?x) }} LIMIT 1"
+    for text in (query, query.replace("BIND(", "FILTER(geof:sfWithin(?w, ").replace(" AS ?x)", "))")):
+        response = await client.get("/sparql", params={"query": text})
+        assert response.status_code == 200
+        assert "warning" in response.headers
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
