@@ -88,6 +88,16 @@ class FeatureIndex(Generic[Key]):
         self._places: dict[Key, tuple[_Tree[Key] | _Delta[Key], int]] = {}
         self._fill(features)
 
+    @classmethod
+    def holding(cls, keys: list[Key], shapes: Shapes) -> "FeatureIndex[Key]":
+        """An exact index of n different keys and their shapes (n,), none empty, which are taken as they are.
+
+        Other threads may look at these shapes as long as nothing is related: that prepares them.
+        """
+        index = cls()
+        index._add_tree(keys, shapes)
+        return index
+
     def __len__(self) -> int:
         return len(self._places)
 

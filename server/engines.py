@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from server.geocoding import GeocodingAssessor
     from server.intake import Intake
     from sparql.ask import Asker
+    from sparql.geometry_reading import GeometryReading
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
 
@@ -91,6 +92,8 @@ class EngineParts:
     desks: Desks
     readers: QueryReaders
     load_rules: Callable[[], Rulebook]
+    read_geometries: Callable[[], GeometryReading] | None = None
+    """Reads all geometries of the store, where somebody else needs them too."""
 
 
 class Opening:
@@ -144,7 +147,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
         from sparql.relations import SpatialRelations
 
         built = SpatialRelations(settings.tolerance_m)
-        built.rebuild(store)
+        built.rebuild(store, parts.read_geometries() if parts.read_geometries else None)
         return built
 
     relations = PendingRelations(build, settings.tolerance_m)

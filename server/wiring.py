@@ -101,6 +101,8 @@ def build(
             desks=desks,
             readers=readers,
             load_rules=lambda: _opened(workplace, gate, settings),
+            # The index of geometries hears of what comes after, of commits to this store.
+            read_geometries=rewriter.geometries.read if isinstance(store, EmbeddedStore) else None,
         )
     )
     written_places = WrittenPlaces(settings, store, lambda: workplace.current)

@@ -2,7 +2,6 @@
 
 From the embedded store the columns come as text that the engine writes without the interpreter's lock, in
 two thirds of the time that terms take one by one; any other source is asked pattern by pattern.
-A node is a text here: an IRI as it is, a blank node as `_:name`.
 """
 
 from __future__ import annotations
@@ -12,20 +11,18 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy
-import pyoxigraph
-from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions, RdfFormat
+from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions
 
 from geo.many_literals import Shapes, parse_many
 from geo.vocabulary import WKT_LITERAL
+from sparql.geometry_names import Node, Text, literal_text, term_in, text_of
 from sparql.geometry_terms import HAS_GEOMETRY, SERIALIZATIONS
 from sparql.graph_reading import QuadSource
 from sparql.source import Term, TripleSource
 from sparql.store import EmbeddedStore
+from sparql.turns import rest
 from sparql.vocabulary import DEFAULT
 
-Node = NamedNode | BlankNode
-Text = str | Literal
-"""A literal of a geometry: the text of a wktLiteral, or whatever other literal it is."""
 Source = TripleSource | QuadSource
 
 # Some thousand statements: what is done to them at once keeps other threads waiting for milliseconds.
@@ -118,39 +115,6 @@ def literal_columns(
     yield [subject for subject, _ in rows], [value for _, value in rows]
 
 
-def text_of(node: Node) -> str:
-    """A node as a text."""
-    if isinstance(node, BlankNode):
-        return f"_:{node.value}"
-    value = node.value
-    # No IRI begins so; what was loaded unchecked may.
-    return f"<{value}>" if value.startswith(("_", "<")) else value
-
-
-def node_of(text: str) -> Node:
-    """The node that a text stands for."""
-    if text.startswith("_:"):
-        return BlankNode(text[2:])
-    value = text[1:-1] if text.startswith("<") else text
-    try:
-        return NamedNode(value)
-    except ValueError:
-        # Loaded unchecked.
-        found = _term_in(f"<{value}>")
-        assert isinstance(found, NamedNode)
-        return found
-
-
-def literal_text(literal: Literal) -> Text:
-    """A literal as what stands for it in a column."""
-    return literal.value if literal.datatype == WKT_LITERAL else literal
-
-
-def literal_of(text: Text) -> Literal:
-    """The literal that stands so in a column."""
-    return Literal(text, datatype=WKT_LITERAL) if isinstance(text, str) else text
-
-
 def _pairs(source: Source, predicate: NamedNode, *, elsewhere: bool = False) -> Iterator[tuple[Node, Term]]:
     """Subjects and objects, term by term."""
     if hasattr(source, "match_quads"):
@@ -176,6 +140,7 @@ def _columns(store: EmbeddedStore, pattern: str) -> Iterator[tuple[list[str], li
         # Neither stands in a cell as it is.
         cells = written[start:end].decode().replace("\n", "\t").split("\t")
         yield cells[::2], cells[1::2]
+        rest()
         start = end + 1
 
 
@@ -189,12 +154,5 @@ def _node_in(cell: str) -> str | None:
 
 
 def _literal_in(cell: str) -> Text | None:
-    term = None if cell.startswith(("<", "_:")) else _term_in(cell)
+    term = None if cell.startswith(("<", "_:")) else term_in(cell)
     return literal_text(term) if isinstance(term, Literal) else None
-
-
-def _term_in(cell: str) -> Term:
-    """The term of a cell, which is written as in Turtle."""
-    (quad,) = pyoxigraph.parse(f"<urn:s> <urn:p> {cell} .", format=RdfFormat.TURTLE, lenient=True)
-    found: Term = quad.object
-    return found

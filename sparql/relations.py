@@ -13,7 +13,8 @@ from shapely.geometry.base import BaseGeometry
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
-from sparql.geometry_reading import GeometryReading, node_of, read_geometries
+from sparql.geometry_names import node_of
+from sparql.geometry_reading import GeometryReading, read_geometries
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import is_marked, marked

@@ -199,7 +199,7 @@ class Accelerator:
                 by_run.setdefault(single.binding.run.start, []).append(single)
         for start, found_singles in by_run.items():
             if start not in self._plans:
-                fewest = min(found_singles, key=lambda single: len(single.found.keys))
+                fewest = min(found_singles, key=lambda single: len(single.found))
                 self._plan_single(fewest, opening)
 
     def _plan_single(self, single: _Single, opening: Opening) -> None:
@@ -209,22 +209,23 @@ class Accelerator:
             anchor = anchor_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
         known = class_patterns(anchor) if anchor is not None else ()
-        rival = self._more_selective(binding, len(found.keys), opening.outer, known)
+        rival = self._more_selective(binding, len(found), opening.outer, known)
         if rival is not None:
             self._leave(spatial.expression, rival)
             return
         if anchor is not None and self._plan_features(single, anchor):
             return
+        keys = self._state.keys(found.places.tolist())
         try:
-            column = column_for(binding, found.keys, repeated=0, fresh=self.fresh())
+            column = column_for(binding, keys, repeated=0, fresh=self.fresh())
         except TooMuchText:
             self._leave(spatial.expression, "its candidates would make the query too long")
             return
-        rows = dict.fromkeys((column.term(key),) for key in found.keys)
+        rows = dict.fromkeys((column.term(key),) for key in keys)
         self._plans[binding.run.start] = Plan(
             binding.run, values([column.variable], rows), column.edits, column.added
         )
-        exact = found.exact and single.sought.own_run and column.exact(found.keys, self._state)
+        exact = found.exact and single.sought.own_run and column.exact(keys, self._state)
         if exact:
             self._dropped.drop(single.sought)
         self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
@@ -234,8 +235,7 @@ class Accelerator:
         found, spatial = single.found, single.sought.spatial
         exact = found.exact and single.sought.own_run
         needed = self._needed(anchor.binding.run, spatial.expression if exact else None)
-        features, revision = self._state.features, self._around.revision
-        rows = feature_rows(anchor, found.keys, features, revision, needed)
+        rows = feature_rows(anchor, found.places, self._state, self._around.revision, needed)
         if rows is None:
             return False
         run = anchor.binding.run
@@ -316,7 +316,7 @@ class Accelerator:
             self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
             return
         known = {
-            binding.variable: min((single.found for single in found), key=lambda one: len(one.keys))
+            binding.variable: min((single.found for single in found), key=len)
             for binding in (left, right)
             if (found := singles.get(id(binding.triple)))
         }

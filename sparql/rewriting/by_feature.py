@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from sparql.geometry_names import node_of
 from sparql.rewriting import nodes as n
 from sparql.rewriting.anchors import Anchor
 from sparql.rewriting.candidates import MOST_TEXT
-from sparql.rewriting.features import FeatureMap, Form
-from sparql.rewriting.geometries import Key
+from sparql.rewriting.features import Form, Places
+from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.runs import values
 from sparql.vocabulary import RDF
 
@@ -28,12 +29,12 @@ class FeatureRows:
 
 def feature_rows(
     anchor: Anchor,
-    keys: Sequence[Key],
-    features: FeatureMap,
+    places: Places,
+    state: GeometryState,
     revision: int,
     needed: Callable[[str, Collection[n.TriplePattern]], bool],
 ) -> FeatureRows | None:
-    """The solutions of an anchor's patterns for these keys; None where they are not all known.
+    """The solutions of an anchor's patterns for these geometries; None where they are not all known.
 
     Patterns that give the feature a class are answered too.
     """
@@ -41,12 +42,15 @@ def feature_rows(
     gone = (*anchor.triples, *classed)
     with_literal = needed(anchor.binding.variable, gone)
     with_node = anchor.node is not None and needed(anchor.node, gone)
-    found = features.solutions(keys, revision, times_of(anchor, classed))
-    if found is None:
+    known = state.features.solutions(places, revision, times_of(anchor, classed))
+    if known is None:
         return None
+    found = known.tolist()
     rows: list[tuple[NamedNode | Literal, ...]] = []
     length = 0
-    for (node, literal), feature in zip(*found, strict=True):
+    owners = state.features.owners_of(found)
+    for (node, literal), owner in zip(state.keys(found), owners, strict=True):
+        feature = node_of(owner)
         if not isinstance(feature, NamedNode):
             return None
         row: tuple[NamedNode | Literal, ...] = (feature,)

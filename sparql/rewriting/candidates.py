@@ -13,6 +13,7 @@ from shapely.geometry.base import BaseGeometry
 
 from geo.measures import distances_m
 from sparql.rewriting.edits import Edit
+from sparql.rewriting.features import Places
 from sparql.rewriting.geometries import Key
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.runs import Binding, split_path
@@ -29,10 +30,16 @@ class TooMuchText(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """The candidates of one variable; `exact` tells that the filter is true of each and of no other."""
+    """The candidates of one variable, by their places in the index.
 
-    keys: list[Key]
+    `exact` tells that the filter is true of each and of no other.
+    """
+
+    places: Places
     exact: bool
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 def find(filter_: SpatialFilter, operand: Operand, state: GeometryState) -> Found:
@@ -50,21 +57,22 @@ def around(
 ) -> Found:
     """What a filter can be true of when its other side is `constant`."""
     area = filter_.area(constant, operand)
-    keys, shapes = state.shapes.search(area)
-    if not keys:
-        return Found([], exact=filter_.exact)
+    found, shapes = state.shapes.search(area)
+    places = numpy.array(found, dtype=numpy.intp)
+    if not len(places):
+        return Found(places, exact=filter_.exact)
     if filter_.exact:
         try:
             holds = filter_.holds(_copy(constant), shapes, constant_left=constant_left)
         except GEOSException:
-            return Found(keys, exact=False)
-        return Found([keys[position] for position in numpy.flatnonzero(holds).tolist()], exact=True)
+            return Found(places, exact=False)
+        return Found(places[holds], exact=True)
     if filter_.function == "distance" and isinstance(constant, Point):
         points = shapely.get_type_id(shapes) == 0
         if points.all():
             near = distances_m(constant, shapes) <= (filter_.slack + operand.slack).metres
-            keys = [keys[position] for position in numpy.flatnonzero(near).tolist()]
-    return Found(keys, exact=False)
+            places = places[near]
+    return Found(places, exact=False)
 
 
 @dataclass

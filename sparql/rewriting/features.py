@@ -4,6 +4,9 @@ Most features have one geometry node, and it has one literal and no other owner.
 literal to the feature is known here and need not be looked up again for each of thousands of candidates. What
 is known must hold in the very checkpoint that a query reads: whatever a commit touches is read anew from the
 store, and is not answered for at revisions before that commit.
+
+A geometry is its place in the columns of the index (`sparql.rewriting.geometry_state`), so that thousands are
+looked up by arrays. Nodes are texts, as in `sparql.geometry_names`.
 """
 
 from __future__ import annotations
@@ -13,12 +16,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy
+from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from sparql.rewriting.geometries import LINKS, SERIALIZATIONS, Key, Node, QuadSource
+from sparql.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.geometry_reading import GeometryReading, node_columns
+from sparql.rewriting.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
+from sparql.turns import in_turns
 from sparql.vocabulary import DEFAULT, RDF
 
+Places = NDArray[numpy.intp]
+
 _MOST_TOUCHED: Final = 10_000
+_NONE: Final = -1
+_NOBODY: Final = ""
 
 
 @dataclass(frozen=True)
@@ -42,71 +54,88 @@ class Located:
     form: Form
 
 
-_Entry = tuple[Node, Literal, int]
-
-
 class FeatureMap:
     """The features of the default graph with one geometry each; `odd` have several, or share one.
 
-    `readable` tells of a node and its literal whether there is a shape to search for: features without one
-    are neither, since no relation and no filter is ever true of them.
+    `nodes` and `literals` are the columns of the index. `place` tells where in them a node with a literal is
+    that has a shape to search for, None where there is none: features without one are neither, since no
+    relation and no filter is ever true of them. `places` tells of all literals of a node.
     """
 
-    def __init__(self, readable: Callable[[Node, Literal], bool]) -> None:
-        self._readable = readable
-        self._entries: dict[Node, _Entry] = {}
-        # Each form once, by its number in the entries.
+    def __init__(
+        self,
+        nodes: Sequence[str],
+        literals: Sequence[Text],
+        place: Callable[[str, Text], int | None],
+        places: Callable[[str], tuple[int, ...]],
+    ) -> None:
+        self._nodes, self._literals, self._place, self._places = nodes, literals, place, places
+        # The feature of each geometry; empty where it is nobody's, or not all that somebody has.
+        self._owners: list[str] = []
+        # Each form once, and by its number which one a geometry is of.
         self._forms: list[Form] = []
         self._number_of: dict[Form, int] = {}
-        self._bearers: Counter[int] = Counter()
-        self.odd: set[Node] = set()
+        self._numbers = numpy.zeros(0, dtype=numpy.int32)
+        self.odd: set[str] = set()
         # The geometry nodes of the odd ones, and of how many each is.
-        self._stranded: dict[Node, set[Node]] = {}
-        self._strays: Counter[Node] = Counter()
-        self._pending: dict[Node, int] = {}
-        self._touched: dict[Node, int] = {}
+        self._stranded: dict[str, set[str]] = {}
+        self._strays: Counter[str] = Counter()
+        self._pending: dict[str, int] = {}
+        self._touched: dict[str, int] = {}
         self._newest = self._floor = 0
 
-    def fill(self, source: QuadSource, stated: Iterable[tuple[Node, NamedNode, Literal | None]]) -> None:
-        """Read the whole default graph. `stated` are its serialisations; None for what is no literal."""
-        links: dict[Node, set[NamedNode]] = {}
-        node_of: dict[Node, Node] = {}
-        more: dict[Node, set[Node]] = {}
-        owners: Counter[Node] = Counter()
-        for link in LINKS:
-            for feature, node in _pairs(source, None, link, None):
-                if isinstance(node, Literal):
+    def fill(self, source: QuadSource, reading: GeometryReading) -> None:
+        """Take in the whole default graph; the rows of the reading are the first of the index."""
+        self.extend(len(self._nodes))
+        node_by: dict[str, str] = {}
+        # By which of the links, as bits.
+        links: dict[str, int] = {}
+        more: dict[str, set[str]] = {}
+        owners: dict[str, int] = {}
+        for bit, link in enumerate(reading.links):
+            features, led = reading.links[link]
+            for feature, node in in_turns(zip(features, led, strict=True)):
+                if node is None:
                     self.odd.add(feature)
-                elif node_of.setdefault(feature, node) != node:
+                elif node_by.setdefault(feature, node) != node:
                     self.odd.add(feature)
                     more.setdefault(feature, set()).add(node)
-                    owners[node] += 1
+                    owners[node] = owners.get(node, 0) + 1
                 else:
                     if feature not in links:
-                        owners[node] += 1
-                    links.setdefault(feature, set()).add(link)
-        literals: dict[Node, tuple[NamedNode, Literal]] = {}
-        several: set[Node] = set()
-        for node, serialization, literal in stated:
-            if node in literals or literal is None:
-                several.add(node)
-            else:
-                literals[node] = (serialization, literal)
-        classes = _classes(source)
-        for feature, node in node_of.items():
+                        owners[node] = owners.get(node, 0) + 1
+                    links[feature] = links.get(feature, 0) | 1 << bit
+        rows, several = _rows(reading)
+        classes = _Classes(source, node_by)
+        forms: dict[tuple[int, NamedNode, int], int] = {}
+        for feature, node in in_turns(node_by.items()):
             if feature in self.odd or node in several or owners[node] > 1:
                 self._strand(feature, {node, *more.get(feature, ())})
-            elif node in literals and self._readable(node, literals[node][1]):
-                serialization, literal = literals[node]
-                form = Form(frozenset(links[feature]), serialization, frozenset(classes.get(feature, ())))
-                self._enter(node, feature, literal, form)
+            elif (row := rows.get(node)) is not None:
+                shaped = self._place(node, self._literals[row])
+                if shaped is not None:
+                    described = links[feature], reading.serializations[row], classes.of.get(feature, 0)
+                    if described not in forms:
+                        bits, serialization, number = described
+                        by = frozenset(link for bit, link in enumerate(reading.links) if bits >> bit & 1)
+                        forms[described] = self._number(Form(by, serialization, classes.sets[number]))
+                    self._owners[shaped] = feature
+                    self._numbers[shaped] = forms[described]
 
     @property
-    def concerned(self) -> set[Node]:
+    def concerned(self) -> set[str]:
         """The features that it holds something of: what classes these have is asked of it."""
-        return {entry[0] for entry in self._entries.values()} | self.odd
+        return ({*self._owners} - {_NOBODY}) | self.odd
 
-    def touch(self, nodes: Iterable[Node], revision: int) -> None:
+    def extend(self, count: int) -> None:
+        """There are so many geometries in the index now."""
+        if count > len(self._numbers):
+            numbers = numpy.full(max(count, len(self._numbers) * 5 // 4), _NONE, dtype=numpy.int32)
+            numbers[: len(self._numbers)] = self._numbers
+            self._numbers = numbers
+        self._owners += [_NOBODY] * (count - len(self._owners))
+
+    def touch(self, nodes: Iterable[str], revision: int) -> None:
         """A commit says something of these features and geometry nodes."""
         for node in nodes:
             self._pending[node] = self._touched[node] = revision
@@ -124,9 +153,9 @@ class FeatureMap:
             if touched > committed:
                 continue
             del self._pending[node]
-            features = {node, *self._owners(source, node)}
-            if (entry := self._leave(node)) is not None:
-                features.add(entry[0])
+            features = {node, *_bearers_of(source, node)}
+            if (owner := self._leave(node)) is not None:
+                features.add(owner)
             for feature in features:
                 self._touched[feature] = max(self._touched.get(feature, 0), touched)
                 self._read(source, feature)
@@ -146,141 +175,167 @@ class FeatureMap:
 
     def located(self, node: Node, revision: int) -> Located | None:
         """The feature whose only geometry a node is, if that is known of this revision."""
-        entry = self._entries.get(node)
-        if entry is None or not self._is_known(node, entry, revision):
+        place = self._entry(text_of(node))
+        if place is None or not self._is_known(place, revision):
             return None
-        feature, literal, number = entry
-        return Located(feature, literal, self._forms[number])
-
-    def _is_known(self, node: Node, entry: _Entry | None, revision: int) -> bool:
-        """Whether what is held of a node was so at a revision."""
-        return revision >= self._floor and not any(
-            one in self._pending or self._touched.get(one, 0) > revision
-            for one in ((node,) if entry is None else (node, entry[0]))
+        return Located(
+            node_of(self._owners[place]),
+            literal_of(self._literals[place]),
+            self._forms[self._numbers[place]],
         )
 
-    def solutions(
-        self, keys: Sequence[Key], revision: int, times: Callable[[Form], int]
-    ) -> tuple[list[Key], list[Node]] | None:
-        """The features of geometries beside the keys that are theirs; None where not all are known.
+    def _is_known(self, place: int, revision: int) -> bool:
+        """Whether what is held of a geometry was so at a revision."""
+        return revision >= self._floor and not any(
+            one in self._pending or self._touched.get(one, 0) > revision
+            for one in (self._nodes[place], self._owners[place])
+        )
 
-        `times` says of a form how many solutions it has; those with none are left out, and so is a key whose
-        literal is not the one at this revision. Several are not known: whether alternatives of a path that
-        lead to the same are one or more is for the engine to say. (Two lists and not one of pairs: thousands
-        of new tuples would wake the collector.)
+    def solutions(self, places: Places, revision: int, times: Callable[[Form], int]) -> Places | None:
+        """Which of some geometries have a feature that is a solution; None where it is not known of all.
+
+        `times` says of a form how many solutions it has; those with none are left out, and so is what is not
+        the geometry of a feature at this revision. Several are not known: whether alternatives of a path that
+        lead to the same are one or more is for the engine to say.
         """
-        repeated = [times(form) for form in self._forms]
-        settled, entries = self.settled(revision), self._entries
-        kept: list[Key] = []
-        features: list[Node] = []
-        for key in keys:
-            node, literal = key
-            entry = entries.get(node)
-            if not settled and not self._is_known(node, entry, revision):
+        if not self.settled(revision) and not all(self._is_known(one, revision) for one in places.tolist()):
+            return None
+        repeated = self._repeated(times)[self._numbers[places]]
+        if (repeated > 1).any():
+            return None
+        if any(self._strays.values()):
+            free = places[self._numbers[places] == _NONE].tolist()
+            if any(self._strays[self._nodes[one]] for one in free):
                 return None
-            if entry is None:
-                if self._strays[node]:
-                    return None
-                # No feature of this graph has it, or not any more.
-                continue
-            feature, known, number = entry
-            if repeated[number] > 1:
-                return None
-            if repeated[number] and (known is literal or known == literal):
-                kept.append(key)
-                features.append(feature)
-        return kept, features
+        kept: Places = places[repeated == 1]
+        return kept
 
     def count(self, times: Callable[[Form], int]) -> int | None:
         """How many features have a solution; None where one has several."""
-        repeated = [times(form) for form in self._forms]
-        if any(many > 1 and self._bearers[number] for number, many in enumerate(repeated)):
+        bearers, repeated = self._bearers(), self._repeated(times)[:-1]
+        if bearers[repeated > 1].any():
             return None
-        return sum(self._bearers[number] for number, many in enumerate(repeated) if many)
+        return int(bearers[repeated > 0].sum())
 
-    def bearing(self, times: Callable[[Form], int]) -> tuple[list[Key], list[Node]]:
-        """All geometries whose features have a solution, and these.
+    def bearing(self, times: Callable[[Form], int]) -> Places:
+        """All geometries whose features have a solution.
 
         Only what is `settled` may be asked, and only where there are no odd ones is it all.
         """
-        repeated = [times(form) for form in self._forms]
-        found = [(node, entry) for node, entry in self._entries.items() if repeated[entry[2]]]
-        return [(node, entry[1]) for node, entry in found], [entry[0] for _, entry in found]
+        return numpy.flatnonzero(self._repeated(times)[self._numbers[: len(self._owners)]])
 
-    def owners(self, keys: Iterable[Key], times: Callable[[Form], int]) -> list[Node | None]:
-        """The feature of each geometry; None where it has no solution, or another literal by now."""
-        repeated, entries = [times(form) for form in self._forms], self._entries
-        owners: list[Node | None] = []
-        for node, literal in keys:
-            entry = entries.get(node)
-            if entry is None or not repeated[entry[2]]:
-                owners.append(None)
-            else:
-                owners.append(entry[0] if entry[1] is literal or entry[1] == literal else None)
-        return owners
+    def bears(self, places: Places, times: Callable[[Form], int]) -> NDArray[numpy.bool_]:
+        """Of which of some geometries the features have a solution; asked as `bearing`."""
+        repeated: NDArray[numpy.bool_] = self._repeated(times)[self._numbers[places]] > 0
+        return repeated
 
     def forms(self) -> Iterator[Form]:
         """The forms that there are features of."""
-        return (form for number, form in enumerate(self._forms) if self._bearers[number])
+        return (form for form, many in zip(self._forms, self._bearers().tolist(), strict=True) if many)
 
-    def _enter(self, node: Node, feature: Node, literal: Literal, form: Form) -> None:
+    def owners_of(self, places: list[int]) -> list[str]:
+        """The features of geometries that have one."""
+        return list(map(self._owners.__getitem__, places))
+
+    def _repeated(self, times: Callable[[Form], int]) -> NDArray[numpy.intp]:
+        """How many solutions each form has, by its number; none for what has no feature, which comes last."""
+        return numpy.array([*(times(form) for form in self._forms), 0], dtype=numpy.intp)
+
+    def _bearers(self) -> NDArray[numpy.intp]:
+        """How many features are of each form."""
+        numbers = self._numbers[: len(self._owners)]
+        return numpy.bincount(numbers[numbers != _NONE], minlength=len(self._forms))
+
+    def _number(self, form: Form) -> int:
         number = self._number_of.get(form)
         if number is None:
             number = self._number_of[form] = len(self._forms)
             self._forms.append(form)
-        self._leave(node)
-        self._entries[node] = feature, literal, number
-        self._bearers[number] += 1
+        return number
 
-    def _strand(self, feature: Node, nodes: set[Node]) -> None:
+    def _entry(self, node: str) -> int | None:
+        """The geometry of a node that is a feature's."""
+        return next((one for one in self._places(node) if self._numbers[one] != _NONE), None)
+
+    def _strand(self, feature: str, nodes: set[str]) -> None:
         self.odd.add(feature)
         self._strays.update(nodes)
         self._stranded[feature] = nodes
 
-    def _leave(self, node: Node) -> _Entry | None:
-        entry = self._entries.pop(node, None)
-        if entry is not None:
-            self._bearers[entry[2]] -= 1
-        return entry
+    def _leave(self, node: str) -> str | None:
+        """Know no more whose geometry a node is; whose it was."""
+        place = self._entry(node)
+        if place is None:
+            return None
+        owner, self._owners[place], self._numbers[place] = self._owners[place], _NOBODY, _NONE
+        return owner
 
-    def _owners(self, source: QuadSource, node: Node) -> set[Node]:
-        return {feature for link in LINKS for feature, _ in _pairs(source, None, link, node)}
-
-    def _read(self, source: QuadSource, feature: Node) -> None:
+    def _read(self, source: QuadSource, feature: str) -> None:
         """What the store says of one feature now."""
         links = [(link, node) for link in LINKS for _, node in _pairs(source, feature, link, None)]
         self.odd.discard(feature)
         self._strays.subtract(self._stranded.pop(feature, ()))
         nodes = {node for _, node in links}
-        for node in nodes:
-            if not isinstance(node, Literal):
-                self._leave(node)
+        own = {text_of(node) for node in nodes if not isinstance(node, Literal)}
+        for one in own:
+            self._leave(one)
         if not nodes:
             return
-        node = next(iter(nodes))
-        own = {one for one in nodes if not isinstance(one, Literal)}
-        if len(nodes) > 1 or isinstance(node, Literal) or self._owners(source, node) != {feature}:
+        only = next(iter(own), None)
+        if len(nodes) > 1 or only is None or _bearers_of(source, only) != {feature}:
             self._strand(feature, own)
             return
         literals = [
-            (one, literal) for one in SERIALIZATIONS for _, literal in _pairs(source, node, one, None)
+            (one, literal) for one in SERIALIZATIONS for _, literal in _pairs(source, only, one, None)
         ]
         if len(literals) > 1 or any(not isinstance(literal, Literal) for _, literal in literals):
             self._strand(feature, own)
-        for serialization, literal in literals[:1]:
-            if feature not in self.odd and isinstance(literal, Literal) and self._readable(node, literal):
+            return
+        for serialization, literal in literals:
+            place = self._place(only, literal_text(literal)) if isinstance(literal, Literal) else None
+            if place is not None:
                 classes = _nodes(_pairs(source, feature, RDF.type, None))
-                form = Form(frozenset(link for link, _ in links), serialization, classes)
-                self._enter(node, feature, literal, form)
+                self._owners[place] = feature
+                self._numbers[place] = self._number(
+                    Form(frozenset(link for link, _ in links), serialization, classes)
+                )
 
 
-def _classes(source: QuadSource) -> dict[Node, list[Node]]:
-    """The classes of everything that has some."""
-    classes: dict[Node, list[Node]] = {}
-    for subject, class_ in _pairs(source, None, RDF.type, None):
-        if not isinstance(class_, Literal):
-            classes.setdefault(subject, []).append(class_)
-    return classes
+class _Classes:
+    """The classes of features: which set of them each has (`of`; 0, none, is left out), and the `sets`."""
+
+    def __init__(self, source: QuadSource, features: dict[str, str]) -> None:
+        self.of: dict[str, int] = {}
+        self.sets: list[frozenset[Node]] = [frozenset()]
+        known: dict[frozenset[Node], int] = {frozenset(): 0}
+        # The set that a set becomes with one class more.
+        following: dict[tuple[int, str], int] = {}
+        for subjects, classes in node_columns(source, RDF.type):
+            for subject, class_ in in_turns(zip(subjects, classes, strict=True)):
+                if class_ is None or subject not in features:
+                    continue
+                before = self.of.get(subject, 0)
+                after = following.get((before, class_))
+                if after is None:
+                    wider = self.sets[before] | {node_of(class_)}
+                    after = following[before, class_] = known.setdefault(wider, len(self.sets))
+                    if after == len(self.sets):
+                        self.sets.append(wider)
+                self.of[subject] = after
+
+
+def _rows(reading: GeometryReading) -> tuple[dict[str, int], set[str]]:
+    """The row of each node with one literal, and the nodes that have several, or something else too."""
+    rows: dict[str, int] = {}
+    several: set[str] = set()
+    for row, (node, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
+        if literal is None or rows.setdefault(node, row) != row:
+            several.add(node)
+    return rows, several
+
+
+def _bearers_of(source: QuadSource, node: str) -> set[str]:
+    return {text_of(feature) for link in LINKS for feature, _ in _pairs(source, None, link, node)}
 
 
 def _nodes(pairs: Iterable[tuple[Node, Node | Literal]]) -> frozenset[Node]:
@@ -288,10 +343,12 @@ def _nodes(pairs: Iterable[tuple[Node, Node | Literal]]) -> frozenset[Node]:
 
 
 def _pairs(
-    source: QuadSource, subject: Node | None, predicate: NamedNode, object_: Node | None
+    source: QuadSource, subject: str | None, predicate: NamedNode, object_: str | None
 ) -> Iterator[tuple[Node, Node | Literal]]:
     """Subjects and objects of the default graph's statements; what is no node or literal is passed over."""
-    for quad in source.match_quads(subject, predicate, object_, DEFAULT):
+    of = None if subject is None else node_of(subject)
+    value = None if object_ is None else node_of(object_)
+    for quad in source.match_quads(of, predicate, value, DEFAULT):
         if isinstance(quad.subject, NamedNode | BlankNode) and isinstance(
             quad.object, NamedNode | BlankNode | Literal
         ):

@@ -15,18 +15,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from sparql import geometry_terms, graph_reading
+from sparql.geometry_names import Text, literal_text, text_of
 from sparql.source import Term
 from sparql.vocabulary import DEFAULT, RDF, UKG
 
 if TYPE_CHECKING:
+    from sparql.geometry_reading import GeometryReading
     from sparql.rewriting.geometry_state import GeometryState
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Literal]
 """A geometry node and a literal that it has, or has had."""
+Named = tuple[str, Text]
+"""The same as texts (see `sparql.geometry_names`)."""
 
 SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
 LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)
@@ -38,9 +42,9 @@ class _Part:
     """What one side of a commit says of geometries: statements, others than literals, a bulk load's mark."""
 
     def __init__(self, quads: Iterable[Quad]) -> None:
-        self.keys: list[Key] = []
-        self.touched: list[Node] = []
-        self.classed: list[Node] = []
+        self.keys: list[Named] = []
+        self.touched: list[str] = []
+        self.classed: list[str] = []
         self.others = self.bulk = False
         for quad in quads:
             predicate = quad.predicate
@@ -48,21 +52,20 @@ class _Part:
                 self._touch(quad, quad.subject, quad.object)
             elif predicate in SERIALIZATIONS:
                 self._touch(quad, quad.subject)
-                key = key_of(quad)
-                if key is None:
-                    self.others = True
+                if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode | BlankNode):
+                    self.keys.append((text_of(quad.subject), literal_text(quad.object)))
                 else:
-                    self.keys.append(key)
+                    self.others = True
             elif predicate == RDF.type:
                 if quad.graph_name == DEFAULT and isinstance(quad.subject, NamedNode | BlankNode):
-                    self.classed.append(quad.subject)
+                    self.classed.append(text_of(quad.subject))
             elif predicate == _BULK:
                 self.bulk = True
 
     def _touch(self, quad: Quad, *terms: Term) -> None:
         """Features and geometry nodes of the default graph that a statement is about."""
         if quad.graph_name == DEFAULT:
-            self.touched += (term for term in terms if isinstance(term, NamedNode | BlankNode))
+            self.touched += (text_of(term) for term in terms if isinstance(term, NamedNode | BlankNode))
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,10 @@ class Note:
     """A commit, as far as it concerns geometries."""
 
     revision: int
-    added: list[Key]
-    removed: list[Key]
+    added: list[Named]
+    removed: list[Named]
     others: bool
-    touched: list[Node]
+    touched: list[str]
 
 
 class QuadSource(graph_reading.QuadSource, Protocol):
@@ -99,13 +102,18 @@ class GeometryIndex:
     def __init__(self, source: QuadSource) -> None:
         self._source = source
         self._lock = threading.Lock()
+        # Held by whoever reads the store, or builds the index from what was read.
+        self._building = threading.Lock()
+        # What was read for somebody else, with its revision; how often the index was forgotten.
+        self._read: tuple[int, GeometryReading] | None = None
+        self._forgotten = 0
         self._notes: list[Note] = []
         self._count = 0
         self._recording = False
         self._loading = False
         self._state: GeometryState | None = None
         # Of whose classes is heard: the features of the index and those in its notes. None: of everything's.
-        self._featured: set[Node] | None = None
+        self._featured: set[str] | None = None
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
         """Hear of a commit before it is done."""
@@ -137,17 +145,12 @@ class GeometryIndex:
         may still be asked for, this one if not given; the index says so where it cannot look back.
         """
         with self._lock:
-            if self._loading:
-                raise IndexAway("a bulk load is under way and the index of geometries waits for its end")
-            state = self._state if self._recording else None
-            self._recording = True
+            state = self._begin()
         if state is None:
-            # Imported here, in the rewriter's thread: the server starts without it.
-            from sparql.rewriting.geometry_state import GeometryState
-
-            state = GeometryState(self._source.revision())
-            state.fill(self._source)
-        self._take_notes(state)
+            with self._building:
+                state = self._build()
+        else:
+            self._take_notes(state)
         oldest = revision if oldest is None else oldest
         if state.features.refresh(self._source, oldest):
             # What was committed while it was read has left a note by now.
@@ -159,6 +162,47 @@ class GeometryIndex:
             # Whoever removed one of these since, from another graph, has left a note by now.
             self._take_notes(state)
             state.drop(swept, oldest)
+            if state.wasted > len(state):
+                # What nothing is at any more goes when it is built anew.
+                with self._lock:
+                    self._forget()
+        return state
+
+    def read(self) -> GeometryReading:
+        """What the store says of geometries now, for somebody else; the index need not read it again.
+
+        From any thread. It counts what is committed when it is called.
+        """
+        from sparql.geometry_reading import read_geometries
+
+        with self._building:
+            with self._lock:
+                shared = not self._loading and self._begin() is None
+                forgotten = self._forgotten
+            revision = self._source.revision()
+            reading = read_geometries(self._source)
+            with self._lock:
+                if shared and forgotten == self._forgotten:
+                    self._read = revision, reading
+            return reading
+
+    def _begin(self) -> GeometryState | None:
+        """Take notes from now on; the index, if it is there. Raises IndexAway."""
+        if self._loading:
+            raise IndexAway("a bulk load is under way and the index of geometries waits for its end")
+        state = self._state if self._recording else None
+        self._recording = True
+        return state
+
+    def _build(self) -> GeometryState:
+        # Imported here, in the rewriter's thread: the server starts without it.
+        from sparql.rewriting.geometry_state import GeometryState
+
+        with self._lock:
+            (revision, reading), self._read = self._read or (self._source.revision(), None), None
+        state = GeometryState(revision)
+        state.fill(self._source, reading)
+        self._take_notes(state)
         return state
 
     def at_hand(self, revision: int) -> GeometryState | None:
@@ -180,10 +224,5 @@ class GeometryIndex:
 
     def _forget(self) -> None:
         self._recording, self._state, self._notes, self._count = False, None, [], 0
-        self._featured = None
-
-
-def key_of(quad: Quad) -> Key | None:
-    if isinstance(quad.object, Literal) and not isinstance(quad.subject, Triple):
-        return quad.subject, quad.object
-    return None
+        self._featured = self._read = None
+        self._forgotten += 1

@@ -1,16 +1,27 @@
-"""What the index of geometries holds (see `sparql.rewriting.geometries`): shapes by place."""
+"""What the index of geometries holds (see `sparql.rewriting.geometries`): shapes by place.
+
+A geometry is a number here, its place in the columns `nodes` and `literals`: half a kilobyte each that terms
+of their own would take, and arrays of numbers for those who look up thousands.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from pyoxigraph import Literal, NamedNode, Triple
+import numpy
+import shapely
+from numpy.typing import NDArray
+from pyoxigraph import Literal
 from shapely.geometry.base import BaseGeometry
 
 from geo import FeatureIndex, GeometryError, parse_geometry
-from sparql.rewriting.features import FeatureMap
-from sparql.rewriting.geometries import SERIALIZATIONS, Key, Node, Note, QuadSource, key_of
-from sparql.vocabulary import DEFAULT
+from geo.many_literals import parse_many
+from sparql.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.geometry_reading import GeometryReading, literal_columns, read_geometries
+from sparql.rewriting.features import FeatureMap, Places
+from sparql.rewriting.geometries import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
+from sparql.turns import in_turns
 
 _FEWEST_TO_SWEEP: Final = 1000
 
@@ -20,111 +31,162 @@ class GeometryState:
 
     def __init__(self, since: int) -> None:
         self.since = since
-        self.shapes: FeatureIndex[Key] = FeatureIndex()
-        self.unreadable: dict[Key, str] = {}
-        self.empty: set[Key] = set()
+        self.nodes: list[str] = []
+        self.literals: list[Text] = []
+        self.shapes: FeatureIndex[int] = FeatureIndex()
+        self.unreadable: dict[int, str] = {}
+        self.empty: set[int] = set()
         self.unlisted = False
         """Whether there are, or were, serialisations that are no literals."""
-        self.features = FeatureMap(lambda node, literal: (node, literal) in self.shapes)
-        self._literals: dict[Node, tuple[Literal, ...]] = {}
-        self._gone: dict[Key, int] = {}
+        self.features = FeatureMap(self.nodes, self.literals, self._shaped, self._places_of)
+        # Of most nodes one.
+        self._places: dict[str, int | tuple[int, ...]] = {}
+        self._gone: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self.shapes) + len(self.unreadable) + len(self.empty)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self.shapes or key in self.unreadable or key in self.empty
-
-    def fill(self, source: QuadSource) -> None:
-        """Read all geometry statements of the store."""
-        read: dict[Key, BaseGeometry] = {}
-        stated: list[tuple[Node, NamedNode, Literal | None]] = []
-        for predicate in SERIALIZATIONS:
-            for quad in source.match_quads(None, predicate, None):
-                key = key_of(quad)
-                if quad.graph_name == DEFAULT and not isinstance(quad.subject, Triple):
-                    # The very objects of the key: they are found sooner than equal ones.
-                    stated.append(
-                        (quad.subject, predicate, None) if key is None else (key[0], predicate, key[1])
-                    )
-                if key is None:
-                    self.unlisted = True
-                elif key not in self and key not in read and (shape := self._read(key)) is not None:
-                    read[key] = shape
-        self.shapes = FeatureIndex(read.items())
-        self.features.fill(source, stated)
+    def fill(self, source: QuadSource, reading: GeometryReading | None = None) -> None:
+        """Read all geometry statements of the store, or take those of its default graph as they were read."""
+        reading = reading or read_geometries(source)
+        self.nodes += reading.nodes
+        self.literals += ("" if literal is None else literal for literal in reading.literals)
+        shapes = [reading.shapes]
+        held = numpy.ones(len(self.nodes), dtype=bool)
+        for place, literal in in_turns(enumerate(reading.literals)):
+            if literal is None:
+                self.unlisted = True
+            held[place] = literal is not None and self._name(place)
+        self.unreadable = {place: why for place, why in reading.faults.items() if held[place]}
+        for serialization in SERIALIZATIONS:
+            for nodes, literals in literal_columns(source, serialization, elsewhere=True):
+                self.unlisted = self.unlisted or None in literals
+                shapes.append(self._add(nodes, literals))
+        found = numpy.concatenate(shapes)
+        held = numpy.concatenate([held, numpy.ones(len(found) - len(held), dtype=bool)])
+        empty = held & shapely.is_empty(found)
+        self.empty.update(numpy.flatnonzero(empty).tolist())
+        there = numpy.flatnonzero(held & ~empty & ~shapely.is_missing(found))
+        self.shapes = FeatureIndex.holding(there.tolist(), found[there])
+        self.features.fill(source, reading)
 
     def take(self, note: Note) -> None:
         """Take in a commit."""
         self.unlisted = self.unlisted or note.others
         self.features.touch(note.touched, note.revision)
-        for key in note.added:
-            self._gone.pop(key, None)
-            self._insert(key)
-        for key in note.removed:
+        for named in note.added:
+            self._gone.pop(self._insert(named), None)
+        for named in note.removed:
             # Known or not: a checkpoint from before this commit may hold it.
-            self._insert(key)
-            self._gone[key] = note.revision
+            self._gone[self._insert(named)] = note.revision
+
+    def keys(self, places: Iterable[int]) -> list[Key]:
+        """The nodes and literals of geometries."""
+        return [(node_of(self.nodes[place]), literal_of(self.literals[place])) for place in places]
 
     def literals_of(self, node: Node) -> tuple[Literal, ...]:
         """The literals that a geometry node has or has had."""
-        return self._literals.get(node, ())
+        return tuple(literal_of(self.literals[place]) for place in self._places_of(text_of(node)))
 
     def shape_of(self, key: Key) -> BaseGeometry | None:
         """The shape of a key's literal, to look at only; None where it has none, or an empty one."""
-        found = self.shapes.shape(key)
-        if found is None and key not in self.unreadable:
+        place = self._place(text_of(key[0]), literal_text(key[1]))
+        found = None if place is None else self.shapes.shape(place)
+        if found is None and place not in self.unreadable:
             try:
                 found = parse_geometry(key[1])
             except GeometryError:
                 return None
         return None if found is None or found.is_empty else found
 
-    def removed_before(self, source: QuadSource, revision: int) -> dict[Key, int]:
+    def shapes_at(self, places: Places) -> NDArray[numpy.object_]:
+        """The shapes of geometries, to look at only; None for what has none to search for."""
+        shapes = numpy.empty(len(places), dtype=object)
+        shapes[:] = [self.shapes.shape(place) for place in places.tolist()]
+        return shapes
+
+    def removed_before(self, source: QuadSource, revision: int) -> dict[int, int]:
         """What no query can read any more that reads `revision` or later, once it is much."""
         if len(self._gone) < max(_FEWEST_TO_SWEEP, len(self) // 10):
             return {}
-        old = {key: removed for key, removed in self._gone.items() if removed <= revision}
-        for key in list(old):
-            if any(quad.predicate in SERIALIZATIONS for quad in source.match_quads(key[0], None, key[1])):
-                del self._gone[key], old[key]
+        old = {place: removed for place, removed in self._gone.items() if removed <= revision}
+        for place, (node, literal) in zip(list(old), self.keys(list(old)), strict=True):
+            if any(quad.predicate in SERIALIZATIONS for quad in source.match_quads(node, None, literal)):
+                del self._gone[place], old[place]
         return old
 
-    def drop(self, swept: dict[Key, int], revision: int) -> None:
+    def drop(self, swept: dict[int, int], revision: int) -> None:
         """Forget what `removed_before` found, unless a note has come about it."""
-        for key, removed in swept.items():
-            if self._gone.get(key) == removed:
-                del self._gone[key]
-                self._drop(key)
+        for place, removed in swept.items():
+            if self._gone.get(place) == removed:
+                del self._gone[place]
+                self._drop(place)
         self.since = max(self.since, revision)
 
-    def _insert(self, key: Key) -> None:
-        if key not in self:
-            shape = self._read(key)
-            if shape is not None:
-                self.shapes.insert(key, shape)
+    @property
+    def wasted(self) -> int:
+        """How many places nothing is at any more."""
+        return len(self.nodes) - len(self)
 
-    def _read(self, key: Key) -> BaseGeometry | None:
-        """The shape of a new key; None, and noted elsewhere, where there is none to search for."""
-        node, literal = key
-        self._literals[node] = (*self._literals.get(node, ()), literal)
-        try:
-            shape = parse_geometry(literal)
-        except GeometryError as error:
-            self.unreadable[key] = str(error)
-            return None
-        if shape.is_empty:
-            self.empty.add(key)
-            return None
-        return shape
+    def _insert(self, named: Named) -> int:
+        """The place of a geometry, new or not."""
+        place = self._place(*named)
+        if place is None:
+            place = len(self.nodes)
+            (shape,) = self._add([named[0]], [named[1]])
+            self.features.extend(len(self.nodes))
+            if shape is not None and shape.is_empty:
+                self.empty.add(place)
+            elif shape is not None:
+                self.shapes.insert(place, shape)
+        return place
 
-    def _drop(self, key: Key) -> None:
-        if key in self.shapes:
-            self.shapes.remove(key)
-        self.unreadable.pop(key, None)
-        self.empty.discard(key)
-        rest = tuple(literal for literal in self._literals.get(key[0], ()) if literal != key[1])
+    def _add(self, nodes: list[str], literals: list[Text | None]) -> NDArray[numpy.object_]:
+        """Put what is not here yet at the end of the columns; the shapes of that, None for the unreadable."""
+        start = len(self.nodes)
+        for node, literal in zip(nodes, literals, strict=True):
+            if literal is not None:
+                self.nodes.append(node)
+                self.literals.append(literal)
+                if not self._name(len(self.nodes) - 1):
+                    del self.nodes[-1], self.literals[-1]
+        read = parse_many(self.literals[start:])
+        self.unreadable.update((start + position, why) for position, why in read.faults.items())
+        return read.shapes
+
+    def _name(self, place: int) -> bool:
+        """Let a place be found by its node; whether there was none with the same literal yet."""
+        node = self.nodes[place]
+        others = self._places.setdefault(node, place)
+        if others == place:
+            return True
+        others = (others,) if isinstance(others, int) else others
+        if any(self.literals[one] == self.literals[place] for one in others):
+            return False
+        self._places[node] = (*others, place)
+        return True
+
+    def _places_of(self, node: str) -> tuple[int, ...]:
+        """Where the literals are that a geometry node has or has had."""
+        found = self._places.get(node, ())
+        return (found,) if isinstance(found, int) else found
+
+    def _place(self, node: str, literal: Text) -> int | None:
+        return next((one for one in self._places_of(node) if self.literals[one] == literal), None)
+
+    def _shaped(self, node: str, literal: Text) -> int | None:
+        """Where a literal of a node is that has a shape to search for."""
+        place = self._place(node, literal)
+        return place if place is not None and place in self.shapes else None
+
+    def _drop(self, place: int) -> None:
+        if place in self.shapes:
+            self.shapes.remove(place)
+        self.unreadable.pop(place, None)
+        self.empty.discard(place)
+        node = self.nodes[place]
+        rest = tuple(one for one in self._places_of(node) if one != place)
         if rest:
-            self._literals[key[0]] = rest
+            self._places[node] = rest if len(rest) > 1 else rest[0]
         else:
-            self._literals.pop(key[0], None)
+            self._places.pop(node, None)

@@ -54,7 +54,7 @@ def join_plan(
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
         return "other patterns join its two sides already"
     sides: list[list[Key] | None] = [
-        known[one.variable].keys if one.variable in known else None for one in bindings
+        state.keys(known[one.variable].places.tolist()) if one.variable in known else None for one in bindings
     ]
     for most in _ROUNDS:
         for position, (binding, part) in enumerate(zip(bindings, parts, strict=True)):
@@ -121,6 +121,7 @@ def _pairs(
     allowed = None if other is None else {literal for _, literal in other}
     exact = True
     found: list[tuple[Key, Key]] = []
+    keys: dict[int, Key] = {}
     widened = SpatialFilter(
         spatial.expression, spatial.function, spatial.left, spatial.right, spatial.slack + driver.slack
     )
@@ -130,7 +131,11 @@ def _pairs(
             continue
         near = around(widened, shape, searched, state, constant_left=driving == 0)
         exact = exact and near.exact
-        for one in near.keys:
+        places = near.places.tolist()
+        new = [place for place in places if place not in keys]
+        keys.update(zip(new, state.keys(new), strict=True))
+        for place in places:
+            one = keys[place]
             if allowed is None or one[1] in allowed:
                 found.append((key, one) if driving == 0 else (one, key))
         if len(found) > _MOST_PAIRS:

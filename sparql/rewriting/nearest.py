@@ -79,8 +79,9 @@ def nearest_text(
         # Distances are the same from both ends to a part in a hundred only, so what is handed out reaches
         # further than what is counted.
         for reach in (radius, radius * 1.05 + 1):
-            keys = [key for key, _ in state.shapes.within_distance(place, reach)]
-            texts.append(_with(parsed, binding, [*keys, *state.unreadable, *state.empty], edits, fresh))
+            reached = [one for one, _ in state.shapes.within_distance(place, reach)]
+            keys = state.keys([*reached, *state.unreadable, *state.empty])
+            texts.append(_with(parsed, binding, keys, edits, fresh))
         inner, outer = texts
         if inner is None or outer is None:
             report.leave(NEAREST, part, "its candidates would make the query too long")

@@ -10,20 +10,27 @@ from typing import Final
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions
 
+from geo.vocabulary import WKT_LITERAL
 from sparql.formats import Format
+from sparql.geometry_names import Text, node_of
 from sparql.vocabulary import XSD
 
 Term = NamedNode | BlankNode | Literal
 
+# What is no IRI as it is begins so.
+_MARKED: Final = frozenset("_<")
 _encoded: Final[Callable[[str], str]] = json.encoder.encode_basestring
 
 
 @dataclass(frozen=True)
 class Table:
-    """The solutions of a SELECT, each of its variables bound in all of them, by columns of like length."""
+    """The solutions of a SELECT, each of its variables bound in all of them.
+
+    `columns` are of like length and hold each term as it is written (`cell_of`).
+    """
 
     variables: tuple[str, ...]
-    columns: tuple[Sequence[Term], ...]
+    columns: tuple[Sequence[str], ...]
 
     def written(self, format_: Format) -> bytes:
         """The answer in a format of results."""
@@ -38,28 +45,38 @@ class Table:
         return written
 
     def _json(self) -> bytes:
-        cells = [
-            _cells(f'"{name}":', column) for name, column in zip(self.variables, self.columns, strict=True)
-        ]
-        rows = cells[0] if len(cells) == 1 else map(",".join, zip(*cells, strict=True))
-        bindings = "},{".join(rows)
+        first, *others = self.variables
+        column = self.columns[0]
+        if others:
+            # A row without the name of its first variable, which stands between the rows.
+            row = "%s," + ",".join(f'"{name}":%s' for name in others)
+            column = [row % cells for cells in zip(*self.columns, strict=True)]
+        between = f'}},{{"{first}":'
+        bindings = f'{{"{first}":{between.join(column)}}}' if column else ""
         head = json.dumps({"vars": self.variables}, separators=(",", ":"))
-        body = f'{{"head":{head},"results":{{"bindings":[{"{" + bindings + "}" if bindings else ""}]}}}}'
-        return body.encode()
+        return f'{{"head":{head},"results":{{"bindings":[{bindings}]}}}}'.encode()
 
 
-def _cells(name: str, column: Sequence[Term]) -> list[str]:
-    """The cells of a column; what stands in many rows one after the other is written once."""
-    cells: list[str] = []
-    last, cell = None, ""
-    for term in column:
-        if term is not last:
-            last, cell = term, name + _cell(term)
-        cells.append(cell)
-    return cells
+def node_cells(nodes: Sequence[str]) -> list[str]:
+    """The cells of nodes, given as in `sparql.geometry_names`."""
+    encoded = _encoded
+    return [
+        cell_of(node_of(node)) if node[:1] in _MARKED else f'{{"type":"uri","value":{encoded(node)}}}'
+        for node in nodes
+    ]
 
 
-def _cell(term: Term) -> str:
+def literal_cells(literals: Sequence[Text]) -> list[str]:
+    """The cells of literals, given as in `sparql.geometry_names`."""
+    encoded, end = _encoded, f',"datatype":{_encoded(WKT_LITERAL.value)}}}'
+    return [
+        f'{{"type":"literal","value":{encoded(one)}{end}' if isinstance(one, str) else cell_of(one)
+        for one in literals
+    ]
+
+
+def cell_of(term: Term) -> str:
+    """A term as it is written."""
     if isinstance(term, NamedNode):
         return f'{{"type":"uri","value":{_encoded(term.value)}}}'
     if isinstance(term, BlankNode):

@@ -8,7 +8,7 @@ joins and writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -30,15 +30,14 @@ from sparql.rewriting.anchors import Anchor, anchor_of
 from sparql.rewriting.by_feature import class_patterns, times_of
 from sparql.rewriting.candidates import find
 from sparql.rewriting.constants import NotConstant, UnreadableConstant, term_of
-from sparql.rewriting.features import Form
-from sparql.rewriting.geometries import Key, Node
+from sparql.rewriting.features import Form, Places
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.nearest import place_of
 from sparql.rewriting.parser import parse_query
 from sparql.rewriting.runs import binding_in, runs_of
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
 from sparql.rewriting.stopping import Stop
-from sparql.rewriting.table import Table, Term
+from sparql.rewriting.table import Table, literal_cells, node_cells
 from sparql.rewriting.term_reader import NotUnderstood
 from sparql.syntax import QueryForm
 
@@ -85,14 +84,14 @@ class Question:
             operand = self.spatial.operands[0]
             _keep_brief(state, self.spatial.area(self.spatial.constant, operand))
         found = find(self.spatial, self.spatial.operands[0], state)
-        if not found.exact or len(found.keys) > _MOST_ROWS:
+        if not found.exact or len(found) > _MOST_ROWS:
             return None
         stop.check()
-        rows = state.features.solutions(found.keys, revision, times_of(self.anchor, self.classed))
-        if rows is None:
+        places = state.features.solutions(found.places, revision, times_of(self.anchor, self.classed))
+        if places is None:
             return None
-        columns = [column_of(self.anchor, name, *rows) for name in self.shown]
-        return table_of(self.shown, columns, self.distinct, self.offset, self.limit)
+        sides = ((self.anchor, places),)
+        return table_of(self.shown, sides, state, self.distinct, self.offset, self.limit)
 
 
 @dataclass(frozen=True)
@@ -126,41 +125,38 @@ class NearestQuestion:
             boxes = shapely.get_parts(box_around(self.place, radius))
             if brief:
                 _keep_brief(state, *boxes)
-            keys = list(dict.fromkeys(key for box in boxes for key in state.shapes.candidates(box)))
-            rows = None if len(keys) > _MOST_AROUND else state.features.solutions(keys, revision, times)
-            if rows is None:
+            found = list(dict.fromkeys(one for box in boxes for one in state.shapes.candidates(box)))
+            if len(found) > _MOST_AROUND:
                 return None
-            if len(rows[0]) >= wanted:
-                metres, exactly = self._metres(rows[0], state, stop, brief=brief)
+            around = numpy.array(found, dtype=numpy.intp)
+            places = state.features.solutions(around, revision, times)
+            if places is None:
+                return None
+            if len(places) >= wanted:
+                metres, exactly = self._metres(state.shapes_at(places), stop, brief=brief)
                 # Distances are the same from both ends to a part in a hundred only.
                 reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
                 if reach <= radius:
                     near = numpy.flatnonzero(metres <= reach)
-                    measured = metres[near] if exactly else None
-                    chosen = near.tolist()
-                    keys, owners = [rows[0][one] for one in chosen], [rows[1][one] for one in chosen]
-                    return self._ordered(keys, owners, measured)
+                    return self._ordered(places[near], metres[near] if exactly else None, state)
                 # So many are so near: the next round is the last one.
                 following = reach
             else:
-                following = radius * (2 if rows[0] else 8)
+                following = radius * (2 if len(places) else 8)
             if radius >= FURTHEST_M:
                 return None
             radius = min(following, FURTHEST_M)
 
     def _metres(
-        self, keys: list[Key], state: GeometryState, stop: Stop, *, brief: bool
+        self, shapes: NDArray[numpy.object_], stop: Stop, *, brief: bool
     ) -> tuple[NDArray[numpy.float64], bool]:
-        """How far geometries are from the place: shape (n,); infinitely where there is none any more.
+        """How far n geometries are from the place: shape (n,); infinitely where there is none any more.
 
         And whether that is what the function says, in metres, to the last digit.
         """
-        shapes = [state.shape_of(key) for key in keys]
-        if isinstance(self.place, Point) and all(isinstance(shape, Point) for shape in shapes):
-            points = numpy.empty(len(shapes), dtype=object)
-            points[:] = shapes
+        if isinstance(self.place, Point) and (shapely.get_type_id(shapes) == 0).all():
             towards = isinstance(self.measured.arguments[0], n.VariableUse)
-            return distances_m(self.place, points, towards=towards), True
+            return distances_m(self.place, shapes, towards=towards), True
         if brief:
             raise TakesLong
         found = []
@@ -170,15 +166,16 @@ class NearestQuestion:
         return numpy.array(found), False
 
     def _ordered(
-        self, keys: list[Key], features: list[Node], measured: NDArray[numpy.float64] | None
+        self, places: Places, measured: NDArray[numpy.float64] | None, state: GeometryState
     ) -> Table | None:
-        try:
-            distances = [self._distance(key[1]) for key in keys] if measured is None else measured.tolist()
-        except (GeoError, NotConstant, UnreadableConstant):
-            return None
-        order = sorted(range(len(keys)), key=distances.__getitem__)[self.offset : self.offset + self.limit]
-        keys, features = [keys[one] for one in order], [features[one] for one in order]
-        return Table(self.shown, tuple(column_of(self.anchor, name, keys, features) for name in self.shown))
+        if measured is None:
+            try:
+                distances = [self._distance(literal) for _, literal in state.keys(places.tolist())]
+            except (GeoError, NotConstant, UnreadableConstant):
+                return None
+            measured = numpy.array(distances)
+        order = numpy.argsort(measured, kind="stable")[self.offset : self.offset + self.limit]
+        return table_of(self.shown, ((self.anchor, places[order]),), state)
 
     def _distance(self, literal: Literal) -> float:
         measured = FUNCTIONS[self.measured.iri](
@@ -219,43 +216,36 @@ class JoinQuestion:
             return None
         driving = 0 if first <= second else 1
         driven = features.bearing(times[driving])
-        found: tuple[list[Key], list[Node], list[Key], list[Node]] = ([], [], [], [])
-        for start in range(0, len(driven[0]), _TOGETHER):
+        left: list[Places] = [numpy.zeros(0, dtype=numpy.intp)]
+        right = list(left)
+        pairs = 0
+        for start in range(0, len(driven), _TOGETHER):
             stop.check()
-            keys, owners = driven[0][start : start + _TOGETHER], driven[1][start : start + _TOGETHER]
-            for position, key, owner in self._pairs(keys, driving, state, times[1 - driving]):
-                found[0].append(keys[position])
-                found[1].append(owners[position])
-                found[2].append(key)
-                found[3].append(owner)
-            if len(found[0]) > _MOST_PAIRS:
+            together = driven[start : start + _TOGETHER]
+            for one, other in self._pairs(together, driving, state, times[1 - driving]):
+                left.append(one)
+                right.append(other)
+                pairs += len(one)
+            if pairs > _MOST_PAIRS:
                 return None
         stop.check()
-        one, other = (self.anchors[driving], found[:2]), (self.anchors[1 - driving], found[2:])
-        columns = [
-            column_of(anchor, name, *rows)
-            for name in self.shown
-            for anchor, rows in (one, other)
-            if name in names_of(anchor)
-        ]
-        return table_of(self.shown, columns, self.distinct, self.offset, self.limit)
+        sides = (
+            (self.anchors[driving], numpy.concatenate(left)),
+            (self.anchors[1 - driving], numpy.concatenate(right)),
+        )
+        return table_of(self.shown, sides, state, self.distinct, self.offset, self.limit)
 
     def _pairs(
-        self, keys: list[Key], driving: int, state: GeometryState, times: Callable[[Form], int]
-    ) -> Iterator[tuple[int, Key, Node]]:
-        """What some geometries of one side are joined with: position, geometry and feature of each."""
-        shapes = numpy.empty(len(keys), dtype=object)
-        shapes[:] = [state.shape_of(key) for key in keys]
-        shapes = shapely.from_wkb(shapely.to_wkb(shapes))
+        self, places: Places, driving: int, state: GeometryState, times: Callable[[Form], int]
+    ) -> Iterator[tuple[Places, Places]]:
+        """What some geometries of one side are joined with: these, as often as needed, and the others."""
+        shapes = shapely.from_wkb(shapely.to_wkb(state.shapes_at(places)))
         shapely.prepare(shapes)
         for left, others, there in state.shapes.search_all(shapes):
             holds = self.spatial.holds_of(shapes[left], there, prepared_left=driving == 0)
-            kept = numpy.flatnonzero(holds).tolist()
-            joined = [others[one] for one in kept]
-            owners = state.features.owners(joined, times)
-            for position, key, owner in zip(left[kept].tolist(), joined, owners, strict=True):
-                if owner is not None:
-                    yield position, key, owner
+            joined = numpy.array(others, dtype=numpy.intp)[holds]
+            bears = state.features.bears(joined, times)
+            yield places[left[holds]][bears], joined[bears]
 
 
 def _keep_brief(state: GeometryState, *boxes: BaseGeometry) -> None:
@@ -265,14 +255,27 @@ def _keep_brief(state: GeometryState, *boxes: BaseGeometry) -> None:
 
 
 def table_of(
-    shown: tuple[str, ...], columns: list[list[Term]], distinct: bool, offset: int, limit: int | None
+    shown: tuple[str, ...],
+    sides: Sequence[tuple[Anchor, Places]],
+    state: GeometryState,
+    distinct: bool = False,
+    offset: int = 0,
+    limit: int | None = None,
 ) -> Table:
-    """The part of the solutions that is asked for."""
+    """The part of the solutions that is asked for, given by the geometries of each anchor."""
+    part = slice(None) if distinct else slice(offset, None if limit is None else offset + limit)
+    columns = [
+        _cells(anchor, name, places[part].tolist(), state)
+        for name in shown
+        for anchor, places in sides
+        if name in names_of(anchor)
+    ]
     if distinct:
-        columns = [list(column) for column in zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)]
-        columns = columns or [[] for _ in shown]
-    end = None if limit is None else offset + limit
-    return Table(shown, tuple(column[offset:end] for column in columns))
+        rows = list(dict.fromkeys(zip(*columns, strict=True)))[
+            offset : None if limit is None else offset + limit
+        ]
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in shown]
+    return Table(shown, tuple(columns))
 
 
 def names_of(anchor: Anchor) -> set[str | None]:
@@ -280,11 +283,13 @@ def names_of(anchor: Anchor) -> set[str | None]:
     return {anchor.feature, anchor.node, anchor.binding.variable}
 
 
-def column_of(anchor: Anchor, name: str, keys: list[Key], features: list[Node]) -> list[Term]:
-    """What a variable of an anchor is in solutions given by geometry and feature."""
+def _cells(anchor: Anchor, name: str, places: list[int], state: GeometryState) -> list[str]:
+    """What a variable of an anchor is in solutions given by geometries, as it is written."""
     if name == anchor.feature:
-        return list(features)
-    return [key[1] if name == anchor.binding.variable else key[0] for key in keys]
+        return node_cells(state.features.owners_of(places))
+    if name == anchor.binding.variable:
+        return literal_cells([state.literals[place] for place in places])
+    return node_cells([state.nodes[place] for place in places])
 
 
 def question_of(text: str, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:

@@ -3,16 +3,8 @@
 import pytest
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 
-from sparql.geometry_reading import (
-    Text,
-    literal_columns,
-    literal_of,
-    literal_text,
-    node_columns,
-    node_of,
-    read_geometries,
-    text_of,
-)
+from sparql.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.geometry_reading import literal_columns, node_columns, read_geometries
 from sparql.source import TripleIndex
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import DEFAULT, GEO, RDF, Namespace

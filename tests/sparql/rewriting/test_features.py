@@ -6,6 +6,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.change import Change, Statement
+from sparql.geometry_names import text_of
 from sparql.relation_basis import are_exact
 from sparql.relations import SpatialRelations
 from sparql.rewriting.features import Located
@@ -101,7 +102,7 @@ def test_a_commit_that_is_only_announced_is_waited_for() -> None:
     edited.store.before_commit = None
     edited.store.commit([link(EX.b, NODES[0])])
     assert edited.located()[NODES[0]] is None
-    assert edited.index.at(announced).features.odd == {EX.a, EX.b}
+    assert edited.index.at(announced).features.odd == {text_of(EX.a), text_of(EX.b)}
 
 
 @pytest.mark.parametrize(("tolerances", "exact"), [((0.0,), True), ((0.5,), False), ((0.0, 0.5), False)])
