@@ -4,12 +4,14 @@
 
 100,000 points and 5,000 areas: filters by a constant area that .1, 1 and 10 percent of the points lie in, the
 ten points nearest to a place, and a join of two variables. The server runs as a process and answers over
-HTTP; PostGIS (left out where it is not installed) over its own protocol. Both must give the same rows. Wall
-time of the whole answer, and CPU time of the server with its readers and of the one backend: a query of more
-than a tenth of a second runs at a low priority here, so that its wall time follows what else the machine has
-to do.
-Filters are also asked with optimize=false, once, unless it is to be about the index only. Both sides keep one
-connection. Two to three minutes on a quiet machine, and one with --index-only.
+HTTP; PostGIS (left out where it is not installed) over its own protocol, its client prepares what it has sent
+five times. Both must give the same rows, and keep one connection. Wall time of the whole answer, and CPU time
+of the server with its readers and of the one backend: a query of more than a tenth of a second runs at a low
+priority here, so that its wall time follows what else the machine has to do.
+Both are asked the same some times before the clock counts, so that neither is measured while it reads its
+pages or meets its own code for the first time; how long their first answer took is printed too. Filters are
+also asked with optimize=false, once, unless it is to be about the index only. Four minutes on a quiet
+machine, and two with --index-only.
 """
 
 from __future__ import annotations
@@ -20,10 +22,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
@@ -36,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.peers.answer import Missing
 from benchmarks.peers.postgis import PostGIS, running_postgis
+from benchmarks.serving.connection import Connection
 from benchmarks.serving.processes import cpu_seconds
 from benchmarks.w3c.server_process import running_server
 from sparql.bulk import BulkLoad
@@ -46,6 +48,8 @@ from sparql.writer import Writer
 
 EX = Namespace("http://example.org/")
 POINTS, AREAS, SIDE = 100_000, 5_000, 0.4
+# Rounds before the clock counts: so many, or as many as begin within this time.
+WARMING, WARMING_S = 20, 2.0
 CORNER = numpy.array([-74.2, 40.5])
 PREFIXES = """PREFIX ex: <http://example.org/> PREFIX geo: <http://www.opengis.net/ont/geosparql#>
 PREFIX geof: <http://www.opengis.net/def/function/geosparql/>
@@ -57,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=5, help="runs of each query; the median counts")
+    parser.add_argument("--runs", type=int, default=15, help="runs of each query; the median counts")
     parser.add_argument("--index-only", action="store_true", help="leave out what is asked without it")
     arguments = parser.parse_args()
     runs = arguments.runs
@@ -69,10 +73,12 @@ def main() -> None:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="queries-")))
         fill(folder / "served", points, areas)
         server = stack.enter_context(running_server(folder))
-        client = stack.enter_context(closing(HTTPConnection(server.authority, timeout=120)))
+        client = stack.enter_context(Connection(server.authority, timeout_s=120))
         peer = open_peer(stack, points, areas)
         title = peer.title if peer else ""
-        print(f"{POINTS:,} points, {AREAS:,} areas; wall ms (CPU ms), median of {runs}; {title}")
+        print(
+            f"{POINTS:,} points, {AREAS:,} areas; wall ms (CPU ms; first answer), median of {runs}; {title}"
+        )
         process = json.loads((folder / "served" / "server.json").read_text())["pid"]
         ours = Timed("ours", partial(cpu_seconds, process))
         # The server answers before its index of geometries is there; what waits for that is not counted.
@@ -82,11 +88,8 @@ def main() -> None:
             runners = [partial(ask, client, sparql), *([] if peer is None else [partial(count, peer, sql)])]
             compare(name, runs, list(zip(sides, runners, strict=True)))
             if "FILTER" in sparql and "?z" not in sparql and not arguments.index_only:
-                compare(
-                    "  without the index",
-                    1,
-                    [(ours, partial(ask, client, sparql, optimize=False, timeout_s=100))],
-                )
+                slow = partial(ask, client, sparql, optimize=False, timeout_s=100)
+                compare("  without the index", 1, [(ours, slow)], warming=0)
 
 
 def as_written(shapes: numpy.ndarray) -> numpy.ndarray:
@@ -103,7 +106,13 @@ class Timed:
     cpu: Callable[[], float]
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
+    first_ms: float = 0.0
     rows: int = 0
+
+    def warmed(self) -> None:
+        """Forget what was timed so far, but for the first answer."""
+        self.first_ms = self.wall_ms[0]
+        self.wall_ms, self.cpu_ms = [], []
 
     def run(self, answer: Callable[[], int]) -> None:
         """Ask once."""
@@ -113,7 +122,8 @@ class Timed:
         self.cpu_ms.append((self.cpu() - spent) * 1e3)
 
     def __str__(self) -> str:
-        return f"{self.title} {statistics.median(self.wall_ms):9.1f} ({statistics.mean(self.cpu_ms):.1f})"
+        median, cpu = statistics.median(self.wall_ms), statistics.mean(self.cpu_ms)
+        return f"{self.title} {median:8.2f} ({cpu:.1f}; {self.first_ms:.1f})"
 
 
 def queries() -> Iterator[tuple[str, str, str]]:
@@ -143,10 +153,21 @@ def queries() -> Iterator[tuple[str, str, str]]:
     )
 
 
-def compare(name: str, runs: int, sides: Sequence[tuple[Timed, Callable[[], int]]]) -> None:
+def compare(
+    name: str, runs: int, sides: Sequence[tuple[Timed, Callable[[], int]]], *, warming: int = WARMING
+) -> None:
     """Time all in turns and print a line; the last number is theirs by ours."""
     for side, _ in sides:
         side.wall_ms, side.cpu_ms = [], []
+    begun = time.monotonic()
+    for _ in range(warming):
+        for side, answer in sides:
+            side.run(answer)
+        if time.monotonic() - begun > WARMING_S:
+            break
+    for side, _ in sides:
+        if side.wall_ms:
+            side.warmed()
     for _ in range(runs):
         for side, answer in sides:
             side.run(answer)
@@ -159,7 +180,7 @@ def compare(name: str, runs: int, sides: Sequence[tuple[Timed, Callable[[], int]
     print(line, flush=True)
 
 
-def ask(client: HTTPConnection, text: str, *, optimize: bool = True, timeout_s: float | None = None) -> int:
+def ask(client: Connection, text: str, *, optimize: bool = True, timeout_s: float | None = None) -> int:
     """The number of rows of a query's answer; it is read whole."""
     headers = {"Accept": "application/sparql-results+json", "Cache-Control": "no-cache"}
     # Asked as most clients do, with nothing but the query, unless that would not end.
@@ -168,25 +189,15 @@ def ask(client: HTTPConnection, text: str, *, optimize: bool = True, timeout_s: 
         parameters["timeout"] = f"{timeout_s:g}"
     if not optimize:
         parameters["optimize"] = "false"
-    target = "/sparql?" + urlencode(parameters)
     try:
-        try:
-            client.request("GET", target, headers=headers)
-            answer = client.getresponse()
-        except (RemoteDisconnected, ConnectionError):
-            # The server has closed it, since nothing was asked for some seconds.
-            client.close()
-            client.request("GET", target, headers=headers)
-            answer = client.getresponse()
-        body = answer.read()
+        answer = client.get("/sparql?" + urlencode(parameters), headers)
     except TimeoutError:
-        client.close()
         print("    no answer in two minutes")
         return -1
     if answer.status != 200:
-        print(f"    {answer.status}: {body[:300].decode(errors='replace')}")
+        print(f"    {answer.status}: {answer.body[:300].decode(errors='replace')}")
         return -1
-    return len(json.loads(body)["results"]["bindings"])
+    return len(json.loads(answer.body)["results"]["bindings"])
 
 
 def count(peer: PostGIS, text: str) -> int:

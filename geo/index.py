@@ -217,18 +217,21 @@ class FeatureIndex(Generic[Key]):
 
     def candidates(self, box: BaseGeometry) -> list[Key]:
         """The features whose boxes meet the box of a geometry."""
-        return [] if box.is_empty else self._candidates(box, None)[0]
+        return self.search(box)[0]
 
     def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
         """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
-        return ([], _array([])) if box.is_empty else self._candidates(box, None)
+        return _found(self._parts(box))
+
+    def search_few(self, box: BaseGeometry, most: int) -> tuple[list[Key], Shapes] | None:
+        """As `search`; None where there are more than `most`."""
+        parts = self._parts(box)
+        return _found(parts) if sum(len(positions) for _, positions in parts) <= most else None
 
     def vertices(self, box: BaseGeometry, most: int) -> int:
         """How many vertices the candidates have together; some number above `most` where they are so many."""
         count = 0
-        parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees, self._delta]
-        for part in parts:
-            positions = part.positions(box)
+        for part, positions in self._parts(box):
             few = positions[: most + 1]
             count += int(shapely.get_num_coordinates(part.shapes[few]).sum()) + len(positions) - len(few)
         return count
@@ -280,20 +283,19 @@ class FeatureIndex(Generic[Key]):
         self.pairs_related += pairs
 
     def _candidates(self, box: BaseGeometry, exclude: Key | None) -> tuple[list[Key], Shapes]:
-        keys: list[Key] = []
-        found: list[Shapes] = []
-        parts: list[_Tree[Key] | _Delta[Key]] = [*self._trees, self._delta]
-        for part in parts:
-            positions = part.positions(box)
-            if not len(positions):
-                continue
-            new = [part.keys[position] for position in positions.tolist()]
-            if exclude is not None and exclude in new:
-                kept = numpy.array([key != exclude for key in new])
-                new, positions = [key for key in new if key != exclude], positions[kept]
-            keys += new
-            found.append(part.shapes[positions])
-        return keys, numpy.concatenate(found) if found else _array([])
+        keys, shapes = self.search(box)
+        if exclude is not None and exclude in keys:
+            kept = [place for place, key in enumerate(keys) if key != exclude]
+            keys, shapes = [keys[place] for place in kept], shapes[kept]
+        return keys, shapes
+
+    def _parts(self, box: BaseGeometry) -> list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]:
+        """The trees, and the delta, that hold candidates, and where in each."""
+        parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees]
+        if self._delta.keys and not box.is_empty:
+            parts.append(self._delta)
+        found = [(part, part.positions(box)) for part in parts]
+        return [(part, positions) for part, positions in found if len(positions)]
 
     def _measured(self, geometry: BaseGeometry, radius: float) -> Iterator[tuple[Key, float]]:
         if geometry.is_empty:
@@ -339,6 +341,12 @@ class FeatureIndex(Generic[Key]):
         self._trees.append(tree)
         self._trees.sort(key=lambda part: -len(part.keys))
         self._places.update((key, (tree, position)) for position, key in enumerate(keys))
+
+
+def _found(parts: list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]) -> tuple[list[Key], Shapes]:
+    keys = [part.keys[position] for part, positions in parts for position in positions.tolist()]
+    shapes = [part.shapes[positions] for part, positions in parts]
+    return keys, shapes[0] if len(shapes) == 1 else numpy.concatenate([_array([]), *shapes])
 
 
 def _living(part: _Tree[Key] | _Delta[Key]) -> tuple[list[Key], Shapes]:

@@ -20,7 +20,7 @@ import shapely
 from numpy.typing import NDArray
 from pyoxigraph import Literal
 from shapely import Point
-from shapely.geometry.base import BaseGeometry
+from shapely.geometry.base import BaseGeometry, BaseMultipartGeometry
 
 from geo import GeoError
 from geo.functions import FUNCTIONS
@@ -52,6 +52,8 @@ _LONGEST_REMEMBERED: Final = 16_384
 # More than so many around a place, of any class, and the engine is asked.
 _MOST_AROUND: Final = 20_000
 _FIRST_RADIUS_M: Final = 200.0
+# So many times as many as are asked for lie in a box when as many as are asked for lie in the circle in it.
+_PLENTY: Final = 1.5
 # So much is looked at in a few milliseconds, in which no other thread would get the interpreter anyway.
 _MOST_BRIEFLY: Final = 2_000
 UNHURRIED: Final = Stop()
@@ -119,20 +121,20 @@ class NearestQuestion:
             # They have no distance, which comes first.
             return None
         wanted, times = self.offset + self.limit, times_of(self.anchor, self.classed)
-        radius = _FIRST_RADIUS_M
+        radius, patient = _FIRST_RADIUS_M, False
         while True:
             stop.check()
-            boxes = shapely.get_parts(box_around(self.place, radius))
-            if brief:
-                _keep_brief(state, *boxes)
-            found = list(dict.fromkeys(one for box in boxes for one in state.shapes.candidates(box)))
-            if len(found) > _MOST_AROUND:
+            around = _places_around(self.place, radius, state, brief=brief)
+            if around is None:
                 return None
-            around = numpy.array(found, dtype=numpy.intp)
-            places = state.features.solutions(around, revision, times)
-            if places is None:
-                return None
-            if len(places) >= wanted:
+            enough = wanted if patient or radius >= FURTHEST_M else _PLENTY * wanted
+            found, places = len(around), None
+            if found >= enough:
+                places = state.features.solutions(around, revision, times)
+                if places is None:
+                    return None
+                found = len(places)
+            if places is not None and found >= enough:
                 metres, exactly = self._metres(state.shapes_at(places), stop, brief=brief)
                 # Distances are the same from both ends to a part in a hundred only.
                 reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
@@ -142,7 +144,9 @@ class NearestQuestion:
                 # So many are so near: the next round is the last one.
                 following = reach
             else:
-                following = radius * (2 if len(places) else 8)
+                # As large as it has to be where they lie as densely further out.
+                following = radius * (min(max((2 * wanted / found) ** 0.5, 1.2), 8) if found else 8)
+                patient = found >= wanted
             if radius >= FURTHEST_M:
                 return None
             radius = min(following, FURTHEST_M)
@@ -248,10 +252,31 @@ class JoinQuestion:
             yield places[left[holds]][bears], joined[bears]
 
 
-def _keep_brief(state: GeometryState, *boxes: BaseGeometry) -> None:
-    """Raise `TakesLong` where many vertices are in these boxes."""
-    if sum(state.shapes.vertices(box, _MOST_BRIEFLY) for box in boxes) > _MOST_BRIEFLY:
+def _keep_brief(state: GeometryState, box: BaseGeometry) -> None:
+    """Raise `TakesLong` where many vertices are in this box."""
+    if state.shapes.vertices(box, _MOST_BRIEFLY) > _MOST_BRIEFLY:
         raise TakesLong
+
+
+def _places_around(
+    place: BaseGeometry, radius_m: float, state: GeometryState, *, brief: bool
+) -> Places | None:
+    """The geometries whose boxes are within `radius_m` metres of a place; None where they are too many.
+
+    Raises `TakesLong` where it is to be `brief` and they have many vertices.
+    """
+    most = _MOST_BRIEFLY if brief else _MOST_AROUND
+    box = box_around(place, radius_m)
+    around: list[int] = []
+    for part in box.geoms if isinstance(box, BaseMultipartGeometry) else (box,):
+        found = state.shapes.search_few(part, most)
+        if found is None or (brief and int(shapely.get_num_coordinates(found[1]).sum()) > most):
+            if brief:
+                raise TakesLong
+            return None
+        around += found[0]
+    places = numpy.array(around, dtype=numpy.intp)
+    return numpy.unique(places) if isinstance(box, BaseMultipartGeometry) else places
 
 
 def table_of(
