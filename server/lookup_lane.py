@@ -36,6 +36,7 @@ _PASSED_ON = frozenset(
 # A property that nothing states: the rewriter answers it.
 _REWRITTEN = "textMatch"
 _SMALLEST_COMPRESSED = 1000
+_AS_USUAL = Options()
 
 
 def lookup_lane(services: Services) -> LookupLane | None:
@@ -99,7 +100,7 @@ class LookupLane:
 
     def _by_place(self, text: str, format_: Format) -> Whole | None:
         """What the index of geometries knows at once."""
-        preparation = self._rewriter.preparation(text, Options(), base=self._base)
+        preparation = self._rewriter.preparation(text, _AS_USUAL, base=self._base)
         if preparation is None or is_varying(text):
             return None
         return self._rewriter.brief(preparation, format_)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
-_VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(", re.IGNORECASE)
+_VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
+_VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
 _AND = NamedNode("urn:x-and")
 _COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
 _LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
@@ -314,7 +315,9 @@ def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
 
 def is_varying(text: str) -> bool:
     """Whether the answers of two runs may differ although nothing has changed."""
-    return _VARYING.search(text) is not None
+    text = text.upper()
+    # Hardly any text has one of the names, and to find that out takes a tenth of the search.
+    return any(name in text for name in _VARYING_NAMES) and _VARYING.search(text) is not None
 
 
 class EntityTag:
