@@ -7,6 +7,7 @@ few, and an insert costs the same on average in an index of ten thousand and of 
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Final, Generic, TypeVar
 
@@ -43,6 +44,11 @@ class _Tree(Generic[Key]):
     tree: STRtree
     dead: int = 0
 
+    @cached_property
+    def numbers(self) -> NDArray[numpy.intp]:
+        """The keys, where they are numbers."""
+        return numpy.array(self.keys, dtype=numpy.intp)
+
     def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
         found: NDArray[numpy.intp] = self.tree.query(box)
         return found[self.alive[found]] if self.dead else found
@@ -55,6 +61,10 @@ class _Delta(Generic[Key]):
     keys: list[Key] = field(default_factory=list)
     shapes: Shapes = field(default_factory=lambda: numpy.empty(_DELTA, dtype=object))
     boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((_DELTA, 4), numpy.nan))
+
+    @property
+    def numbers(self) -> NDArray[numpy.intp]:
+        return numpy.array(self.keys, dtype=numpy.intp)
 
     def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
         count = len(self.keys)
@@ -227,6 +237,12 @@ class FeatureIndex(Generic[Key]):
         """As `search`; None where there are more than `most`."""
         parts = self._parts(box)
         return _found(parts) if sum(len(positions) for _, positions in parts) <= most else None
+
+    def numbers(self: "FeatureIndex[int]", box: BaseGeometry) -> NDArray[numpy.intp]:
+        """As `candidates` of an index whose keys are numbers: shape (n,)."""
+        parts: list[_Tree[int] | _Delta[int]] = [] if box.is_empty else [*self._trees, self._delta]
+        found = [part.numbers[part.positions(box)] for part in parts if part.keys]
+        return numpy.concatenate(found) if found else numpy.zeros(0, dtype=numpy.intp)
 
     def vertices(self, box: BaseGeometry, most: int) -> int:
         """How many vertices the candidates have together; some number above `most` where they are so many."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy
 import shapely
+from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException, Point
 from shapely.geometry.base import BaseGeometry
@@ -57,22 +58,42 @@ def around(
 ) -> Found:
     """What a filter can be true of when its other side is `constant`."""
     area = filter_.area(constant, operand)
-    found, shapes = state.shapes.search(area)
-    places = numpy.array(found, dtype=numpy.intp)
+    places = state.shapes.numbers(area)
     if not len(places):
         return Found(places, exact=filter_.exact)
     if filter_.exact:
         try:
-            holds = filter_.holds(_copy(constant), shapes, constant_left=constant_left)
+            holds = _holds(filter_, _copy(constant), places, state, constant_left=constant_left)
         except GEOSException:
             return Found(places, exact=False)
         return Found(places[holds], exact=True)
     if filter_.function == "distance" and isinstance(constant, Point):
-        points = shapely.get_type_id(shapes) == 0
-        if points.all():
+        shapes = state.shapes_at(places)
+        if (shapely.get_type_id(shapes) == 0).all():
             near = distances_m(constant, shapes) <= (filter_.slack + operand.slack).metres
             places = places[near]
     return Found(places, exact=False)
+
+
+def _holds(
+    filter_: SpatialFilter,
+    constant: BaseGeometry,
+    places: Places,
+    state: GeometryState,
+    *,
+    constant_left: bool,
+) -> NDArray[numpy.bool_]:
+    """Which of some geometries an exact filter is true of, the other side being `constant`."""
+    if not filter_.tells_of_points(constant_left=constant_left):
+        return filter_.holds(constant, state.shapes_at(places), constant_left=constant_left)
+    points = state.points_at(places)
+    pointed = ~numpy.isnan(points[:, 0])
+    holds = numpy.zeros(len(places), dtype=bool)
+    holds[pointed] = filter_.holds_at(constant, points[pointed], constant_left=constant_left)
+    if not pointed.all():
+        shapes = state.shapes_at(places[~pointed])
+        holds[~pointed] = filter_.holds(constant, shapes, constant_left=constant_left)
+    return holds
 
 
 @dataclass

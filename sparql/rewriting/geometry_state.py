@@ -39,6 +39,8 @@ class GeometryState:
         self.unlisted = False
         """Whether there are, or were, serialisations that are no literals."""
         self.features = FeatureMap(self.nodes, self.literals, self._shaped, self._places_of)
+        # Where points are, in degrees (n, 2); NaN for what is none. There may be rows to spare.
+        self._points = numpy.zeros((0, 2))
         # Of most nodes one.
         self._places: dict[str, int | tuple[int, ...]] = {}
         self._gone: dict[int, int] = {}
@@ -68,6 +70,8 @@ class GeometryState:
         self.empty.update(numpy.flatnonzero(empty).tolist())
         there = numpy.flatnonzero(held & ~empty & ~shapely.is_missing(found))
         self.shapes = FeatureIndex.holding(there.tolist(), found[there])
+        self._points = numpy.full((len(found), 2), numpy.nan)
+        self._points[there] = _coordinates(found[there])
         self.features.fill(source, reading)
 
     def take(self, note: Note) -> None:
@@ -98,6 +102,11 @@ class GeometryState:
             except GeometryError:
                 return None
         return None if found is None or found.is_empty else found
+
+    def points_at(self, places: Places) -> NDArray[numpy.float64]:
+        """Where points are, in degrees (n, 2); NaN for what is none."""
+        points: NDArray[numpy.float64] = self._points[places]
+        return points
 
     def shapes_at(self, places: Places) -> NDArray[numpy.object_]:
         """The shapes of geometries, to look at only; None for what has none to search for."""
@@ -139,6 +148,11 @@ class GeometryState:
                 self.empty.add(place)
             elif shape is not None:
                 self.shapes.insert(place, shape)
+                if place >= len(self._points):
+                    spare = numpy.full((place * 5 // 4 + 1, 2), numpy.nan)
+                    spare[: len(self._points)] = self._points
+                    self._points = spare
+                self._points[place] = _coordinates(numpy.array([shape]))
         return place
 
     def _add(self, nodes: list[str], literals: list[Text | None]) -> NDArray[numpy.object_]:
@@ -190,3 +204,8 @@ class GeometryState:
             self._places[node] = rest if len(rest) > 1 else rest[0]
         else:
             self._places.pop(node, None)
+
+
+def _coordinates(shapes: NDArray[numpy.object_]) -> NDArray[numpy.float64]:
+    """Where n shapes are (n, 2), if they are points; none is empty."""
+    return numpy.column_stack([shapely.get_x(shapes), shapely.get_y(shapes)])

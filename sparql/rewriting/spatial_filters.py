@@ -40,6 +40,15 @@ _STRAIGHT: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "sfWithin": shapely.within,
     "sfContains": shapely.contains,
 }
+# The same of (constant, longitudes, latitudes) of candidates that are points.
+_TURNED_POINTS: Final[dict[str, Callable[..., Any]]] = {
+    "sfIntersects": shapely.intersects_xy,
+    "sfWithin": shapely.contains_xy,
+}
+_STRAIGHT_POINTS: Final[dict[str, Callable[..., Any]]] = {
+    "sfIntersects": shapely.intersects_xy,
+    "sfContains": shapely.contains_xy,
+}
 # Functions whose result lies in the box of their first argument.
 _WITHIN_BOX: Final = frozenset(
     {"envelope", "convexHull", "concaveHull", "boundary", "centroid", "transform", "geometryN"}
@@ -118,6 +127,19 @@ class SpatialFilter:
         shapely.prepare(constant)
         table = _STRAIGHT if constant_left else _TURNED
         found: NDArray[numpy.bool_] = table[self.function](constant, shapes)
+        return found
+
+    def tells_of_points(self, *, constant_left: bool) -> bool:
+        """Whether `holds_at` can be asked."""
+        return self.function in (_STRAIGHT_POINTS if constant_left else _TURNED_POINTS)
+
+    def holds_at(
+        self, constant: BaseGeometry, points: NDArray[numpy.float64], *, constant_left: bool
+    ) -> NDArray[numpy.bool_]:
+        """As `holds` for points (n, 2), several times faster than by their shapes."""
+        shapely.prepare(constant)
+        table = _STRAIGHT_POINTS if constant_left else _TURNED_POINTS
+        found: NDArray[numpy.bool_] = table[self.function](constant, points[:, 0], points[:, 1])
         return found
 
     def holds_of(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import pyoxigraph
@@ -12,25 +13,39 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QueryS
 
 from geo.vocabulary import WKT_LITERAL
 from sparql.formats import Format
-from sparql.geometry_names import Text, node_of
+from sparql.geometry_names import Text, literal_of, node_of
 from sparql.vocabulary import XSD
 
 Term = NamedNode | BlankNode | Literal
 
 # What is no IRI as it is begins so.
-_MARKED: Final = frozenset("_<")
+_MARKED: Final = ("_", "<")
 _encoded: Final[Callable[[str], str]] = json.encoder.encode_basestring
 
 
 @dataclass(frozen=True)
-class Table:
-    """The solutions of a SELECT, each of its variables bound in all of them.
+class Column:
+    """The terms of a variable as they are written: `before`, what is each one's own, `after`."""
 
-    `columns` are of like length and hold each term as it is written (`cell_of`).
-    """
+    texts: Sequence[str]
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The solutions of a SELECT, each of its variables bound in all of them, by columns of like length."""
 
     variables: tuple[str, ...]
-    columns: tuple[Sequence[str], ...]
+    columns: tuple[Column, ...]
+
+    def distinct(self, offset: int, limit: int | None) -> Table:
+        """The same without repetitions, and of that a part."""
+        rows = list(dict.fromkeys(zip(*(column.texts for column in self.columns), strict=True)))
+        part = rows[offset : None if limit is None else offset + limit]
+        texts = zip(*part, strict=True) if part else [()] * len(self.columns)
+        columns = [replace(column, texts=own) for column, own in zip(self.columns, texts, strict=True)]
+        return Table(self.variables, tuple(columns))
 
     def written(self, format_: Format) -> bytes:
         """The answer in a format of results."""
@@ -45,34 +60,42 @@ class Table:
         return written
 
     def _json(self) -> bytes:
-        first, *others = self.variables
-        column = self.columns[0]
-        if others:
-            # A row without the name of its first variable, which stands between the rows.
-            row = "%s," + ",".join(f'"{name}":%s' for name in others)
-            column = [row % cells for cells in zip(*self.columns, strict=True)]
-        between = f'}},{{"{first}":'
-        bindings = f'{{"{first}":{between.join(column)}}}' if column else ""
+        """What stands between the texts of a row, and between rows, is always the same."""
+        named = list(zip(self.variables, self.columns, strict=True))
+        first, last = f'{{"{self.variables[0]}":{self.columns[0].before}', f"{self.columns[-1].after}}}"
+        rows: Sequence[str] = self.columns[0].texts
+        for (_, left), (name, right) in pairwise(named):
+            between = f'{left.after},"{name}":{right.before}'
+            rows = [f"{row}{between}{text}" for row, text in zip(rows, right.texts, strict=True)]
+        bindings = f"{first}{f'{last},{first}'.join(rows)}{last}" if rows else ""
         head = json.dumps({"vars": self.variables}, separators=(",", ":"))
         return f'{{"head":{head},"results":{{"bindings":[{bindings}]}}}}'.encode()
 
 
-def node_cells(nodes: Sequence[str]) -> list[str]:
-    """The cells of nodes, given as in `sparql.geometry_names`."""
-    encoded = _encoded
-    return [
-        cell_of(node_of(node)) if node[:1] in _MARKED else f'{{"type":"uri","value":{encoded(node)}}}'
-        for node in nodes
-    ]
+def node_column(nodes: Sequence[str]) -> Column:
+    """A column of nodes, given as in `sparql.geometry_names`."""
+    # Where no IRI needs escapes, as none does that is one, and none is marked.
+    if _is_plain(nodes):
+        return Column(nodes, '{"type":"uri","value":"', '"}')
+    return Column([cell_of(node_of(node)) for node in nodes])
 
 
-def literal_cells(literals: Sequence[Text]) -> list[str]:
-    """The cells of literals, given as in `sparql.geometry_names`."""
-    encoded, end = _encoded, f',"datatype":{_encoded(WKT_LITERAL.value)}}}'
-    return [
-        f'{{"type":"literal","value":{encoded(one)}{end}' if isinstance(one, str) else cell_of(one)
-        for one in literals
-    ]
+def literal_column(literals: Sequence[Text]) -> Column:
+    """A column of literals, given as in `sparql.geometry_names`."""
+    texts = [literal for literal in literals if isinstance(literal, str)]
+    if len(texts) < len(literals):
+        return Column([cell_of(literal_of(literal)) for literal in literals])
+    datatype = _encoded(WKT_LITERAL.value)
+    return Column(
+        [_encoded(text) for text in texts], '{"type":"literal","value":', f',"datatype":{datatype}}}'
+    )
+
+
+def _is_plain(nodes: Sequence[str]) -> bool:
+    """Whether all are IRIs that are written as they are."""
+    together = " ".join(nodes)
+    marked = together.startswith(_MARKED) or any(f" {one}" in together for one in _MARKED)
+    return not marked and _encoded(together) == f'"{together}"'
 
 
 def cell_of(term: Term) -> str:

@@ -37,7 +37,7 @@ from sparql.rewriting.parser import parse_query
 from sparql.rewriting.runs import binding_in, runs_of
 from sparql.rewriting.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
 from sparql.rewriting.stopping import Stop
-from sparql.rewriting.table import Table, literal_cells, node_cells
+from sparql.rewriting.table import Column, Table, literal_column, node_column
 from sparql.rewriting.term_reader import NotUnderstood
 from sparql.syntax import QueryForm
 
@@ -290,17 +290,13 @@ def table_of(
     """The part of the solutions that is asked for, given by the geometries of each anchor."""
     part = slice(None) if distinct else slice(offset, None if limit is None else offset + limit)
     columns = [
-        _cells(anchor, name, places[part].tolist(), state)
+        _column(anchor, name, places[part].tolist(), state)
         for name in shown
         for anchor, places in sides
         if name in names_of(anchor)
     ]
-    if distinct:
-        rows = list(dict.fromkeys(zip(*columns, strict=True)))[
-            offset : None if limit is None else offset + limit
-        ]
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in shown]
-    return Table(shown, tuple(columns))
+    table = Table(shown, tuple(columns))
+    return table.distinct(offset, limit) if distinct else table
 
 
 def names_of(anchor: Anchor) -> set[str | None]:
@@ -308,13 +304,13 @@ def names_of(anchor: Anchor) -> set[str | None]:
     return {anchor.feature, anchor.node, anchor.binding.variable}
 
 
-def _cells(anchor: Anchor, name: str, places: list[int], state: GeometryState) -> list[str]:
-    """What a variable of an anchor is in solutions given by geometries, as it is written."""
+def _column(anchor: Anchor, name: str, places: list[int], state: GeometryState) -> Column:
+    """What a variable of an anchor is in solutions given by geometries."""
     if name == anchor.feature:
-        return node_cells(state.features.owners_of(places))
+        return node_column(state.features.owners_of(places))
     if name == anchor.binding.variable:
-        return literal_cells([state.literals[place] for place in places])
-    return node_cells([state.nodes[place] for place in places])
+        return literal_column([state.literals[place] for place in places])
+    return node_column([state.nodes[place] for place in places])
 
 
 def question_of(text: str, base: str | None) -> Question | NearestQuestion | JoinQuestion | None:

@@ -13,7 +13,7 @@ from geo.functions import FUNCTIONS
 from sparql.formats import RESULT_FORMATS, Format
 from sparql.rewriting.options import Options
 from sparql.rewriting.rewriter import Rewriter
-from sparql.rewriting.table import Table, cell_of
+from sparql.rewriting.table import Column, Table, cell_of
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import DEFAULT, GEO, RDF
 from tests.sparql.rewriting.city import EX, PREFIXES, City, plain_city, wkt
@@ -297,7 +297,7 @@ def test_literals_are_written_with_language_and_datatype() -> None:
         wkt("POINT(1 2)"),
         pyoxigraph.BlankNode("b"),
     )
-    body = Table(("a",), ([cell_of(term) for term in terms],)).written(JSON)
+    body = Table(("a",), (Column([cell_of(term) for term in terms]),)).written(JSON)
     results = pyoxigraph.parse_query_results(body, format=QueryResultsFormat.JSON)
     assert isinstance(results, pyoxigraph.QuerySolutions)
     assert [solution["a"] for solution in results][:4] == list(terms[:4])
