@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pyoxigraph import Quad, Triple
 
-from sparql.change import NOTHING, Change, Delta, Gate, Origin, Rejection, Selection, Statement, Verdict
+from sparql.change import NOTHING, Change, Gate, Origin, Rejection, Selection, Statement, Verdict
 from sparql.consequences import Consequences, Plan
 from sparql.errors import ProtectedTriple, TooMuchDepends
 from sparql.group import Group
@@ -36,12 +36,14 @@ class JudgedCommits:
         self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._notify = notify
         self._flush = flush
+        # Removals of what follows, which are no more than told: it goes with that which it follows from.
         self._told_inferred: frozenset[Triple] = frozenset()
+        self._told_derived: frozenset[Triple] = frozenset()
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change on the view and commit what conforms to it. Raises `ProtectedTriple`."""
         self._consequences.view.expect([*(one.triple for one in change.additions), *change.removals])
-        self._told_inferred = frozenset()
+        self._told_inferred = self._told_derived = frozenset()
         if self._consequences.inferences is not None:
             self._consequences.leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)
@@ -148,12 +150,8 @@ class JudgedCommits:
         verdict = Verdict(
             (*accepted, *known), rejected, (*warnings, *doubts), plan.derived, plan.inferred, hubs=hubs
         )
-        if (
-            self._consequences.inferences is not None
-            and not refused_whole
-            and (added or removals or not rejected)
-        ):
-            self._refuse_what_follows(plan.inferred)
+        if not refused_whole and (added or removals or not rejected):
+            self._refuse_what_follows(plan, removals)
         if change.dry_run:
             return verdict
         additions, gone = self._quads(change.origin, accepted, known, removals, plan)
@@ -248,11 +246,22 @@ class JudgedCommits:
         come, go = self._consequences.followed(plan, stated)
         return additions + come, [quad for quad in (*gone, *go) if self._consequences.view.contains(quad)]
 
-    def _refuse_what_follows(self, inferred: Delta) -> None:
-        """Refuse to remove what would follow all the same. Raises `ProtectedTriple`."""
+    def _refuse_what_follows(self, plan: Plan, removals: frozenset[Triple]) -> None:
+        """Refuse to remove what would follow all the same. Raises `ProtectedTriple`.
+
+        A relation of what gets another geometry in the same change may come back with that.
+        """
         for triple in self._told_inferred:
-            if triple not in inferred.removals:
+            if triple not in plan.inferred.removals:
                 raise ProtectedTriple(triple, INFERRED)
+        left = self._told_derived - plan.derived.removals
+        if not left:
+            return
+        deriver = self._consequences.deriver
+        moved = {t.subject for t in removals if deriver is not None and deriver.derives_from(t)}
+        for triple in left:
+            if not moved & {triple.subject, triple.object}:
+                raise ProtectedTriple(triple, DERIVED)
 
     def _split_known(
         self, additions: tuple[Statement, ...]
@@ -281,12 +290,21 @@ class JudgedCommits:
             for triple in change.removals
             if triple not in added and self._consequences.view.contains(quad_of(triple, DEFAULT))
         )
-        for triple in removals:
-            for graph in (DERIVED, ONTOLOGY):
-                if self._consequences.view.contains(quad_of(triple, graph)):
-                    raise ProtectedTriple(triple, graph)
+        # What only follows goes with that which it follows from, or the change is refused later.
+        self._told_derived = frozenset(t for t in removals if self._only_derived(t))
+        removals -= self._told_derived
         if self._consequences.inferences is None:
             return removals
-        # What only follows goes with that which it follows from, or the change is refused later.
         self._told_inferred = frozenset(t for t in removals if self._consequences.inferences.is_inferred(t))
         return removals - self._told_inferred
+
+    def _only_derived(self, triple: Triple) -> bool:
+        """Whether a triple is a relation that nobody states. Raises `ProtectedTriple` for what must stay."""
+        contains = self._consequences.view.contains
+        if contains(quad_of(triple, ONTOLOGY)):
+            raise ProtectedTriple(triple, ONTOLOGY)
+        if not contains(quad_of(triple, DERIVED)):
+            return False
+        if any(contains(quad_of(triple, graph)) for graph in (ASSERTED, EXTRACTED)):
+            raise ProtectedTriple(triple, DERIVED)
+        return True

@@ -7,6 +7,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from geo import parse_geometry, relate
 from sparql.change import Change, Statement
+from sparql.errors import ProtectedTriple
 from sparql.relations import SpatialRelations
 from sparql.source import CountingSource
 from sparql.store import EmbeddedStore
@@ -147,6 +148,43 @@ def test_a_relation_that_a_client_also_asserted_outlives_its_geometry():
     write(writer, [], both)
     assert derived(store) == set()
     assert store.contains(Quad(said.subject, said.predicate, said.object))
+
+
+def test_all_that_is_said_of_a_feature_can_be_removed_at_once_its_relations_with_it() -> None:
+    store, writer, _ = open_writer()
+    write(writer, [*feature("a", square(0, 0, 2)), *feature("b", square(2, 0, 2))])
+    of_a = list(store.match(EX.a, None, None))
+    assert len(of_a) == 2
+    write(writer, [], of_a)
+    assert derived(store) == set()
+    assert not list(store.match(EX.a, None, None))
+
+
+def test_a_feature_can_be_replaced_by_one_that_lies_elsewhere_or_where_it_was() -> None:
+    store, writer, _ = open_writer()
+    write(writer, [*feature("a", square(0, 0, 2)), *feature("b", square(2, 0, 2))])
+    for name, expected_relations in (("there", 2), ("away", 0)):
+        node = EX.term(name)
+        place = square(0, 0, 2) if name == "there" else square(50, 50, 2)
+        new = [
+            Triple(EX.a, GEO.hasDefaultGeometry, node),
+            Triple(node, GEO.asWKT, Literal(place, datatype=GEO.wktLiteral)),
+        ]
+        write(writer, new, list(store.match(EX.a, None, None)))
+        assert len(derived(store)) == expected_relations
+
+
+def test_a_relation_alone_cannot_be_removed_while_its_geometries_stay() -> None:
+    store, writer, _ = open_writer()
+    write(
+        writer, [*feature("a", square(0, 0, 2)), *feature("b", square(2, 0, 2)), *feature("c", "POINT(9 9)")]
+    )
+    (relation,) = store.match(EX.a, GEO.rcc8ec, None)
+    for along in ([], list(store.match(EX.c, None, None))):
+        with pytest.raises(ProtectedTriple, match="change what it follows from"):
+            write(writer, [], [relation, *along])
+    assert relation in derived(store)
+    assert list(store.match(EX.c, None, None))
 
 
 def test_a_relation_that_is_stated_with_the_geometry_that_implies_it_stays_when_the_geometry_goes() -> None:
