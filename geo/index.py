@@ -8,7 +8,7 @@ few, and an insert costs the same on average in an index of ten thousand and of 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 from typing import Final, Generic, TypeVar
 
 import numpy
@@ -356,7 +356,8 @@ class FeatureIndex(Generic[Key]):
         tree = _Tree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
         self._trees.append(tree)
         self._trees.sort(key=lambda part: -len(part.keys))
-        self._places.update((key, (tree, position)) for position, key in enumerate(keys))
+        # Without a loop of the interpreter's: there may be a million.
+        self._places.update(zip(keys, zip(repeat(tree), range(len(keys))), strict=True))
 
 
 def _found(parts: list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]) -> tuple[list[Key], Shapes]:

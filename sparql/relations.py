@@ -7,6 +7,7 @@ and relates it anew against the index: the cost follows the feature's neighbours
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+import shapely
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
@@ -19,6 +20,7 @@ from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import is_marked, marked
 from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
+from sparql.turns import in_turns
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
@@ -177,18 +179,19 @@ def _all_geometries(
     # None stands for several, or for what has no geometry of its own.
     nodes: dict[str, str | None] = {}
     for features, led in reading.links.values():
-        for name, node in zip(features, led, strict=True):
+        for name, node in in_turns(zip(features, led, strict=True)):
             nodes[name] = node if nodes.setdefault(name, node) == node else None
     rows: dict[str, int | None] = {}
-    for row, (located, literal) in enumerate(zip(reading.nodes, reading.literals, strict=True)):
+    for row, (located, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
         rows[located] = None if literal is None or located in rows else row
-    for name, only in nodes.items():
+    there = (~shapely.is_missing(reading.shapes) & ~shapely.is_empty(reading.shapes)).tolist()
+    for name, only in in_turns(nodes.items()):
         feature, place = node_of(name), None if only is None else rows.get(only)
         if only is None or place is None:
             geometries = _geometries(source, feature)
         else:
-            shape: BaseGeometry | None = reading.shapes[place]
-            geometries = {} if shape is None or shape.is_empty else {(feature, node_of(only)): shape}
+            shape: BaseGeometry = reading.shapes[place]
+            geometries = {(feature, node_of(only)): shape} if there[place] else {}
         if geometries:
             yield feature, geometries
 

@@ -84,8 +84,11 @@ class FeatureMap:
         self._touched: dict[str, int] = {}
         self._newest = self._floor = 0
 
-    def fill(self, source: QuadSource, reading: GeometryReading) -> None:
-        """Take in the whole default graph; the rows of the reading are the first of the index."""
+    def fill(self, source: QuadSource, reading: GeometryReading, shaped: Sequence[bool]) -> None:
+        """Take in the whole default graph; the rows of the reading are the first of the index.
+
+        `shaped` tells of each row whether it has a shape to search for.
+        """
         self.extend(len(self._nodes))
         node_by: dict[str, str] = {}
         # By which of the links, as bits.
@@ -111,16 +114,14 @@ class FeatureMap:
         for feature, node in in_turns(node_by.items()):
             if feature in self.odd or node in several or owners[node] > 1:
                 self._strand(feature, {node, *more.get(feature, ())})
-            elif (row := rows.get(node)) is not None:
-                shaped = self._place(node, self._literals[row])
-                if shaped is not None:
-                    described = links[feature], reading.serializations[row], classes.of.get(feature, 0)
-                    if described not in forms:
-                        bits, serialization, number = described
-                        by = frozenset(link for bit, link in enumerate(reading.links) if bits >> bit & 1)
-                        forms[described] = self._number(Form(by, serialization, classes.sets[number]))
-                    self._owners[shaped] = feature
-                    self._numbers[shaped] = forms[described]
+            elif (row := rows.get(node)) is not None and shaped[row]:
+                described = links[feature], reading.serializations[row], classes.of.get(feature, 0)
+                if described not in forms:
+                    bits, serialization, number = described
+                    by = frozenset(link for bit, link in enumerate(reading.links) if bits >> bit & 1)
+                    forms[described] = self._number(Form(by, serialization, classes.sets[number]))
+                self._owners[row] = feature
+                self._numbers[row] = forms[described]
 
     @property
     def concerned(self) -> set[str]:

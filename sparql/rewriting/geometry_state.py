@@ -68,11 +68,12 @@ class GeometryState:
         held = numpy.concatenate([held, numpy.ones(len(found) - len(held), dtype=bool)])
         empty = held & shapely.is_empty(found)
         self.empty.update(numpy.flatnonzero(empty).tolist())
-        there = numpy.flatnonzero(held & ~empty & ~shapely.is_missing(found))
+        shaped = held & ~empty & ~shapely.is_missing(found)
+        there = numpy.flatnonzero(shaped)
         self.shapes = FeatureIndex.holding(there.tolist(), found[there])
         self._points = numpy.full((len(found), 2), numpy.nan)
         self._points[there] = _coordinates(found[there])
-        self.features.fill(source, reading)
+        self.features.fill(source, reading, shaped.tolist())
 
     def take(self, note: Note) -> None:
         """Take in a commit."""
