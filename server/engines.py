@@ -25,6 +25,7 @@ from server.workplace import Workplace
 from sparql.pending_relations import PendingRelations
 from sparql.readers import QueryReaders
 from sparql.triple_store import TripleStore
+from sparql.turns import short_turns
 from sparql.vocabulary import DEFAULT, RDF
 from sparql.writer import Writer
 
@@ -125,7 +126,8 @@ class Opening:
             # The interpreter runs one thread at a time: those who wait to write go first.
             time.sleep(_TURN_S)
         self.judging.set_result(None)
-        return _open(self.parts, rules, relations)
+        with short_turns():
+            return _open(self.parts, rules, relations)
 
     def _tell(self, opening: Future[Engines]) -> None:
         error = opening.exception()

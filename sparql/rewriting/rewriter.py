@@ -27,6 +27,7 @@ from sparql.rewriting.options import Inference, Options
 from sparql.rewriting.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
 from sparql.rewriting.stopping import Stop, Stopped
+from sparql.turns import short_turns
 
 # What reads and writes queries is imported with the first query that has something for it.
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class Rewriter:
 
     def _build(self) -> None:
         try:
-            self.geometries.at(self._source.revision())
+            with short_turns():
+                self.geometries.at(self._source.revision())
         except IndexAway:
             # The first query that needs it will try again.
             return
