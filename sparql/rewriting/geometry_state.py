@@ -1,7 +1,7 @@
 """What the index of geometries holds (see `sparql.rewriting.geometries`): shapes by place.
 
-A geometry is a number here, its place in the columns `nodes` and `literals`: half a kilobyte each that terms
-of their own would take, and arrays of numbers for those who look up thousands.
+A geometry is a number here, its place in the columns `nodes` and `literals`: terms of their own would take
+half a kilobyte more each, and whoever looks up thousands does so by arrays.
 """
 
 from __future__ import annotations
