@@ -38,4 +38,4 @@ def test_points_by_their_coordinates_and_by_their_shapes(
     by_coordinates = filter_.holds_at(shapely.from_wkt(text), GRID, constant_left=constant_left)
     by_shapes = filter_.holds(shapely.from_wkt(text), shapely.points(GRID), constant_left=constant_left)
     assert by_coordinates.tolist() == by_shapes.tolist()
-    assert by_shapes.any() and not by_shapes.all()
+    assert 0 < by_shapes.sum() < len(GRID)
