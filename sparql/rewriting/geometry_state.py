@@ -13,6 +13,7 @@ import numpy
 import shapely
 from numpy.typing import NDArray
 from pyoxigraph import Literal
+from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
 from geo import FeatureIndex, GeometryError, parse_geometry
@@ -72,7 +73,7 @@ class GeometryState:
         there = numpy.flatnonzero(shaped)
         self.shapes = FeatureIndex.holding(there.tolist(), found[there])
         self._points = numpy.full((len(found), 2), numpy.nan)
-        self._points[there] = _coordinates(found[there])
+        self._points[there] = numpy.column_stack([shapely.get_x(found[there]), shapely.get_y(found[there])])
         self.features.fill(source, reading, shaped.tolist())
 
     def take(self, note: Note) -> None:
@@ -140,20 +141,30 @@ class GeometryState:
 
     def _insert(self, named: Named) -> int:
         """The place of a geometry, new or not."""
-        place = self._place(*named)
-        if place is None:
-            place = len(self.nodes)
-            (shape,) = self._add([named[0]], [named[1]])
-            self.features.extend(len(self.nodes))
-            if shape is not None and shape.is_empty:
-                self.empty.add(place)
-            elif shape is not None:
-                self.shapes.insert(place, shape)
-                if place >= len(self._points):
-                    spare = numpy.full((place * 5 // 4 + 1, 2), numpy.nan)
-                    spare[: len(self._points)] = self._points
-                    self._points = spare
-                self._points[place] = _coordinates(numpy.array([shape]))
+        known = self._place(*named)
+        if known is not None:
+            return known
+        place = len(self.nodes)
+        self.nodes.append(named[0])
+        self.literals.append(named[1])
+        self._name(place)
+        self.features.extend(place + 1)
+        if place >= len(self._points):
+            spare = numpy.full((place * 5 // 4 + 1, 2), numpy.nan)
+            spare[: len(self._points)] = self._points
+            self._points = spare
+        try:
+            # Whoever judged the commit has read it already.
+            shape = parse_geometry(literal_of(named[1]))
+        except GeometryError as error:
+            self.unreadable[place] = str(error)
+            return place
+        if shape.is_empty:
+            self.empty.add(place)
+        else:
+            self.shapes.insert(place, shape)
+            if isinstance(shape, Point):
+                self._points[place] = shape.x, shape.y
         return place
 
     def _add(self, nodes: list[str], literals: list[Text | None]) -> NDArray[numpy.object_]:
@@ -205,8 +216,3 @@ class GeometryState:
             self._places[node] = rest if len(rest) > 1 else rest[0]
         else:
             self._places.pop(node, None)
-
-
-def _coordinates(shapes: NDArray[numpy.object_]) -> NDArray[numpy.float64]:
-    """Where n shapes are (n, 2), if they are points; none is empty."""
-    return numpy.column_stack([shapely.get_x(shapes), shapely.get_y(shapes)])
