@@ -6,7 +6,7 @@ city = "https://example.org/city#"
 [[layers]]
 layer = "parks*"                 # of the file; every layer when left out
 iri = "park/{gid}"               # under the base; {column} is turned into a slug
-class = "city:Park"              # for features that none of `classes` fits; without it they are passed over
+class = "city:Park"              # or a whole IRI; when none of `classes` fits, else it is passed over
 label = "name"
 aliases = ["alt_name"]           # several values in one are separated by ; or |
 language = "en"
@@ -239,6 +239,8 @@ def _expand(name: str, prefixes: Mapping[str, str]) -> NamedNode:
     if name.startswith("<") and name.endswith(">"):
         return _node(name[1:-1])
     prefix, _, local = name.partition(":")
+    if prefix not in prefixes and local.startswith("//"):
+        return _node(name)
     if prefix not in prefixes:
         raise MappingError(f"'{name}' uses a prefix that [prefixes] does not declare. Declare '{prefix}'.")
     return _node(prefixes[prefix] + local)

@@ -21,7 +21,7 @@ from sparql.rewriting.runs import Binding, part_of, values
 from sparql.rewriting.spatial_filters import SpatialFilter
 from sparql.rewriting.writing import triple_text
 
-_ROUNDS = (500, 5000, 20_000)
+_ROUNDS = (20, 500, 5000, 20_000)
 _MANY = _ROUNDS[-1]
 _MOST_PAIRS = 200_000
 

@@ -68,6 +68,12 @@ def test_columns_become_class_names_properties_and_geometry(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.parametrize("written", ["ex:Place", EX.Place.value, f"<{EX.Place.value}>"])
+def test_a_class_is_written_with_a_prefix_or_as_a_whole_iri(tmp_path: Path, written: str) -> None:
+    found = stated(tmp_path, HEAD + f'class = "{written}"\n', {"gid": 7})
+    assert found == {Triple(NamedNode(BASE + "7"), RDF.type, EX.Place)}
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
