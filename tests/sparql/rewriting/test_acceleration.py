@@ -86,6 +86,24 @@ def test_a_join_of_two_variables_gets_pairs(city: City) -> None:
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_join_is_searched_for_around_the_side_that_has_few(turned: bool) -> None:
+    points = [(EX.term(f"p{n}"), EX.term(f"p{n}-at"), f"POINT({n} 0)") for n in range(50)]
+    city = City([
+        quad
+        for place, node, text in [*points, (EX.one, EX.term("one-at"), "POINT(7 0)")]
+        for quad in (Quad(place, GEO.hasGeometry, node), Quad(node, GEO.asWKT, wkt(text)))
+    ])  # fmt: skip
+    sides = ["?f geo:hasGeometry/geo:asWKT ?many", "ex:one geo:hasGeometry/geo:asWKT ?few"]
+    query = (
+        f"SELECT ?f {{ {' . '.join(reversed(sides) if turned else sides)} "
+        f"FILTER(geof:sfIntersects({'?few, ?many' if turned else '?many, ?few'})) }}"
+    )
+    text, report = city.rewritten(query)
+    assert "around 1 geometries of ?few" in report.done[0]["what"]
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
 def test_a_geometry_that_cannot_be_read_is_told(city: City) -> None:
     query = f'SELECT ?f {{ {PATTERN} FILTER(geof:sfWithin(?w, "POLYGON((1 2"^^geo:wktLiteral)) }}'
     _, report = city.rewritten(query)
