@@ -265,7 +265,7 @@ def inserts() -> None:
 
 def commits(folder: Path) -> None:
     """A feature through the whole commit into 100,000 features: with a geometry, and the same without one."""
-    print("\none feature through the commit into 100,000 features (shipped shapes, in turns; median of 200):")
+    print("\none feature through the commit into 100,000 features (shipped shapes, in turns; 200 rounds):")
     random = numpy.random.default_rng(5)
     places = random.uniform(0, 0.4, (100_000, 2)) + CORNER
     store, relations = EmbeddedStore(folder), SpatialRelations()
@@ -278,7 +278,8 @@ def commits(folder: Path) -> None:
     relations.rebuild(store)
     kinds = (("no geometry", None), ("a point", 0.0), ("a polygon", 0.001))
     times: dict[str, list[tuple[float, float]]] = {kind: [] for kind, _ in kinds}
-    for number in range(200):
+    # Rounds below 0 warm up, all kinds alike.
+    for number in range(-20, 200):
         for kind, size in kinds:
             place = shapely.Point(random.uniform(0, 0.4, 2) + CORNER)
             wkt = None if size is None else (place.buffer(size) if size else place).wkt
@@ -287,11 +288,19 @@ def commits(folder: Path) -> None:
             )
             start, spent = time.perf_counter(), time.process_time()
             verdict = writer.commit(change)
-            times[kind].append((time.perf_counter() - start, time.process_time() - spent))
+            if number >= 0:
+                times[kind].append((time.perf_counter() - start, time.process_time() - spent))
             assert verdict.conforms, verdict.rejected
     for kind, taken in times.items():
         wall, spent = (statistics.median(column) * 1e3 for column in zip(*taken, strict=True))
-        print(f"  {kind:12} {wall:6.2f} ms, {spent:6.2f} ms CPU")
+        print(f"  {kind:12} {wall:6.2f} ms, {spent:6.2f} ms CPU (medians)")
+    without = [wall for wall, _ in times["no geometry"]]
+    for kind, _ in kinds[1:]:
+        more = [wall - plain for (wall, _), plain in zip(times[kind], without, strict=True)]
+        low, middle, high = (quartile * 1e3 for quartile in statistics.quantiles(more, n=4))
+        print(
+            f"  {kind:12} {middle:+6.2f} ms to none in the same round, half of them {low:+.2f} .. {high:+.2f}"
+        )
     store.close()
 
 
