@@ -30,9 +30,10 @@ _LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
 # Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
 _EDGE = 1e-9
 
-# A position that a system describes comes back from CRS84 where it was, up to what datums differ by; one that
-# lies past its edge comes back somewhere else, tens of thousands of kilometres off.
-_RETURNS_RELATIVE, _RETURNS_ABSOLUTE = 1e-4, 1e-2
+# A position that a system describes comes back from CRS84 about where it was, up to what its operations differ
+# by where one area of use ends and the next begins (hundreds of metres); one that lies past the system's edge
+# comes back tens of thousands of kilometres off.
+_RETURNS_DEGREES, _RETURNS_LENGTH = 0.01, 1000.0
 
 # So many degrees outside the area of use, coordinates may be suspected of being swapped.
 _FAR_OUTSIDE = 10.0
@@ -172,7 +173,8 @@ def check_range(geometry: BaseGeometry, source: str = CRS84) -> None:
 def _check_place(written: BaseGeometry, placed: BaseGeometry, source: str) -> None:
     """Refuse coordinates that lie past the edge of their system, and those whose axes look swapped."""
     back = shapely.get_coordinates(_transform(placed, CRS84, source))
-    if not numpy.allclose(back, shapely.get_coordinates(written), _RETURNS_RELATIVE, _RETURNS_ABSOLUTE):
+    near = _RETURNS_DEGREES if find_crs(source).is_geographic else _RETURNS_LENGTH
+    if not numpy.allclose(back, shapely.get_coordinates(written), rtol=0.0, atol=near):
         raise _outside(source, CRS84)
     used = _area_of_use(source)
     if used is None or shapely.dwithin(placed, used, _FAR_OUTSIDE):

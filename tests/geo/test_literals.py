@@ -99,6 +99,12 @@ def test_coordinates_past_the_edge_of_their_system_are_refused(text: str) -> Non
         parse_geometry(wkt(f"<{EPSG}3857> {text}"))
 
 
+def test_coordinates_between_two_operations_of_their_system_are_read() -> None:
+    # In the British area of use, but in that of one operation one way and of another one back.
+    placed = parse_geometry(wkt(f"<{EPSG}27700> POINT(680350.72 147510.14)"))
+    assert (shapely.get_x(placed), shapely.get_y(placed)) == pytest.approx((2.008, 51.158), abs=1e-3)
+
+
 @pytest.mark.parametrize("code", [4978, 5773])
 def test_a_system_without_two_axes_of_places_is_refused(code: int) -> None:
     with pytest.raises(UnknownCrsError, match="Transform the coordinates"):
