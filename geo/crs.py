@@ -30,9 +30,9 @@ _LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
 # Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
 _EDGE = 1e-9
 
-# A position that a system describes comes back from CRS84 about where it was, up to what its operations differ
-# by where one area of use ends and the next begins (hundreds of metres); one that lies past the system's edge
-# comes back tens of thousands of kilometres off.
+# A position that a system describes comes back from CRS84 about where it was, up to what its operations
+# differ by where one area of use ends and the next begins (hundreds of metres); one that lies past the
+# system's edge comes back tens of thousands of kilometres off.
 _RETURNS_DEGREES, _RETURNS_LENGTH = 0.01, 1000.0
 
 # So many degrees outside the area of use, coordinates may be suspected of being swapped.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException
 
 from geo import GeoError
@@ -28,7 +28,7 @@ from sparql.rewriting.parser import ParsedQuery, parse_query
 from sparql.rewriting.probes import Steps
 from sparql.rewriting.related import KEPT, RelatedPlan, related_plan
 from sparql.rewriting.report import FILTER, Report
-from sparql.rewriting.runs import Binding, Plan, Run, runs_of, values
+from sparql.rewriting.runs import Binding, Plan, Run, values
 from sparql.rewriting.semijoins import SemiJoin, SemiJoins, with_joins
 from sparql.rewriting.sought import Sought, SoughtFilters
 from sparql.rewriting.spatial_filters import SpatialFilter, local_name
@@ -136,6 +136,8 @@ class Accelerator:
         self._sought = SoughtFilters(self._text, self._uses, report)
         self._plans: dict[int, Plan] = {}
         self._dropped = DroppedFilters(self._text)
+        where = parsed.query.where
+        self._openings = {id(one.group): one for one in openings_of(where)} if where is not None else {}
 
     def work(self) -> Steps[str]:
         """The query's text with candidates in it."""
@@ -146,8 +148,12 @@ class Accelerator:
             self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
             return self._text
         self._tell_of_left_groups(query.where)
-        for opening in openings_of(query.where):
+        for opening in self._openings.values():
             yield from self._plan_group(opening)
+        for plan in self._plans.values():
+            around = self._openings[id(plan.run.group)]
+            # Whether a sub-select sees the name that a GRAPH ?g gives is nothing to rely on.
+            plan.apart = around.surrounds(plan.run) and not isinstance(around.graph, Variable)
         edits = self._dropped.edits(self._plans.values())
         nearest = yield from nearest_text(
             self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
@@ -168,9 +174,8 @@ class Accelerator:
         return f"node{number}"
 
     def _tell_of_left_groups(self, where: n.Group) -> None:
-        opened = {id(opening.group) for opening in openings_of(where)}
         for group in n.groups_of(where):
-            if id(group) in opened:
+            if id(group) in self._openings:
                 continue
             for filter_ in group.elements:
                 if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
@@ -209,7 +214,13 @@ class Accelerator:
             anchor = anchor_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
         known = class_patterns(anchor) if anchor is not None else ()
-        rival = self._more_selective(binding, len(found), opening.outer, known)
+        beside = [
+            triple
+            for element in self._openings[id(binding.run.group)].beside
+            if isinstance(element, n.Statement)
+            for triple in element.triples
+        ]
+        rival = self._more_selective(binding, len(found), beside, known)
         if rival is not None:
             self._leave(spatial.expression, rival)
             return
@@ -334,19 +345,17 @@ class Accelerator:
         self,
         binding: Binding,
         candidates: int,
-        outer: Sequence[n.Group] = (),
+        beside: Sequence[n.TriplePattern] = (),
         known: Collection[n.TriplePattern] = (),
     ) -> str | None:
         """Why the engine does better without candidates: a pattern that few statements fit.
 
-        It may stand in one of the groups around that these solutions extend. Patterns `known` beforehand
-        are not counted.
+        It may be one of those `beside` the binding's group. Patterns `known` beforehand are not counted.
         """
         if candidates <= _FEWEST_TO_COMPARE:
             return None
         limit = min(candidates // 4, _MOST_COUNTED)
-        around = [run for group in outer for run in runs_of(group)]
-        for triple in (triple for run in (binding.run, *around) for triple in run.triples):
+        for triple in (*binding.run.triples, *beside):
             fixed = [
                 term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
             ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sparql.rewriting import nodes as n
-from sparql.rewriting.runs import Binding, binding_in, runs_of
+from sparql.rewriting.runs import Binding, Run, binding_in, runs_of
 
 _NESTED = ("UNION", "GRAPH", "MINUS", "OPTIONAL")
 
@@ -24,13 +24,20 @@ class Opening:
     """A group with what is around it.
 
     `graph` is the name of the innermost GRAPH; `outer` are the groups whose solutions an OPTIONAL extends,
-    and `before` the elements that stand before it in the nearest of them.
+    and `before` the elements that stand before it in the nearest of them. `beside` are the elements that its
+    solutions are joined to or that it extends, in all groups up to the pattern of its SELECT or its MINUS.
     """
 
     group: n.Group
     graph: n.Term | None = None
     outer: tuple[n.Group, ...] = ()
     before: tuple[n.Element, ...] = ()
+    beside: tuple[n.Element, ...] = ()
+
+    def surrounds(self, run: Run) -> bool:
+        """Whether the solutions of one of its runs are joined to others, or extend others."""
+        here = (one for one in self.group.elements if one not in run.elements)
+        return any(map(_gives_solutions, (*here, *self.beside)))
 
 
 def openings_of(group: n.Group, graph: n.Term | None = None) -> Iterator[Opening]:
@@ -48,10 +55,19 @@ def _within(opening: Opening) -> Iterator[Opening]:
             # What a UNION or a GRAPH holds is joined to what an OPTIONAL around it extends.
             outer = (group, *opening.outer) if optional else opening.outer
             before = group.elements[:position] if optional else ()
+            beside: tuple[n.Element, ...] = ()
+            if element.keyword != "MINUS":
+                beside = (*group.elements[:position], *group.elements[position + 1 :], *opening.beside)
             for inner in element.groups:
-                yield from _within(Opening(inner, graph, outer, before))
+                yield from _within(Opening(inner, graph, outer, before, beside))
         elif isinstance(element, n.SubSelect) and element.query.where is not None:
             yield from _within(Opening(element.query.where, opening.graph))
+
+
+def _gives_solutions(element: n.Element) -> bool:
+    if isinstance(element, n.Nested):
+        return element.keyword != "MINUS"
+    return not isinstance(element, n.Filter | n.Bind)
 
 
 def bindings_in(group: n.Group, variable: str) -> Iterator[Binding]:

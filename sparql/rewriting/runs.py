@@ -138,7 +138,8 @@ def values(variables: Sequence[str], rows: Iterable[Sequence[NamedNode | Literal
 class Plan:
     """What becomes of one run: candidates in front, statements edited, statements added.
 
-    `gone` are triple patterns that the candidates stand for; `pattern` stands for the whole run.
+    `gone` are triple patterns that the candidates stand for; `pattern` stands for the whole run. A run that
+    is `apart` is evaluated by itself, before it is joined to others.
     """
 
     run: Run
@@ -147,6 +148,7 @@ class Plan:
     added: list[str] = field(default_factory=list)
     gone: tuple[n.TriplePattern, ...] = ()
     pattern: str | None = None
+    apart: bool = False
 
 
 def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
@@ -154,6 +156,8 @@ def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
     run = plan.run
     written = [filters.get(one, text[one.start : one.end]) for one in run.filters]
     pattern = plan.pattern or _with_candidates(text, plan)
+    if plan.apart:
+        pattern = f"{{ SELECT * {pattern} }}"
     return Edit(run.start, run.end, " ".join([pattern, *(one for one in written if one)]))
 
 

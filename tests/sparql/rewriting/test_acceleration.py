@@ -168,6 +168,49 @@ def test_another_pattern_that_leaves_less_is_tried_first() -> None:
     assert "tried first" in report.left[0]["why"]
 
 
+SEARCHED = f"{PATTERN} FILTER({WITHIN})"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        f"?f a ex:Place . {{ {SEARCHED} }}",
+        f"?f a ex:Place . {{ {SEARCHED} }} UNION {{ ?f ex:at ?w }}",
+        f"?f a ex:Place OPTIONAL {{ {SEARCHED} }}",
+        f"?f a ex:Place OPTIONAL {{ ?f ex:no ?x }} {SEARCHED}",
+        f"?f a ex:Place OPTIONAL {{ {PATTERN} }} FILTER({WITHIN})",
+        f"?f a ex:Place . GRAPH ex:graph {{ {SEARCHED} }}",
+    ],
+)
+def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_joined_to(
+    city: City, pattern: str
+) -> None:
+    query = f"SELECT ?f ?w {{ {pattern} }}"
+    text, report = city.rewritten(query)
+    assert report.done
+    assert "{ SELECT * { VALUES" in text
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        SEARCHED,
+        f"{SEARCHED} BIND(STR(?w) AS ?s)",
+        f"{{ {SEARCHED} }} UNION {{ ?f ex:at ?w }}",
+        f"?f a ex:Place MINUS {{ {SEARCHED} }}",
+        f"?f a ex:Place . {{ SELECT ?f {{ {SEARCHED} }} }}",
+        f"?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }}",
+    ],
+)
+def test_candidates_that_nothing_surrounds_need_no_sub_select(city: City, pattern: str) -> None:
+    query = f"SELECT ?f {{ {pattern} }}"
+    text, report = city.rewritten(query)
+    assert report.done
+    assert "SELECT *" not in text
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
 def test_a_feature_on_both_sides_is_asked_for_only_where_there_may_be_one() -> None:
     quads = []
     for name, kind, text in (("a", EX.Shop, "POINT(0.5 0.5)"), ("b", EX.Park, "POINT(0.5 0.5)")):
