@@ -4,7 +4,8 @@ The engine works an EXISTS out anew for every solution, at about a millisecond e
 pattern shares with its group only variables that both always bind is a join with the different values of
 these, and FILTER NOT EXISTS is their MINUS (SPARQL 1.1 Query, 18.6 and 8.3). The pattern may compare a
 geometry of its own with one of the group's: then what gives the group's variable its geometry is asked within
-it too, which is true of every solution. Either pays only where the index finds candidates in it.
+it too, which is true of every solution, and what else these patterns name may be compared as well. Either
+pays only where the index finds candidates in it.
 """
 
 from __future__ import annotations
@@ -84,13 +85,16 @@ class SemiJoins:
             return "it shares no variable with its group"
         if not shared <= _certain(group.elements):
             return "a variable that it shares may be unbound beside it, or is bound further out"
+        copies = {name: self._copied(group, name, opening.graph) for name in sorted(outside)}
         written, keys = [], set(shared)
-        for name in sorted(outside):
-            copied = self._copied(group, name, opening.graph)
-            if copied is None:
-                return f"no triple pattern beside it gives ?{name} a geometry, and it compares ?{name}"
-            keys = (keys - {name}) | {copied.key}
-            written.append(copied.text)
+        given: set[str] = set()
+        for name, copied in copies.items():
+            if copied is not None:
+                keys = (keys - {name}) | {copied.key}
+                written.append(copied.text)
+                given |= copied.variables
+        for name in (name for name, copied in copies.items() if copied is None and name not in given):
+            return f"no triple pattern beside it gives ?{name} a geometry, and it compares ?{name}"
         written.append(self._text[asked.start + 1 : asked.end - 1])
         names = " ".join(f"?{name}" for name in sorted(keys))
         select = f"{{ SELECT DISTINCT {names} WHERE {{ {' '.join(written)} }} }}"
@@ -127,16 +131,18 @@ class SemiJoins:
                 return None
             by_feature = anchor is not None and self._single and graph is None
             key = anchor.feature if anchor is not None and by_feature else name
-            return _Copied(" ".join(f"{triple_text(one)} ." for one in triples), key)
+            variables = frozenset(name for one in triples for name in one.variables)
+            return _Copied(" ".join(f"{triple_text(one)} ." for one in triples), key, variables)
         return None
 
 
 @dataclass(frozen=True)
 class _Copied:
-    """Patterns, and the variable whose value tells what they give the other."""
+    """Patterns with their variables, and that one whose value tells which geometry they give."""
 
     text: str
     key: str
+    variables: frozenset[str]
 
 
 def with_joins(text: str, joins: Sequence[SemiJoin]) -> str:

@@ -110,7 +110,9 @@ class QueryMaker:
             relation = chance.choice([*_LIKELY, *_RELATIONS])
             condition = chance.choice([condition, f"geof:{relation}(?w, ?w2)", f"geof:{relation}(?w2, ?w)"])
         condition = chance.choice(
-            [condition] * 4 + [f"{condition} && ?f != ex:f3", f"BOUND(?f) && {condition}"]
+            [condition] * 4
+            + [f"{condition} && ?f != ex:f3", f"BOUND(?f) && {condition}"]
+            + [f"{condition} && ?f != ?f2"] * (3 if n else 0)
         )
         inner = f"{{ {pattern} FILTER({condition}) }}"
         if depth > 1 and chance.random() < 0.25:

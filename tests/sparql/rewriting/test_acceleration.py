@@ -125,6 +125,7 @@ NEAR = "?d a ex:Shop ; geo:hasGeometry/geo:asWKT ?w2 FILTER(geof:distance(?w, ?w
             f"?f geo:hasGeometry/geo:asWKT ?w FILTER NOT EXISTS {{ {NEAR} }}",
             "MINUS { SELECT DISTINCT ?w WHERE {",
         ),
+        (f"{PATTERN} FILTER EXISTS {{ {NEAR} FILTER(?d != ?f) }}", "{ SELECT DISTINCT ?f ?w WHERE {"),
     ],
 )
 def test_exists_is_asked_once_for_all_solutions(pattern: str, written: str) -> None:
@@ -144,6 +145,7 @@ def test_exists_is_asked_once_for_all_solutions(pattern: str, written: str) -> N
             "more than",
         ),
         (f"?x a ex:Place FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}", "shares no variable"),
+        (f"?f ex:in ?x ; a ex:Place FILTER EXISTS {{ {NEAR} FILTER(?d != ?f) }}", "compares ?f"),
         (
             f"?x a ex:Place OPTIONAL {{ ?x ex:at ?f }} FILTER EXISTS {{ {PATTERN} FILTER({WITHIN}) }}",
             "may be unbound",
