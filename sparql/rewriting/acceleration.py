@@ -214,9 +214,17 @@ class Accelerator:
             anchor = anchor_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
         known = class_patterns(anchor) if anchor is not None else ()
+        around = self._openings[id(binding.run.group)]
+        if around.repeated:
+            self._leave(
+                spatial.expression,
+                "it stands in an OPTIONAL of a group that is joined to others, which would look through all "
+                "candidates with each solution of these",
+            )
+            return
         beside = [
             triple
-            for element in self._openings[id(binding.run.group)].beside
+            for element in around.beside
             if isinstance(element, n.Statement)
             for triple in element.triples
         ]

@@ -26,6 +26,8 @@ class Opening:
     `graph` is the name of the innermost GRAPH; `outer` are the groups whose solutions an OPTIONAL extends,
     and `before` the elements that stand before it in the nearest of them. `beside` are the elements that its
     solutions are joined to or that it extends, in all groups up to the pattern of its SELECT or its MINUS.
+    `repeated` tells that the engine asks for them anew with each solution further out: an OPTIONAL in a group
+    that is itself joined to others.
     """
 
     group: n.Group
@@ -33,6 +35,7 @@ class Opening:
     outer: tuple[n.Group, ...] = ()
     before: tuple[n.Element, ...] = ()
     beside: tuple[n.Element, ...] = ()
+    repeated: bool = False
 
     def surrounds(self, run: Run) -> bool:
         """Whether the solutions of one of its runs are joined to others, or extend others."""
@@ -56,10 +59,12 @@ def _within(opening: Opening) -> Iterator[Opening]:
             outer = (group, *opening.outer) if optional else opening.outer
             before = group.elements[:position] if optional else ()
             beside: tuple[n.Element, ...] = ()
+            repeated = False
             if element.keyword != "MINUS":
                 beside = (*group.elements[:position], *group.elements[position + 1 :], *opening.beside)
+                repeated = opening.repeated or (optional and any(map(_gives_solutions, opening.beside)))
             for inner in element.groups:
-                yield from _within(Opening(inner, graph, outer, before, beside))
+                yield from _within(Opening(inner, graph, outer, before, beside, repeated))
         elif isinstance(element, n.SubSelect) and element.query.where is not None:
             yield from _within(Opening(element.query.where, opening.graph))
 

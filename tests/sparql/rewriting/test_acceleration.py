@@ -213,6 +213,18 @@ def test_candidates_that_nothing_surrounds_need_no_sub_select(city: City, patter
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
+@pytest.mark.parametrize(
+    "inner", [f"OPTIONAL {{ {SEARCHED} }}", f"OPTIONAL {{ {PATTERN} }} FILTER({WITHIN})"]
+)
+def test_candidates_that_would_be_looked_through_with_each_solution_are_not_named(
+    city: City, inner: str
+) -> None:
+    query = f"SELECT ?f ?w {{ ?f a ex:Place OPTIONAL {{ ?f rdfs:label ?l {inner} }} }}"
+    text, report = city.rewritten(query)
+    assert text == PREFIXES + query
+    assert "with each solution" in report.left[0]["why"]
+
+
 def test_a_feature_on_both_sides_is_asked_for_only_where_there_may_be_one() -> None:
     quads = []
     for name, kind, text in (("a", EX.Shop, "POINT(0.5 0.5)"), ("b", EX.Park, "POINT(0.5 0.5)")):
