@@ -152,8 +152,9 @@ class Accelerator:
             yield from self._plan_group(opening)
         for plan in self._plans.values():
             around = self._openings[id(plan.run.group)]
-            # Whether a sub-select sees the name that a GRAPH ?g gives is nothing to rely on.
-            plan.apart = around.surrounds(plan.run) and not isinstance(around.graph, Variable)
+            if isinstance(around.graph, Variable):
+                plan.graph = around.graph
+            plan.apart = around.surrounds(plan.run) and (plan.graph is None or around.graph_shown)
         edits = self._dropped.edits(self._plans.values())
         nearest = yield from nearest_text(
             self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective

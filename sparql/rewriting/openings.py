@@ -27,7 +27,8 @@ class Opening:
     and `before` the elements that stand before it in the nearest of them. `beside` are the elements that its
     solutions are joined to or that it extends, in all groups up to the pattern of its SELECT or its MINUS.
     `repeated` tells that the engine asks for them anew with each solution further out: an OPTIONAL in a group
-    that is itself joined to others.
+    that is itself joined to others. `graph_shown` tells that no sub-select stands between the GRAPH and here:
+    one hides the name of the graph where it does not project it.
     """
 
     group: n.Group
@@ -36,6 +37,7 @@ class Opening:
     before: tuple[n.Element, ...] = ()
     beside: tuple[n.Element, ...] = ()
     repeated: bool = False
+    graph_shown: bool = True
 
     def surrounds(self, run: Run) -> bool:
         """Whether the solutions of one of its runs are joined to others, or extend others."""
@@ -60,13 +62,14 @@ def _within(opening: Opening) -> Iterator[Opening]:
             before = group.elements[:position] if optional else ()
             beside: tuple[n.Element, ...] = ()
             repeated = False
+            shown = opening.graph_shown or element.keyword == "GRAPH"
             if element.keyword != "MINUS":
                 beside = (*group.elements[:position], *group.elements[position + 1 :], *opening.beside)
                 repeated = opening.repeated or (optional and any(map(_gives_solutions, opening.beside)))
             for inner in element.groups:
-                yield from _within(Opening(inner, graph, outer, before, beside, repeated))
+                yield from _within(Opening(inner, graph, outer, before, beside, repeated, shown))
         elif isinstance(element, n.SubSelect) and element.query.where is not None:
-            yield from _within(Opening(element.query.where, opening.graph))
+            yield from _within(Opening(element.query.where, opening.graph, graph_shown=False))
 
 
 def _gives_solutions(element: n.Element) -> bool:

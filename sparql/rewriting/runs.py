@@ -17,6 +17,7 @@ from sparql.rewriting import nodes as n
 from sparql.rewriting.edits import Edit, apply_edits
 from sparql.rewriting.geometries import SERIALIZATIONS
 from sparql.rewriting.writing import path_text, triple_text
+from sparql.tokens import TokenKind, read_tokens
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ class Plan:
     """What becomes of one run: candidates in front, statements edited, statements added.
 
     `gone` are triple patterns that the candidates stand for; `pattern` stands for the whole run. A run that
-    is `apart` is evaluated by itself, before it is joined to others.
+    is `apart` is evaluated by itself, before it is joined to others; `graph` is the name of the GRAPH around
+    it, if that is a variable, which the engine tells only where it is projected.
     """
 
     run: Run
@@ -149,6 +151,7 @@ class Plan:
     gone: tuple[n.TriplePattern, ...] = ()
     pattern: str | None = None
     apart: bool = False
+    graph: Variable | None = None
 
 
 def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
@@ -157,8 +160,15 @@ def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
     written = [filters.get(one, text[one.start : one.end]) for one in run.filters]
     pattern = plan.pattern or _with_candidates(text, plan)
     if plan.apart:
-        pattern = f"{{ SELECT * {pattern} }}"
+        pattern = f"{{ SELECT {_projected(pattern, plan.graph)} {pattern} }}"
     return Edit(run.start, run.end, " ".join([pattern, *(one for one in written if one)]))
+
+
+def _projected(pattern: str, graph: Variable | None) -> str:
+    if graph is None:
+        return "*"
+    found = (token.text for token in read_tokens(pattern) if token.kind is TokenKind.VARIABLE)
+    return " ".join(dict.fromkeys((*found, str(graph))))
 
 
 def _with_candidates(text: str, plan: Plan) -> str:

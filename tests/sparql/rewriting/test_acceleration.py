@@ -194,6 +194,14 @@ def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_j
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
+def test_candidates_apart_in_a_graph_tell_its_name(city: City) -> None:
+    query = f"SELECT ?f ?graph {{ ?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }} }}"
+    text, report = city.rewritten(query)
+    assert report.done
+    assert "?graph { VALUES" in text
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -202,7 +210,7 @@ def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_j
         f"{{ {SEARCHED} }} UNION {{ ?f ex:at ?w }}",
         f"?f a ex:Place MINUS {{ {SEARCHED} }}",
         f"?f a ex:Place . {{ SELECT ?f {{ {SEARCHED} }} }}",
-        f"?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }}",
+        f"GRAPH ?graph {{ SELECT ?f {{ ?f a ex:Place OPTIONAL {{ ?f ex:no ?x }} {SEARCHED} }} }}",
     ],
 )
 def test_candidates_that_nothing_surrounds_need_no_sub_select(city: City, pattern: str) -> None:
