@@ -74,6 +74,24 @@ def distances_m(
     return numpy.asarray(_GEOD.inv(*start, *end)[2], dtype=numpy.float64)
 
 
+def may_be_near(shape: BaseGeometry, others: NDArray[numpy.object_], radius_m: float) -> NDArray[numpy.bool_]:
+    """Which of n geometries may lie within `radius_m` metres of one: never False of one that does; (n,).
+
+    Looked at in a plane in which nothing is further apart than on the ellipsoid: degrees as long as they are
+    where they are shortest within the radius. Where that crosses the antimeridian all may.
+    """
+    west, _, east, _ = shape.bounds
+    _, south, _, north = box_around(shape, radius_m).bounds
+    farthest = max(abs(south), abs(north))
+    scale = numpy.array([METRES_PER_DEGREE_EAST * math.cos(math.radians(farthest)), METRES_PER_DEGREE])
+    if scale[0] <= 0 or west - radius_m / scale[0] < -180 or east + radius_m / scale[0] > 180:
+        return numpy.ones(len(others), dtype=bool)
+    plane = shapely.transform(shape, lambda coordinates: coordinates * scale)
+    shapely.prepare(plane)
+    flat = shapely.transform(others, lambda coordinates: coordinates * scale)
+    return numpy.asarray(shapely.dwithin(plane, flat, radius_m))
+
+
 def length_m(shape: BaseGeometry) -> float:
     """The geodesic length in metres of the lines of a geometry, and of the rings of its areas."""
     return float(_GEOD.geometry_length(_flat(shape)))

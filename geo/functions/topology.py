@@ -6,11 +6,10 @@ patterns of the tables 6 and 7, true to the letter, gaps included; `geo.rcc8` cl
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import shapely
 from pyoxigraph import Literal
-from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError
 from geo.functions.definitions import Definition, Parameter, define
@@ -38,10 +37,10 @@ PATTERNS: Final = {
     "rcc8ntppi": ("TTTFFTFFT",),
 }
 
-Predicate = Callable[[BaseGeometry, BaseGeometry], object]
+Predicate = Callable[[Any, Any], Any]
 
 #: What each function asks, and what it asks the other way round.
-_SIMPLE_FEATURES: Final[dict[str, tuple[Predicate, Predicate]]] = {
+SIMPLE_FEATURES: Final[dict[str, tuple[Predicate, Predicate]]] = {
     "sfEquals": (shapely.equals, shapely.equals),
     "sfDisjoint": (shapely.disjoint, shapely.disjoint),
     "sfIntersects": (shapely.intersects, shapely.intersects),
@@ -69,7 +68,7 @@ def _by_patterns(patterns: tuple[str, ...]) -> Callable[..., bool]:
 
 def _fits(a: GeometryValue, b: GeometryValue, pattern: str) -> bool:
     if _turns(a, b):
-        return bool(shapely.relate_pattern(b.shape, a.shape, _transposed(pattern)))
+        return bool(shapely.relate_pattern(b.shape, a.shape, transposed(pattern)))
     return bool(shapely.relate_pattern(a.shape, b.shape, pattern))
 
 
@@ -78,7 +77,12 @@ def _turns(a: GeometryValue, b: GeometryValue) -> bool:
     return bool(shapely.is_prepared(b.shape)) and not shapely.is_prepared(a.shape)
 
 
-def _transposed(matrix: str) -> str:
+def is_pattern(text: str) -> bool:
+    """Whether a text is a DE-9IM pattern in capitals."""
+    return _PATTERN.fullmatch(text) is not None
+
+
+def transposed(matrix: str) -> str:
     """A DE-9IM matrix or pattern with left and right exchanged."""
     return matrix[0::3] + matrix[1::3] + matrix[2::3]
 
@@ -88,8 +92,8 @@ def relate(a: GeometryValue, b: GeometryValue, pattern: str | None = None) -> bo
     if pattern is None:
         turned = _turns(a, b)
         matrix = shapely.relate(b.shape, a.shape) if turned else shapely.relate(a.shape, b.shape)
-        return Literal(_transposed(matrix) if turned else matrix)
-    if not _PATTERN.fullmatch(pattern.upper()):
+        return Literal(transposed(matrix) if turned else matrix)
+    if not is_pattern(pattern.upper()):
         raise ArgumentError(f"{pattern!r} is no DE-9IM pattern. Give nine characters of T, F, *, 0, 1 and 2.")
     return _fits(a, b, pattern.upper())
 
@@ -97,7 +101,7 @@ def relate(a: GeometryValue, b: GeometryValue, pattern: str | None = None) -> bo
 _PAIR: Final = (Parameter.GEOMETRY, Parameter.GEOMETRY)
 
 DEFINITIONS: Final[tuple[Definition, ...]] = (
-    *(define(name, _by_shapes(*predicates), *_PAIR) for name, predicates in _SIMPLE_FEATURES.items()),
+    *(define(name, _by_shapes(*predicates), *_PAIR) for name, predicates in SIMPLE_FEATURES.items()),
     *(define(name, _by_patterns(patterns), *_PAIR) for name, patterns in PATTERNS.items()),
     define("relate", relate, *_PAIR, Parameter.TEXT, optional=1),
 )

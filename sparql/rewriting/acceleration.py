@@ -323,7 +323,7 @@ class Accelerator:
         if left.run.start in self._plans:
             self._leave(one.spatial.expression, "another join of these patterns was searched for already")
             return
-        if one.spatial.function == "sfEquals" and self._state.empty:
+        if one.spatial.of_empty and self._state.empty:
             self._leave(one.spatial.expression, _EMPTY_EQUAL)
             return
         searched = any(singles.get(id(binding.triple)) for binding in (left, right))

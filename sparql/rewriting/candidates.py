@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy
 import shapely
@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException, Point
 from shapely.geometry.base import BaseGeometry
 
-from geo.measures import distances_m
+from geo.measures import distances_m, may_be_near
 from sparql.rewriting.edits import Edit
 from sparql.rewriting.features import Places
 from sparql.rewriting.geometries import Key
@@ -61,18 +61,24 @@ def around(
     places = state.shapes.numbers(area)
     if not len(places):
         return Found(places, exact=filter_.exact)
-    if filter_.exact:
-        try:
+    try:
+        if filter_.exact:
             holds = _holds(filter_, _copy(constant), places, state, constant_left=constant_left)
-        except GEOSException:
-            return Found(places, exact=False)
-        return Found(places[holds], exact=True)
-    if filter_.function == "distance" and isinstance(constant, Point):
-        shapes = state.shapes_at(places)
-        if (shapely.get_type_id(shapes) == 0).all():
-            near = distances_m(constant, shapes) <= (filter_.slack + operand.slack).metres
-            places = places[near]
+            return Found(places[holds], exact=True)
+        if filter_.function == "distance" and all(one.plain for one in filter_.operands):
+            places = places[_may_be_near(constant, places, filter_.slack.metres, state)]
+    except GEOSException:
+        pass
     return Found(places, exact=False)
+
+
+def _may_be_near(
+    constant: BaseGeometry, places: Places, metres: float, state: GeometryState
+) -> NDArray[numpy.bool_]:
+    shapes = state.shapes_at(places)
+    if isinstance(constant, Point) and (shapely.get_type_id(shapes) == 0).all():
+        return distances_m(constant, shapes) <= metres
+    return may_be_near(constant, shapes, metres)
 
 
 def _holds(
@@ -85,7 +91,12 @@ def _holds(
 ) -> NDArray[numpy.bool_]:
     """Which of some geometries an exact filter is true of, the other side being `constant`."""
     if not filter_.tells_of_points(constant_left=constant_left):
-        return filter_.holds(constant, state.shapes_at(places), constant_left=constant_left)
+        # Whatever it is, it is not true of what does not even meet, which is told several times faster.
+        meeting = replace(filter_, function="sfIntersects", patterns=())
+        holds = _holds(meeting, constant, places, state, constant_left=constant_left)
+        shapes = state.shapes_at(places[holds])
+        holds[holds] = filter_.holds(constant, shapes, constant_left=constant_left)
+        return holds
     points = state.points_at(places)
     pointed = ~numpy.isnan(points[:, 0])
     holds = numpy.zeros(len(places), dtype=bool)

@@ -6,7 +6,7 @@ asked first (a probe); around each of its geometries the index names the others;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -24,6 +24,10 @@ from sparql.rewriting.writing import triple_text
 _ROUNDS = (20, 500, 5000, 20_000)
 _MANY = _ROUNDS[-1]
 _MOST_PAIRS = 200_000
+_FEW_PAIRS = 1000
+"""Of more it is looked whether they are fewer than the patterns have."""
+_LEAST_GAIN = 2
+"""A pair that is named costs about as much as one more filter."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,7 @@ def join_plan(
     for most in _ROUNDS:
         for position, (binding, part) in enumerate(zip(bindings, parts, strict=True)):
             if sides[position] is None and all(side is None or len(side) > most for side in sides):
-                text = " . ".join(triple_text(triple) for triple in part)
-                if graph is not None:
-                    text = f"GRAPH {graph} {{ {text} }}"
-                sides[position] = yield from _asked(binding, text, most, state)
+                sides[position] = yield from _asked(binding, _pattern(part, graph), most, state)
     sizes = [_MANY + 1 if side is None else len(side) for side in sides]
     if min(sizes) > _MANY:
         return f"both its sides have more than {_MANY} geometries"
@@ -73,6 +74,15 @@ def join_plan(
     if pairs is None:
         return f"more than {_MOST_PAIRS} pairs come into question"
     found, exact = pairs
+    if len(found) > _FEW_PAIRS:
+        other = sides[1 - driving]
+        if other is None:
+            # A filter is asked of each pair, before it is known whether the patterns have it.
+            part, most = parts[1 - driving], _LEAST_GAIN * len(found) // len(chosen)
+            other = yield from _asked(bindings[1 - driving], _pattern(part, graph), most, state)
+            found = found if other is None else _among(found, other, 1 - driving)
+        if other is not None and len(found) * _LEAST_GAIN > len(chosen) * len(other):
+            return f"{len(found)} of {len(chosen)} times {len(other)} pairs come into question"
     keys = [list(dict.fromkeys(pair[side] for pair in found)) for side in (0, 1)]
     try:
         columns = [
@@ -92,6 +102,17 @@ def join_plan(
         [edit for column in columns for edit in column.edits],
         [added for column in columns for added in column.added],
     )
+
+
+def _pattern(part: Sequence[n.TriplePattern], graph: n.Term | None) -> str:
+    text = " . ".join(triple_text(triple) for triple in part)
+    return text if graph is None else f"GRAPH {graph} {{ {text} }}"
+
+
+def _among(found: list[tuple[Key, Key]], side: list[Key], position: int) -> list[tuple[Key, Key]]:
+    """The pairs whose literal at a position is one of a side's."""
+    allowed = {literal for _, literal in side}
+    return [pair for pair in found if pair[position][1] in allowed]
 
 
 def _asked(binding: Binding, part: str, most: int, state: GeometryState) -> Steps[list[Key] | None]:

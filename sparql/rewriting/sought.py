@@ -36,8 +36,10 @@ class SoughtFilters:
         self._report = report
 
     def within(self, opening: Opening) -> Iterator[Sought]:
-        group = opening.group
+        """Those of a group; none where one of its filters is true of nothing, which the engine asks first."""
+        group, fruitless = opening.group, False
         known = {**constants_in(opening.before), **constants_in(group.elements)}
+        found: list[tuple[n.Filter, SpatialFilter]] = []
         for filter_ in group.elements:
             if not isinstance(filter_, n.Filter):
                 continue
@@ -47,11 +49,17 @@ class SoughtFilters:
                 except UnreadableConstant as error:
                     self._report.warn(f"{self._written(conjunct)} is true of nothing: {error.reason}")
                     self._leave(conjunct, f"a geometry in it cannot be read: {error.reason}")
+                    fruitless = True
                     continue
                 if isinstance(spatial, str):
                     self._leave(conjunct, spatial)
                 elif spatial is not None:
-                    yield from self._with_bindings(filter_, spatial, group)
+                    found.append((filter_, spatial))
+        for filter_, spatial in found:
+            if fruitless:
+                self._leave(spatial.expression, "another filter beside it is true of nothing")
+            else:
+                yield from self._with_bindings(filter_, spatial, group)
 
     def _with_bindings(self, filter_: n.Filter, spatial: SpatialFilter, group: n.Group) -> Iterator[Sought]:
         found: list[tuple[Binding, ...]] = []

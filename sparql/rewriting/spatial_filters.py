@@ -19,28 +19,15 @@ from pyoxigraph import Literal
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import GeoError
-from geo.functions.topology import PATTERNS
+from geo.functions.topology import PATTERNS, SIMPLE_FEATURES, is_pattern, transposed
 from geo.measures import box_around
 from geo.units import Quantity, find_unit
 from geo.vocabulary import GEOF
 from sparql.rewriting import nodes as n
 from sparql.rewriting.constants import NotConstant, UnreadableConstant, geometry_of, number_of, term_of
+from sparql.vocabulary import XSD
 
-_SIMPLE_FEATURES: Final = frozenset(
-    {"sfEquals", "sfIntersects", "sfTouches", "sfCrosses", "sfWithin", "sfContains", "sfOverlaps"}
-)
-# What is true of (constant, candidate) when the function is true of (candidate, constant).
-_TURNED: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "sfIntersects": shapely.intersects,
-    "sfWithin": shapely.contains,
-    "sfContains": shapely.within,
-}
-_STRAIGHT: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "sfIntersects": shapely.intersects,
-    "sfWithin": shapely.within,
-    "sfContains": shapely.contains,
-}
-# The same of (constant, longitudes, latitudes) of candidates that are points.
+# What is true of (constant, longitudes, latitudes) of points when the function is true of (point, constant).
 _TURNED_POINTS: Final[dict[str, Callable[..., Any]]] = {
     "sfIntersects": shapely.intersects_xy,
     "sfWithin": shapely.contains_xy,
@@ -49,6 +36,8 @@ _STRAIGHT_POINTS: Final[dict[str, Callable[..., Any]]] = {
     "sfIntersects": shapely.intersects_xy,
     "sfContains": shapely.contains_xy,
 }
+# Those that a prepared geometry tells without working out the matrix.
+_FAST: Final = frozenset(_TURNED_POINTS.keys() | _STRAIGHT_POINTS.keys())
 # Functions whose result lies in the box of their first argument.
 _WITHIN_BOX: Final = frozenset(
     {"envelope", "convexHull", "concaveHull", "boundary", "centroid", "transform", "geometryN"}
@@ -96,7 +85,8 @@ class Operand:
 class SpatialFilter:
     """A conjunct of a FILTER: `left` and `right` are variables or, one of them, a constant shape.
 
-    `function` is the local name, `slack` how far apart the two may be.
+    `function` is the local name, `slack` how far apart the two may be. One of the DE-9IM `patterns` must fit,
+    where the function is asked by these.
     """
 
     expression: n.Expression
@@ -104,6 +94,7 @@ class SpatialFilter:
     left: Operand | BaseGeometry
     right: Operand | BaseGeometry
     slack: Slack
+    patterns: tuple[str, ...] = ()
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -118,16 +109,20 @@ class SpatialFilter:
     @property
     def exact(self) -> bool:
         """Whether `holds` can tell for sure, so that the filter need not be asked again."""
-        return self.function in _STRAIGHT and all(operand.plain for operand in self.operands)
+        known = self.patterns or self.function in SIMPLE_FEATURES
+        return bool(known) and all(operand.plain for operand in self.operands)
+
+    @property
+    def of_empty(self) -> bool:
+        """Whether it may be true of empty geometries, which are nowhere to be found."""
+        return self.function == "sfEquals"
 
     def holds(
         self, constant: BaseGeometry, shapes: NDArray[numpy.object_], *, constant_left: bool
     ) -> NDArray[numpy.bool_]:
         """Which shapes the filter is true of, one side being `constant` (an own copy: it is prepared)."""
         shapely.prepare(constant)
-        table = _STRAIGHT if constant_left else _TURNED
-        found: NDArray[numpy.bool_] = table[self.function](constant, shapes)
-        return found
+        return self._true_of(constant, shapes, turned=not constant_left)
 
     def tells_of_points(self, *, constant_left: bool) -> bool:
         """Whether `holds_at` can be asked."""
@@ -146,9 +141,21 @@ class SpatialFilter:
         self, prepared: NDArray[numpy.object_], shapes: NDArray[numpy.object_], *, prepared_left: bool
     ) -> NDArray[numpy.bool_]:
         """Of which of n pairs the filter is true, where it is `exact`; one side is prepared."""
-        table = _STRAIGHT if prepared_left else _TURNED
-        found: NDArray[numpy.bool_] = table[self.function](prepared, shapes)
-        return found
+        if self.function in _FAST:
+            return self._true_of(prepared, shapes, turned=not prepared_left)
+        meets: NDArray[numpy.bool_] = shapely.intersects(prepared, shapes)
+        meets[meets] = self._true_of(prepared[meets], shapes[meets], turned=not prepared_left)
+        return meets
+
+    def _true_of(
+        self, prepared: Any, shapes: NDArray[numpy.object_], *, turned: bool
+    ) -> NDArray[numpy.bool_]:
+        """Of which pairs it is true; `turned` tells that the prepared side is its second argument."""
+        if self.patterns:
+            asked = map(transposed, self.patterns) if turned else self.patterns
+            fits = [shapely.relate_pattern(prepared, shapes, pattern) for pattern in asked]
+            return numpy.asarray(numpy.logical_or.reduce(fits))
+        return numpy.asarray(SIMPLE_FEATURES[self.function][turned](prepared, shapes))
 
     def area(self, shape: BaseGeometry, operand: Operand) -> BaseGeometry:
         """A shape whose box meets the box of whatever the filter can be true of with this other side."""
@@ -225,10 +232,11 @@ def _distance(
 
 def _relation(expression: n.Call, name: str, known: Mapping[str, n.Expression]) -> SpatialFilter | str | None:
     arguments = expression.arguments
-    if name in PATTERNS or name in _SIMPLE_FEATURES or name == "sfDisjoint":
+    patterns = PATTERNS.get(name, ())
+    if patterns or name in SIMPLE_FEATURES:
         if len(arguments) != 2:
             return "it has not two arguments"
-        if name == "sfDisjoint" or not all(map(_meets, PATTERNS.get(name, ("T********",)))):
+        if name == "sfDisjoint" or not all(map(_meets, patterns or ("T********",))):
             return "it is true of geometries anywhere, so there is nothing to search for"
     elif name == "relate" and len(arguments) == 3:
         try:
@@ -237,9 +245,11 @@ def _relation(expression: n.Call, name: str, known: Mapping[str, n.Expression]) 
             return "its pattern is no constant"
         if not isinstance(pattern, Literal) or not _meets(pattern.value.upper()):
             return "its pattern allows geometries anywhere, so there is nothing to search for"
+        if pattern.datatype == XSD.string and is_pattern(pattern.value.upper()):
+            patterns = (pattern.value.upper(),)
     else:
         return f"geof:{name} is not searched for"
-    return _sides(expression, name, arguments[0], arguments[1], Slack(), known)
+    return _sides(expression, name, arguments[0], arguments[1], Slack(), known, patterns)
 
 
 def _meets(pattern: str) -> bool:
@@ -254,6 +264,7 @@ def _sides(
     right: n.Expression,
     slack: Slack,
     known: Mapping[str, n.Expression],
+    patterns: tuple[str, ...] = (),
 ) -> SpatialFilter | str:
     sides = [_side(side, known) for side in (left, right)]
     for side in sides:
@@ -261,7 +272,7 @@ def _sides(
             return side
         if isinstance(side, BaseGeometry) and side.is_empty:
             return "its constant geometry is empty"
-    found = SpatialFilter(expression, name, sides[0], sides[1], slack)  # type: ignore[arg-type]
+    found = SpatialFilter(expression, name, sides[0], sides[1], slack, patterns)  # type: ignore[arg-type]
     if not found.operands:
         return "both its geometries are constant"
     if len({operand.name for operand in found.operands}) < len(found.operands):

@@ -19,7 +19,7 @@ import pyoxigraph
 import shapely
 from numpy.typing import NDArray
 from pyoxigraph import Literal
-from shapely import Point
+from shapely import GEOSException, Point
 from shapely.geometry.base import BaseGeometry, BaseMultipartGeometry
 
 from geo import GeoError
@@ -212,7 +212,7 @@ class JoinQuestion:
         if brief:
             raise TakesLong
         features = state.features
-        if not features.settled(revision) or features.odd:
+        if not features.settled(revision) or features.odd or (self.spatial.of_empty and state.empty):
             return None
         times = [times_of(*side) for side in zip(self.anchors, self.classed, strict=True)]
         first, second = (features.count(one) for one in times)
@@ -226,7 +226,12 @@ class JoinQuestion:
         for start in range(0, len(driven), _TOGETHER):
             stop.check()
             together = driven[start : start + _TOGETHER]
-            for one, other in self._pairs(together, driving, state, times[1 - driving]):
+            try:
+                found = list(self._pairs(together, driving, state, times[1 - driving]))
+            except GEOSException:
+                # The function tells of which pair, as an error of its own.
+                return None
+            for one, other in found:
                 left.append(one)
                 right.append(other)
                 pairs += len(one)

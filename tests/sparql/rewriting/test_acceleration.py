@@ -65,8 +65,12 @@ def test_what_is_left_alone_is_told_with_the_reason(city: City, query: str, why:
 def test_the_filter_goes_where_the_index_is_exact_and_stays_elsewhere(city: City) -> None:
     within, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER(geof:sfWithin(?w, {BOX})) }}")
     touching, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER(geof:sfTouches(?w, {BOX})) }}")
+    around, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER(geof:sfTouches(geof:boundary(?w), {BOX})) }}")
+    near, _ = city.rewritten(f"SELECT ?f {{ {PATTERN} FILTER({DISTANCE} < 20000) }}")
     assert "sfWithin" not in within
-    assert "sfTouches" in touching
+    assert "sfTouches" not in touching
+    assert "sfTouches" in around
+    assert "geof:distance" in near
 
 
 def test_a_nearest_query_asks_a_probe_and_gets_candidates(city: City) -> None:

@@ -37,6 +37,32 @@ def rows_of(body: bytes, format_: QueryResultsFormat = QueryResultsFormat.JSON) 
     return Counter(str([str(solution[v]) for v in results.variables]) for solution in results)
 
 
+FUNCTIONS_BY_MATRIX = (
+    *("sfTouches", "sfCrosses", "sfOverlaps", "sfEquals", "relate", "relate"),
+    *(
+        "ehInside",
+        "ehMeet",
+        "ehCovers",
+        "ehCoveredBy",
+        "ehContains",
+        "rcc8eq",
+        "rcc8ec",
+        "rcc8tppi",
+        "rcc8ntpp",
+    ),
+)
+MATRICES = (
+    "T*F**F***",
+    "T*****FF*",
+    "F***1****",
+    "f***0****",
+    "FT*******",
+    "2********",
+    "0FFFFF***",
+    "*T*******",
+)
+
+
 def simple_query(chance: random.Random) -> str:
     patterns = [
         chance.choice(
@@ -53,10 +79,13 @@ def simple_query(chance: random.Random) -> str:
     )
     chance.shuffle(patterns)
     x, y, size = (chance.randrange(8) / 20 for _ in range(3))
+    size = chance.choice([size, 0.1, 0.2])
     ring = f"{x} {y}, {x + size} {y}, {x + size} {y + size}, {x} {y + size}, {x} {y}"
     constant = chance.choice([f"POLYGON(({ring}))", f"POINT({x} {y})"])
-    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", "ehInside"])
+    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", *FUNCTIONS_BY_MATRIX])
     sides = chance.choice(["?w, {}", "{}, ?w"]).format(f'"{constant}"^^geo:wktLiteral')
+    if function == "relate":
+        sides += f', "{chance.choice(MATRICES)}"'
     shown = chance.choice(["?f", "?f ?w", "?w", "?w ?f", "DISTINCT ?f", "DISTINCT ?w", "?g ?f", "*"])
     return f"SELECT {shown} WHERE {{ {' . '.join(patterns)} FILTER(geof:{function}({sides})) }}"
 
@@ -91,8 +120,10 @@ def simple_join(chance: random.Random) -> str:
         if chance.random() < 0.5:
             patterns.append(f"?f{side} a ex:{chance.choice(['Place', 'Park', 'Shop', 'Nowhere'])}")
     chance.shuffle(patterns)
-    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", "sfWithin", "sfTouches"])
+    function = chance.choice(["sfWithin", "sfIntersects", "sfContains", *FUNCTIONS_BY_MATRIX])
     sides = chance.choice(["?w, ?w2", "?w2, ?w"])
+    if function == "relate":
+        sides += f', "{chance.choice(MATRICES)}"'
     shown = chance.choice(["?f ?f2", "?f2 ?f", "?f", "?w2 ?f", "DISTINCT ?f", "DISTINCT ?f2 ?w", "?w ?w2"])
     return f"SELECT {shown} WHERE {{ {' . '.join(patterns)} FILTER(geof:{function}({sides})) }}"
 
@@ -126,7 +157,9 @@ JOIN = "?f geo:hasGeometry/geo:asWKT ?w . ?f2 geo:hasGeometry/geo:asWKT ?w2 FILT
         "SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w . ?f geo:hasDefaultGeometry/geo:asWKT ?w2 "
         "FILTER(geof:sfWithin(?w, ?w2)) }",
         "SELECT ?f { ?f geo:hasGeometry ?g . ?g geo:asWKT ?w, ?w2 FILTER(geof:sfWithin(?w, ?w2)) }",
-        JOIN.join(["SELECT ?f { ", " }"]).replace("sfWithin", "sfTouches"),
+        JOIN.join(["SELECT ?f { ", " }"]).replace("sfWithin", "sfEquals"),
+        "SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w . ?f2 geo:hasGeometry/geo:asWKT ?w2 "
+        "FILTER(geof:distance(?w, ?w2, uom:metre) < 5) }",
         JOIN.join(["SELECT ?f { ", " }"]).replace("sfWithin(?w,", "sfWithin(geof:envelope(?w),"),
         f"SELECT ?f {{ ?f rdfs:label ?l . {JOIN} }}",
     ],
@@ -201,7 +234,8 @@ def test_a_limit_and_an_offset_take_a_part_of_it() -> None:
         f"SELECT ?f ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
         f"ASK {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}",
         'SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, "POINT(no"^^geo:wktLiteral)) }',
-        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfTouches(?w, {BOX})) }}",
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfTouches(geof:boundary(?w), {BOX})) }}",
+        f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:distance(?w, {BOX}, uom:metre) < 5) }}",
     ],
 )
 def test_what_asks_for_more_takes_the_long_way(query: str) -> None:
