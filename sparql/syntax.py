@@ -143,6 +143,12 @@ def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -
     return Prologue(MappingProxyType(prefixes), base, position)
 
 
+def names_iri(text: str, iri: str, base: str | None = None) -> bool:
+    """Whether an IRI stands in a query or an operation, however it is written; the text need not parse."""
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    return any(prologue.expand(token) == iri for token in read_tokens(text, prologue.end))
+
+
 def syntax_problem(what: str, told: str, text: str) -> SyntaxProblem:
     """The engine's complaint ("error at 2:15: expected ...") about a text, with a place and a reason."""
     found = re.match(r"(?:.*?)error at (\d+):(\d+): (.*)", told, re.DOTALL)

@@ -9,12 +9,13 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from sparql.errors import GraphExists, GraphMissing, MalformedRequest, ProtectedGraph, RemoteAccessRefused
 from sparql.operations import Clear, Create, GraphReference, GraphSet, Load, Modify, Operation, Transfer
-from sparql.syntax import facts_of
+from sparql.syntax import facts_of, names_iri
 from sparql.templates import GraphName, Solution
 from sparql.unknown_functions import tolerating
 from sparql.update_account import Account, is_system_graph
-from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
+from sparql.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY, UKG
 
+_TEXT_MATCH = UKG.textMatch
 Functions = dict[NamedNode, Callable[..., Any]]
 
 
@@ -61,6 +62,7 @@ class Step:
         names = {*operation.delete.variables, *operation.insert.variables}
         projection = " ".join(f"?{name}" for name in sorted(names)) or "*"
         text = f"{operation.prologue.as_text()} SELECT {projection} WHERE {operation.where}"
+        _refuse_text_match(text)
         dataset = self._dataset(operation, text)
         results, _ = tolerating(
             lambda functions: self._account.current().query(
@@ -165,6 +167,14 @@ class Step:
 
 def _one_graph(reference: GraphReference) -> GraphName:
     return reference if isinstance(reference, NamedNode) else DEFAULT
+
+
+def _refuse_text_match(text: str) -> None:
+    if "textMatch" in text and names_iri(text, _TEXT_MATCH.value):
+        raise MalformedRequest(
+            "urbankg:textMatch finds labels in queries only, not in the WHERE of an update. Ask for the "
+            "places with a query, and name them in the update with VALUES."
+        )
 
 
 def _refuse_system(graph: GraphName) -> None:

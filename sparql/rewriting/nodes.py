@@ -35,6 +35,15 @@ class PathOperator:
 Path = Link | PathOperator
 
 
+def links_of(path: Path) -> Iterator[NamedNode]:
+    """The IRIs in a path."""
+    if isinstance(path, Link):
+        yield path.iri
+    else:
+        for part in path.parts:
+            yield from links_of(part)
+
+
 @dataclass(frozen=True)
 class TriplePattern:
     """One triple pattern; `verb_start` and `object_end` bound its verb and object in the text.
@@ -236,6 +245,15 @@ class Query:
     values: Values | None = None
     short_construct: bool = False
     labels: frozenset[str] = field(default_factory=frozenset)
+    conditions: tuple[Expression, ...] = ()
+    """The expressions of GROUP BY and HAVING."""
+
+    @property
+    def expressions(self) -> Iterator[Expression]:
+        """Those beside its group: what it selects, groups by, keeps of the groups and orders by."""
+        yield from (one.expression for one in self.projection or () if one.expression is not None)
+        yield from self.conditions
+        yield from (one.expression for one in self.order)
 
 
 def walk_expressions(expression: Expression) -> Iterator[Expression]:
@@ -244,6 +262,11 @@ def walk_expressions(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Call | Operation):
         for argument in expression.arguments:
             yield from walk_expressions(argument)
+
+
+def exists_of(expression: Expression) -> Iterator[Group]:
+    """The groups of EXISTS in an expression."""
+    return (part.group for part in walk_expressions(expression) if isinstance(part, Exists))
 
 
 def variables_of(expression: Expression) -> set[str]:
@@ -261,6 +284,35 @@ def groups_of(group: Group) -> Iterator[Group]:
         elif isinstance(element, SubSelect) and element.query.where is not None:
             yield from groups_of(element.query.where)
         elif isinstance(element, Filter | Bind):
-            for part in walk_expressions(element.expression):
-                if isinstance(part, Exists):
-                    yield from groups_of(part.group)
+            for inner in exists_of(element.expression):
+                yield from groups_of(inner)
+
+
+def groups_in(query: Query) -> Iterator[Group]:
+    """All groups of a query, those of EXISTS beside a WHERE (in SELECT, ORDER BY ...) too."""
+    outermost = [group for expression in query.expressions for group in exists_of(expression)]
+    for top in outermost if query.where is None else (query.where, *outermost):
+        yield from _groups_with_heads(top)
+
+
+def _groups_with_heads(top: Group) -> Iterator[Group]:
+    for group in groups_of(top):
+        yield group
+        for element in group.elements:
+            if isinstance(element, SubSelect):
+                for expression in element.query.expressions:
+                    for inner in exists_of(expression):
+                        yield from _groups_with_heads(inner)
+
+
+def calls_in(query: Query) -> Iterator[Call]:
+    """The calls of functions by IRI, wherever in the query."""
+    expressions = list(query.expressions)
+    for group in groups_in(query):
+        for element in group.elements:
+            if isinstance(element, Filter | Bind):
+                expressions.append(element.expression)
+            elif isinstance(element, SubSelect):
+                expressions += element.query.expressions
+    for expression in expressions:
+        yield from (part for part in walk_expressions(expression) if isinstance(part, Call))

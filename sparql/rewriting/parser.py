@@ -158,16 +158,17 @@ class _QueryReader(PatternReader):
         limit: int | None = None
         offset = 0
         values: n.Values | None = None
+        conditions: list[n.Expression] = []
         while (token := self._peek()) is not None and token.is_word(*_MODIFIERS):
             self._position += 1
             match token.text.upper():
                 case "GROUP":
                     self._expect_word("BY")
                     grouped = True
-                    self._conditions()
+                    conditions += self._conditions()
                 case "HAVING":
                     grouped = True
-                    self._conditions()
+                    conditions += self._conditions()
                 case "ORDER":
                     self._expect_word("BY")
                     order = self._order()
@@ -193,22 +194,23 @@ class _QueryReader(PatternReader):
             values,
             short,
             frozenset(self._labels),
+            tuple(conditions),
         )
 
-    def _conditions(self) -> None:
+    def _conditions(self) -> list[n.Expression]:
         """Keys of GROUP BY or HAVING: at least one."""
-        count = 0
+        found: list[n.Expression] = []
         while (token := self._peek()) is not None and not token.is_word(*_MODIFIERS) and token.text != "}":
             if self._take("("):
-                self._expression()
+                found.append(self._expression())
                 if self._take_word("AS"):
                     self._variable()
                 self._expect(")")
             else:
-                self._primary()
-            count += 1
-        if not count:
+                found.append(self._primary())
+        if not found:
             raise self._stop(self._peek())
+        return found
 
     def _order(self) -> list[n.OrderKey]:
         keys: list[n.OrderKey] = []

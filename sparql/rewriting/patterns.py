@@ -41,10 +41,8 @@ Replace = Callable[[n.TriplePattern, Place], str | None]
 
 def replace_patterns(parsed: ParsedQuery, replace: Replace) -> str:
     """The query's text with triple patterns replaced. Raises MalformedRequest where one cannot be."""
-    if parsed.query.where is None:
-        return parsed.text
     edits: list[Edit] = []
-    for place in _places(parsed.query.where, in_graph=False):
+    for place in _places_in(parsed.query, in_graph=False):
         for element in place.group.elements:
             if isinstance(element, n.Statement):
                 edit = _edit(element, place, replace)
@@ -64,6 +62,12 @@ def with_template(parsed: ParsedQuery) -> str:
     )
 
 
+def _places_in(query: n.Query, *, in_graph: bool) -> Iterator[Place]:
+    outermost = [group for expression in query.expressions for group in n.exists_of(expression)]
+    for group in outermost if query.where is None else (query.where, *outermost):
+        yield from _places(group, in_graph=in_graph)
+
+
 def _places(group: n.Group, *, in_graph: bool) -> Iterator[Place]:
     yield Place(group, in_graph)
     for element in group.elements:
@@ -71,12 +75,11 @@ def _places(group: n.Group, *, in_graph: bool) -> Iterator[Place]:
             if element.keyword != "SERVICE":
                 for inner in element.groups:
                     yield from _places(inner, in_graph=in_graph or element.keyword == "GRAPH")
-        elif isinstance(element, n.SubSelect) and element.query.where is not None:
-            yield from _places(element.query.where, in_graph=in_graph)
+        elif isinstance(element, n.SubSelect):
+            yield from _places_in(element.query, in_graph=in_graph)
         elif isinstance(element, n.Filter | n.Bind):
-            for part in n.walk_expressions(element.expression):
-                if isinstance(part, n.Exists):
-                    yield from _places(part.group, in_graph=in_graph)
+            for inner in n.exists_of(element.expression):
+                yield from _places(inner, in_graph=in_graph)
 
 
 def _edit(statement: n.Statement, place: Place, replace: Replace) -> Edit | None:

@@ -163,6 +163,7 @@ class Rewriter:
                     f"The options of this query cannot be kept: {error.reason}. Write it in SPARQL 1.1, or "
                     "leave derived, inference and rewrite out."
                 ) from error
+            self._refuse_unanswered_match(text, preparation.base, error.reason)
             report.leave("parse", text, error.reason)
             return text
         if "opengis.net" in text:
@@ -179,6 +180,18 @@ class Rewriter:
             return text
         own_dataset = preparation.own_dataset or parsed.query.dataset_clause
         return (yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset))
+
+    def _refuse_unanswered_match(self, text: str, base: str | None, reason: str) -> None:
+        """A text match in a query that is left as it is would find nothing, without a word."""
+        if _MATCH not in text or self._labels is None:
+            return
+        from sparql.rewriting.text_match import TEXT_MATCH
+        from sparql.syntax import names_iri
+
+        if names_iri(text, TEXT_MATCH.value, base):
+            raise MalformedRequest(
+                f"urbankg:textMatch cannot be answered in this query: {reason}. Write it in SPARQL 1.1."
+            )
 
     def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
         """The query with what its options and properties of our own mean written out."""

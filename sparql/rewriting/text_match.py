@@ -11,6 +11,7 @@ still bear the label there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
@@ -27,6 +28,7 @@ from sparql.vocabulary import RDF, UKG, XSD
 TEXT_MATCH: Final = UKG.textMatch
 _USUAL: Final = 10
 _MOST: Final = 1000
+_NUMBER: Final = re.compile(r"\+?[0-9]{1,100}")
 _FORMS: Final = (
     'Write ?place urbankg:textMatch "words", or (?place ?score) urbankg:textMatch ("words" 20), '
     "by itself as a triple."
@@ -56,46 +58,86 @@ def match_labels(parsed: ParsedQuery, labels: Callable[[], Labels], report: Repo
     """The query with its text matches answered. Raises MalformedRequest for one in another form."""
     edits: list[Edit] = []
     taken = 0
-    if parsed.query.where is None:
-        return parsed.text
-    for group in n.groups_of(parsed.query.where):
+    for group in n.groups_in(parsed.query):
         for element in group.elements:
-            if isinstance(element, n.Statement) and any(
-                triple.predicate == TEXT_MATCH for triple in element.triples
-            ):
-                taken += 1
-                edits.append(_answered(element, labels(), parsed, taken, report))
+            if isinstance(element, n.Nested) and element.keyword == "LATERAL":
+                _refuse_in_lateral(element)
+            if not isinstance(element, n.Statement):
+                continue
+            _refuse_in_path(element)
+            matches = [triple for triple in element.triples if triple.predicate == TEXT_MATCH]
+            if matches:
+                edits.append(_answered(element, matches, labels(), parsed, taken, report))
+                taken += len(matches)
     return apply_edits(parsed.text, edits)
 
 
+def _refuse_in_lateral(nested: n.Nested) -> None:
+    for element in nested.groups[0].elements:
+        if isinstance(element, n.Statement) and any(t.predicate == TEXT_MATCH for t in element.triples):
+            raise MalformedRequest("urbankg:textMatch cannot stand in LATERAL; write it beside it.")
+
+
+def _refuse_in_path(statement: n.Statement) -> None:
+    for triple in statement.triples:
+        if isinstance(triple.verb, n.PathOperator) and TEXT_MATCH in n.links_of(triple.verb):
+            raise MalformedRequest(f"urbankg:textMatch cannot stand in a property path. {_FORMS}")
+
+
 def _answered(
-    statement: n.Statement, labels: Labels, parsed: ParsedQuery, number: int, report: Report
+    statement: n.Statement,
+    matches: list[n.TriplePattern],
+    labels: Labels,
+    parsed: ParsedQuery,
+    taken: int,
+    report: Report,
 ) -> Edit:
-    match = next(triple for triple in statement.triples if triple.predicate == TEXT_MATCH)
-    others = [triple for triple in statement.triples if triple is not match]
-    cells = {triple.subject for triple in others if _is_list(triple)}
-    kept = [triple for triple in others if not _is_list(triple)]
-    subject, value = (
-        _members(term, others) if term in cells else [term] for term in (match.subject, match.object)
-    )
-    words, limit = value[0], value[1] if len(value) > 1 else Literal(_USUAL)
-    if (
-        not (1 <= len(subject) <= 2 and 1 <= len(value) <= 2)
-        or (kept and cells & {match.subject})
-        or not (isinstance(words, Literal) and isinstance(limit, Literal) and limit.datatype == XSD.integer)
-        or not isinstance(subject[0], Variable | NamedNode)
-        or not all(isinstance(term, Variable) for term in subject[1:])
-    ):
-        raise MalformedRequest(_FORMS)
-    most = min(max(int(limit.value), 0), _MOST)
-    rows = [
-        f"({entry.iri} {Literal(entry.label)} {Literal(round(score, 4))})"
-        for entry, score in labels.similar(words.value, most)
-    ]
+    others = [triple for triple in statement.triples if triple not in matches]
+    heads = {term for match in matches for term in (match.subject, match.object)}
+    cells = {cell for head in heads for cell in _cells(head, others)}
+    kept = [triple for triple in others if triple.subject not in cells or not _is_list(triple)]
+    if any(triple.subject in cells for triple in kept):
+        raise MalformedRequest(f"Say what else holds of the place in a triple of its own. {_FORMS}")
     part = parsed.text[statement.start : statement.end]
-    report.did("text match", part, "from the index of labels", candidates=len(rows))
-    before = "".join(f"{triple_text(triple)} . " for triple in kept)
-    return Edit(statement.start, statement.end, before + _elements(subject, rows, labels, number))
+    elements = [f"{triple_text(triple)} ." for triple in kept]
+    for number, match in enumerate(matches, taken + 1):
+        subject, value = (_members_or_self(term, others) for term in (match.subject, match.object))
+        _check_subject(subject)
+        words, limit = _words_and_limit(value)
+        rows = [
+            f"({entry.iri} {Literal(entry.label)} {Literal(round(score, 4))})"
+            for entry, score in labels.similar(words, limit)
+        ]
+        report.did("text match", part, "from the index of labels", candidates=len(rows))
+        elements.append(_elements(subject, rows, labels, number))
+    return Edit(statement.start, statement.end, " ".join(elements))
+
+
+def _check_subject(subject: list[n.Term]) -> None:
+    """Raises MalformedRequest for anything but a place, or two variables of which one is the score's."""
+    place, score = subject[0] if subject else None, subject[1:]
+    if not isinstance(place, Variable | NamedNode) or len(score) > 1:
+        raise MalformedRequest(_FORMS)
+    if not all(isinstance(term, Variable) for term in score) or place in score:
+        raise MalformedRequest(f"The score of urbankg:textMatch needs a variable of its own. {_FORMS}")
+
+
+def _words_and_limit(value: list[n.Term]) -> tuple[str, int]:
+    """What to look for, and how many at most. Raises MalformedRequest."""
+    if not 1 <= len(value) <= 2:
+        raise MalformedRequest(_FORMS)
+    words, limit = value[0], value[1] if len(value) > 1 else Literal(_USUAL)
+    if not isinstance(words, Literal) or words.datatype not in (XSD.string, RDF.langString):
+        raise MalformedRequest(
+            f"The words of urbankg:textMatch must be written in the query, as a string. {_FORMS}"
+        )
+    digits = limit.value if isinstance(limit, Literal) and limit.datatype == XSD.integer else ""
+    if not _NUMBER.fullmatch(digits):
+        raise MalformedRequest(
+            f"How many urbankg:textMatch finds must be written in the query, as a number from 0 to {_MOST}. "
+            + _FORMS
+        )
+    return words.value, min(int(digits), _MOST)
 
 
 def _elements(subject: list[n.Term], rows: list[str], labels: Labels, number: int) -> str:
@@ -123,9 +165,19 @@ def _is_list(triple: n.TriplePattern) -> bool:
     return triple.predicate in (RDF.first, RDF.rest)
 
 
-def _members(head: n.Term, triples: list[n.TriplePattern]) -> list[n.Term]:
-    members: list[n.Term] = []
-    while head != RDF.nil:
-        members += [t.object for t in triples if t.subject == head and t.predicate == RDF.first]
-        head = next((t.object for t in triples if t.subject == head and t.predicate == RDF.rest), RDF.nil)
-    return members
+def _cells(term: n.Term, triples: list[n.TriplePattern]) -> list[n.Term]:
+    """The cells of the collection that begins here; none where none does."""
+    cells: list[n.Term] = []
+    while rest := next((t for t in triples if t.subject == term and t.predicate == RDF.rest), None):
+        cells.append(term)
+        term = rest.object
+    return cells
+
+
+def _members_or_self(term: n.Term, triples: list[n.TriplePattern]) -> list[n.Term]:
+    """The members of a collection; a term that is none is alone."""
+    if term == RDF.nil:
+        return []
+    cells = _cells(term, triples)
+    firsts = {t.subject: t.object for t in triples if t.predicate == RDF.first}
+    return [firsts[cell] for cell in cells] if cells else [term]

@@ -91,12 +91,11 @@ def answer_topology(parsed: ParsedQuery, report: Report, *, derived: bool = True
 
 def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
     """A property that the graph states of nothing, asked for where nothing answers it."""
-    if parsed.query.where is not None:
-        for group in n.groups_of(parsed.query.where):
-            for element in group.elements:
-                for triple in element.triples if isinstance(element, n.Statement) else ():
-                    if triple.predicate in PROPERTIES and triple.predicate not in DERIVED_PROPERTIES:
-                        return triple.predicate
+    for group in n.groups_in(parsed.query):
+        for element in group.elements:
+            for triple in element.triples if isinstance(element, n.Statement) else ():
+                if triple.predicate in PROPERTIES and triple.predicate not in DERIVED_PROPERTIES:
+                    return triple.predicate
     return None
 
 
