@@ -1,4 +1,9 @@
-"""The Warning header (RFC 7234, 5.5): what a client should hear of although its request succeeded."""
+"""The Warning header (RFC 7234, 5.5): what a client should hear of although its request succeeded.
+
+Its text is a quoted string of visible ASCII: what is beyond that arrives differently at different clients
+(RFC 7230, 3.2.4), and nothing in the field tells its encoding. So any other character is written as SPARQL
+escapes it (`\\u00E9`, `\\U0001F600`), and quotes and backslashes are quoted pairs (RFC 7230, 3.2.6).
+"""
 
 from collections.abc import Iterable
 
@@ -6,9 +11,25 @@ _MOST_CHARACTERS = 1000
 
 
 def warning_of(told: Iterable[str]) -> str | None:
-    """The header's value for these sentences; None when there are none."""
-    text = " ".join(told)
+    """The header's value for these sentences, cut where it is too long; None when there are none."""
+    text = " ".join(" ".join(told).split())
     if not text:
         return None
-    plain = "".join(c if " " <= c <= "~" and c not in '"\\' else "'" for c in text)
-    return f'199 urbankg "{plain[:_MOST_CHARACTERS]}"'
+    written: list[str] = []
+    room = _MOST_CHARACTERS
+    for character in text:
+        shown = _shown(character)
+        room -= len(shown)
+        if room < 0:
+            break
+        written.append(shown)
+    return f'199 urbankg "{"".join(written)}"'
+
+
+def _shown(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if " " <= character <= "~":
+        return character
+    code = ord(character)
+    return f"\\\\u{code:04X}" if code < 0x10000 else f"\\\\U{code:08X}"

@@ -25,6 +25,7 @@ from sparql.readers.functions import load_aggregates, load_functions
 from sparql.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax import Kind, facts_of
+from sparql.unknown_functions import told_of_unknown
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -214,10 +215,7 @@ class Endpoint:
         told = (
             *found.warnings,
             *(() if preparation is None else preparation.warnings),
-            *(
-                f"The function <{iri}> is not known here: its calls are errors."
-                for iri in result.unknown_functions
-            ),
+            *map(told_of_unknown, result.unknown_functions),
         )
         if told and (warning := warning_of(told)) is not None:
             headers["Warning"] = warning

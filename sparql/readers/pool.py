@@ -282,8 +282,8 @@ class ReaderPool:
             return members
         if request.preparation.optional and members["text"] == request.text:
             # Candidates only: it names the same graphs, and reading a long text for them takes long.
-            return {**members, "text": text}
-        return members_of(replace(request, text=text))
+            return {**members, "text": text, "sent": request.text}
+        return {**members_of(replace(request, text=text)), "sent": request.text}
 
     def _finish(self, answer: Answer) -> None:
         answer.killer.cancel()

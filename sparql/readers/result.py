@@ -6,17 +6,17 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
 
-from sparql.errors import QueryFailed, ReadError, SparqlError, UnknownFunction
+from sparql.errors import QueryFailed, ReadError, SparqlError
 from sparql.formats import Format
 from sparql.readers.frames import FrameKind
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Outlet
 from sparql.readers.process import ReaderProcess
 from sparql.rewriting.probes import Probe, Row
+from sparql.unknown_functions import unknown_function
 
 
 class Preparation(Protocol):
@@ -135,16 +135,8 @@ def error_of(kind: FrameKind, payload: Any) -> SparqlError:
             return ReadError("The query was stopped because nobody waits for its answer any more.")
         case _:
             if unknown := _UNKNOWN_FUNCTION.search(payload["message"]):
-                return _unknown_function(unknown[1])
+                return unknown_function(unknown[1])
             return QueryFailed(f"The query could not be evaluated: {payload['message']}.")
 
 
 _UNKNOWN_FUNCTION = re.compile(r"custom (?:aggregate )?function <([^>]*)> is not supported")
-
-
-def _unknown_function(iri: str) -> UnknownFunction:
-    # Imported here: the server starts without geometry.
-    from geo.functions import AGGREGATES, FUNCTIONS
-
-    names = {one.value.lower(): one.value for one in (*FUNCTIONS, *AGGREGATES)}
-    return UnknownFunction(iri, [names[one] for one in get_close_matches(iri.lower(), names, 2, 0.9)])

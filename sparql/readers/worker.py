@@ -236,16 +236,31 @@ class Worker:
         except SparqlError as error:
             self._refuse(error)
         except SyntaxError as error:
-            # Imported here, as it is seldom needed.
-            from sparql.syntax import syntax_problem
-
-            self._refuse(syntax_problem("query", str(error), request["text"]))
+            self._refuse(self._syntax_problem(request, error))
         except QueryStopped:
             self._tell("stopped", "")
         except ClientGone:
             self._tell(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
             self._tell("failed", str(error))
+
+    def _syntax_problem(self, request: dict[str, Any], error: SyntaxError) -> SparqlError:
+        """The error at its place in the text that was sent, where that is not the text that was to run."""
+        # Imported here, as it is seldom needed.
+        from sparql.syntax import syntax_problem
+
+        text, sent = request["text"], request.get("sent")
+        if sent is not None:
+            try:
+                # Read, and run over nothing.
+                pyoxigraph.Store().query(
+                    sent, base_iri=request["base"], custom_aggregate_functions=self._aggregates
+                )
+            except SyntaxError as own:
+                text, error = sent, own
+            except (ValueError, OSError, RuntimeError):
+                pass
+        return syntax_problem("query", str(error), text)
 
     def _refuse(self, error: SparqlError) -> None:
         self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))

@@ -168,10 +168,19 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
-            from sparql.rewriting.unreadable import warn_of_misuse, warn_of_unreadable
+            from sparql.rewriting.unreadable import (
+                refuse_misused_aggregates,
+                warn_of_misuse,
+                warn_of_unreadable,
+            )
 
+            refuse_misused_aggregates(parsed.query)
             warn_of_unreadable(text, parsed.prologue, report)
             warn_of_misuse(parsed.query, report)
+        if options.explain:
+            from sparql.rewriting.unreadable import warn_of_unknown
+
+            warn_of_unknown(parsed.query, report)
         text = yield from self._meant(parsed, preparation)
         if text != parsed.text:
             parsed = parse_query(text, preparation.base)
@@ -291,7 +300,7 @@ class Preparation:
     @property
     def optional(self) -> bool:
         """Whether the answer would be the same without it."""
-        return not self.options.changes_answers
+        return not self.options.changes_answers and _MATCH not in self.text
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -13,16 +13,18 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode
 from shapely import GEOSException
 
-from geo import FUNCTIONS, GeoError, GeometryError, is_geometry_literal, parse_geometry
+from geo import AGGREGATES, FUNCTIONS, GeoError, GeometryError, is_geometry_literal, parse_geometry
 from geo.errors import ArgumentError, UnitError
 from geo.functions.definitions import Parameter
 from geo.functions.table import DEFINITIONS
 from geo.vocabulary import WKT_LITERAL
+from sparql.errors import MalformedRequest
 from sparql.rewriting import nodes as n
 from sparql.rewriting.literals import read_string
 from sparql.rewriting.report import Report
 from sparql.syntax import Prologue
 from sparql.tokens import TokenKind, read_tokens
+from sparql.unknown_functions import is_known, is_named_like_aggregate, told_of_unknown, unknown_function
 
 
 def warn_of_unreadable(text: str, prologue: Prologue, report: Report) -> None:
@@ -49,7 +51,7 @@ def _geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
 
 def warn_of_misuse(query: n.Query, report: Report) -> None:
     """Add a warning for each call of a geometry function that is an error whatever its variables are."""
-    for call in _calls(query):
+    for call in n.calls_in(query):
         if call.iri in FUNCTIONS:
             terms = tuple(one.term if isinstance(one, n.Constant) else None for one in call.arguments)
             reason = _misuse(call.iri, terms)
@@ -88,14 +90,24 @@ _ANY_OF: Final[dict[Parameter | None, Literal]] = {
 """Something of each kind that a variable may stand for; units and patterns are no matter of chance."""
 
 
-def _calls(query: n.Query) -> Iterator[n.Call]:
-    expressions: list[n.Expression] = [one.expression for one in query.order]
-    expressions += [one.expression for one in query.projection or () if one.expression is not None]
-    for group in n.groups_of(query.where) if query.where is not None else ():
+def refuse_misused_aggregates(query: n.Query) -> None:
+    """Raises UnknownFunction for an aggregate that is not here, MalformedRequest for a misplaced one."""
+    for call in n.calls_in(query):
+        if call.iri not in AGGREGATES and is_named_like_aggregate(call.iri.value):
+            raise unknown_function(call.iri.value)
+    for group in n.groups_in(query):
         for element in group.elements:
             if isinstance(element, n.Filter | n.Bind):
-                expressions.append(element.expression)
-            elif isinstance(element, n.SubSelect):
-                expressions += [one.expression for one in element.query.projection or () if one.expression]
-    for expression in expressions:
-        yield from (part for part in n.walk_expressions(expression) if isinstance(part, n.Call))
+                for part in n.walk_expressions(element.expression):
+                    if isinstance(part, n.Call) and part.iri in AGGREGATES:
+                        raise MalformedRequest(
+                            f"{part.iri} is an aggregate: it may stand in SELECT, HAVING and ORDER BY, not "
+                            "in FILTER or BIND. Write it in a sub-select around the pattern."
+                        )
+
+
+def warn_of_unknown(query: n.Query, report: Report) -> None:
+    """Add a warning for each function that is called and that nobody here knows."""
+    for call in n.calls_in(query):
+        if not is_known(call.iri):
+            report.warn(told_of_unknown(call.iri.value))

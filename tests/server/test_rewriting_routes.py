@@ -189,3 +189,79 @@ async def test_the_command_line_explains_a_query_and_matches_labels(
         "SELECT ?p { ?p <https://w3id.org/urbankg/system#textMatch> ('name 3' 4) }"
     )
     assert len(rows["results"]["bindings"]) == 4
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT (geof:aggFoo(?w) AS ?x) { ?g geo:asWKT ?w }",
+        "SELECT ?g (geof:aggunion(?w) AS ?x) { ?g geo:asWKT ?w } GROUP BY ?g",
+        "SELECT ?g { ?g geo:asWKT ?w } GROUP BY ?g HAVING(geof:isEmpty(geof:aggFoo(?w)))",
+        "SELECT (geof:aggFoo(?w) AS ?x) { ?g geo:asWKT ?w . << ?g ex:a ?b >> ex:c ?d }",
+    ],
+)
+async def test_an_unknown_aggregate_is_refused(city: Services, client: httpx.AsyncClient, query: str) -> None:
+    for options in ({}, {"optimize": "false"}):
+        response = await client.get("/sparql", params={"query": PREFIXES + query, **options})
+        assert response.status_code == 400, response.text
+        assert "agg" in response.json()["detail"]
+
+
+async def test_an_unknown_aggregate_of_an_update_is_refused(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    update = "INSERT { ex:all ex:hull ?x } WHERE { SELECT (geof:aggFoo(?w) AS ?x) { ?g geo:asWKT ?w } }"
+    response = await client.post("/update", data={"update": PREFIXES + update})
+    assert response.status_code == 400, response.text
+
+
+@pytest.mark.parametrize(
+    "place", ["FILTER(geof:isEmpty(geof:aggUnion(?w)))", "BIND(geof:aggUnion(?w) AS ?x)"]
+)
+async def test_an_aggregate_in_a_filter_or_bind_is_refused(
+    city: Services, client: httpx.AsyncClient, place: str
+) -> None:
+    query = PREFIXES + f"SELECT ?g {{ ?g geo:asWKT ?w {place} }} GROUP BY ?g"
+    response = await client.get("/sparql", params={"query": query})
+    assert response.status_code == 400
+    assert "is an aggregate" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * { ?g geo:asWKT ?w FILTER(ex:no(?w)) }",
+        "SELECT (ex:no(?g) AS ?x) { ?g a ?c }",
+        "SELECT ?g { ?g a ?c } GROUP BY ?g HAVING(ex:no(?g))",
+        "SELECT ?g { ?g a ?c } ORDER BY ex:no(?g)",
+        "SELECT * { { SELECT (ex:no(?g) AS ?x) { ?g a ?c } } }",
+        "ASK { ?g a ?c FILTER EXISTS { ?g geo:asWKT ?w FILTER(ex:no(?w)) } }",
+    ],
+)
+async def test_explain_lists_the_unknown_functions_that_the_header_names(
+    city: Services, client: httpx.AsyncClient, query: str
+) -> None:
+    asked = {"query": PREFIXES + query}
+    told = (await client.get("/sparql", params=asked)).headers["warning"]
+    explained = (await client.get("/sparql", params={**asked, "explain": "true"})).json()
+    assert [f'199 urbankg "{one}"' for one in explained["warnings"]] == [told]
+
+
+async def test_explain_does_not_list_functions_of_the_engine(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    query = "SELECT (<http://www.w3.org/2001/XMLSchema#integer>('1') AS ?x) (geof:asWKT(?w) AS ?y) {}"
+    response = await client.get("/sparql", params={"query": PREFIXES + query, "explain": "true"})
+    assert response.json()["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "pattern", ["?g <https://w3id.org/urbankg/system#textMatch> 'name 3'", "?g geo:sfWithin ex:f1"]
+)
+async def test_an_error_of_grouping_is_told_at_its_place_in_the_text_that_was_sent(
+    city: Services, client: httpx.AsyncClient, pattern: str
+) -> None:
+    query = PREFIXES + f"SELECT ?nowhere {{ {pattern} }} GROUP BY ?g"
+    response = await client.get("/sparql", params={"query": query, "rewrite": "true"})
+    assert response.status_code == 400
+    assert response.json()["column"] <= len(query.splitlines()[-1]) + 1
