@@ -59,10 +59,12 @@ class RdfFile:
                     rename_blank_nodes=True,
                 )
         except PayloadProblem as error:
-            raise LoadError(f"{self.path}: {error} Nothing was loaded.") from error
+            raise LoadError(f"{self.path}: {error} Nothing of it was loaded.") from error
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
-            raise LoadError(f"{self.path}{line}: {error.msg}. Mend it there; nothing was loaded.") from error
+            raise LoadError(
+                f"{self.path}{line}: {error.msg}. Mend it there; nothing of it was loaded."
+            ) from error
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error
 

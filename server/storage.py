@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Quad
 
 from server.loading import Told, describe, load_features, load_file, told_of
 from server.metrics import folder_bytes
-from server.rdf_files import OnBytes, RdfFile
+from server.rdf_files import LoadError, OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
 from server.stores import is_remote
@@ -56,12 +56,19 @@ class Loader:
         self._say = say
 
     def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
-        """Each file as one change: whole or not at all, or (partial) what of it conforms."""
-        told = []
+        """Each file as one change: whole or not at all, or (partial) what of it conforms.
+
+        Raises `LoadError` for a file that cannot be read; it names those that were loaded before.
+        """
+        told: list[Told] = []
         writer = self._services.writer_for("load")
         for file in files:
             self._say(f"{file.path}: read, judged, committed")
-            verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
+            try:
+                verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
+            except LoadError as error:
+                before = ", ".join(one.name for one in told if one.accepted or not one.refused)
+                raise LoadError(f"{error} Loaded before it: {before}." if before else str(error)) from error
             told.append(told_of(str(file.path), verdict))
         return told
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -33,6 +33,8 @@ class BackupRequest(BaseModel):
 
 class LoadRequest(BaseModel):
     """What to load from the server's own disk."""
+
+    model_config = ConfigDict(extra="forbid")
 
     files: list[str] = Field(
         default_factory=list, description="Files, folders or patterns on the server's machine, absolute."
@@ -68,6 +70,8 @@ def router(services: Services) -> APIRouter:
         Each file is loaded as a whole or not at all: 422 where any was refused, with what became of each.
         """
         message = await read_json(request, LoadRequest, limit)
+        if not (message.files or message.sample):
+            raise InvalidBody([("files", "name at least one file, or set sample to true")])
         loads = await asyncio.to_thread(_load, services, message)
         if not (message.partial or message.bulk):
             refused = [one["name"] for one in loads if one["refused"]]

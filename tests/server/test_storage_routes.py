@@ -83,6 +83,21 @@ async def test_a_refused_file_is_no_success_and_the_others_are_in(client: httpx.
     assert partial.status_code == 200, partial.text
 
 
+async def test_a_file_that_cannot_be_read_names_those_that_were_loaded_before_it(
+    client: httpx.AsyncClient, tmp_path: Path
+):
+    good, cut = tmp_path / "good.ttl", tmp_path / "cut.ttl"
+    good.write_text(f"<{EX}b> <{EX}p> 1 .\n")
+    cut.write_text(f"<{EX}b> <{EX}p> 2 .\n<{EX}b> <{EX}p>")
+    answer = await client.post("/loads", json={"files": [str(good), str(cut)]})
+    assert answer.status_code == 422, answer.text
+    detail = answer.json()["detail"]
+    assert "cut.ttl, line 2" in detail
+    assert "nothing of it was loaded" in detail
+    assert f"Loaded before it: {good}." in detail
+    assert await select(client, COUNT) == [{"n": "1"}]
+
+
 async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
     client: httpx.AsyncClient, tmp_path: Path
 ):
@@ -118,6 +133,9 @@ async def test_a_bulk_load_by_which_the_store_grows_much_ends_with_compacted_fil
     [
         ("/loads", {"files": ["relative.ttl"]}, 422),
         ("/loads", {"files": ["/no/such/file.ttl"]}, 422),
+        ("/loads", {}, 422),
+        ("/loads", {"files": []}, 422),
+        ("/loads", {"file": ["/no/such/file.ttl"], "sample": True}, 422),
         ("/backup", {"folder": "relative"}, 422),
         ("/backup", {}, 422),
     ],
