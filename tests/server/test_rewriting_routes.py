@@ -1,6 +1,7 @@
 """The parameters of the endpoint that decide about rewriting, over a whole server."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -265,3 +266,12 @@ async def test_an_error_of_grouping_is_told_at_its_place_in_the_text_that_was_se
     response = await client.get("/sparql", params={"query": query, "rewrite": "true"})
     assert response.status_code == 400
     assert response.json()["column"] <= len(query.splitlines()[-1]) + 1
+
+
+async def test_the_documented_query_tells_the_tolerance_of_the_relations(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "geosparql.md").read_text(encoding="utf-8")
+    query = page.split("### With which tolerance")[1].split("```sparql")[1].split("```")[0]
+    found = (await client.get("/sparql", params={"query": query})).json()["results"]["bindings"]
+    assert [row["basis"]["value"] for row in found] == ["RCC8, tolerance 0 m"]
