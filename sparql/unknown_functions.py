@@ -63,7 +63,9 @@ def unknown_function(iri: str) -> UnknownFunction:
     # Imported here: the server starts without geometry.
     from geo.functions import AGGREGATES, FUNCTIONS
 
-    names = {one.value.lower(): one.value for one in (*FUNCTIONS, *AGGREGATES)}
+    # Of an aggregate, only another can be meant.
+    offered = AGGREGATES if is_named_like_aggregate(iri) else (*FUNCTIONS, *AGGREGATES)
+    names = {one.value.lower(): one.value for one in offered}
     return UnknownFunction(iri, [names[one] for one in get_close_matches(iri.lower(), names, 2, 0.9)])
 
 

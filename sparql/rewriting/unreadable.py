@@ -95,6 +95,8 @@ def refuse_misused_aggregates(query: n.Query) -> None:
     for call in n.calls_in(query):
         if call.iri not in AGGREGATES and is_named_like_aggregate(call.iri.value):
             raise unknown_function(call.iri.value)
+        if call.iri in AGGREGATES and len(call.arguments) != 1:
+            raise MalformedRequest(f"{call.iri} takes one argument: the geometries to put together.")
     for group in n.groups_in(query):
         for element in group.elements:
             if isinstance(element, n.Filter | n.Bind):

@@ -205,7 +205,7 @@ async def test_an_unknown_aggregate_is_refused(city: Services, client: httpx.Asy
     for options in ({}, {"optimize": "false"}):
         response = await client.get("/sparql", params={"query": PREFIXES + query, **options})
         assert response.status_code == 400, response.text
-        assert "agg" in response.json()["detail"]
+        assert "geosparql/aggUnion>" in response.json()["detail"]
 
 
 async def test_an_unknown_aggregate_of_an_update_is_refused(
@@ -214,6 +214,16 @@ async def test_an_unknown_aggregate_of_an_update_is_refused(
     update = "INSERT { ex:all ex:hull ?x } WHERE { SELECT (geof:aggFoo(?w) AS ?x) { ?g geo:asWKT ?w } }"
     response = await client.post("/update", data={"update": PREFIXES + update})
     assert response.status_code == 400, response.text
+
+
+@pytest.mark.parametrize("arguments", ["", "?w, ?w"])
+async def test_an_aggregate_of_other_than_one_argument_is_refused(
+    city: Services, client: httpx.AsyncClient, arguments: str
+) -> None:
+    query = PREFIXES + f"SELECT (geof:aggUnion({arguments}) AS ?x) {{ ?g geo:asWKT ?w }}"
+    response = await client.get("/sparql", params={"query": query})
+    assert response.status_code == 400
+    assert "takes one argument" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(
