@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.update_warnings import warnings_of
 from server.warning_header import warning_of
 from sparql.change import Change, Verdict
 from sparql.errors import SparqlError, StoreClosing, StoreUnwritable
@@ -142,7 +143,8 @@ class Updates:
             from server.refusals import refusal
 
             return refusal(request, verdict)
-        warning = warning_of((*found.warnings, *_unreadable(found.text)))
+        told = warnings_of(found.text, base, own_functions=self._together)
+        warning = warning_of((*found.warnings, *told))
         headers = None if warning is None else {"Warning": warning}
         return JSONResponse(told_of(verdict, partial=found.partial), headers=headers)
 
@@ -318,19 +320,6 @@ def told_of(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
         told["accepted"] = len(verdict.accepted)
         told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
     return told
-
-
-def _unreadable(text: str) -> Sequence[str]:
-    """What a client should hear of geometry literals of an update's pattern, on which no filter is true."""
-    if "opengis.net" not in text or len(text) > _LONG or "WHERE" not in text.upper():
-        return ()
-    from sparql.rewriting.report import Report
-    from sparql.rewriting.unreadable import warn_of_unreadable
-    from sparql.syntax import read_prologue
-
-    report = Report()
-    warn_of_unreadable(text, read_prologue(text), report)
-    return report.warnings
 
 
 def _tell_each(updates: Sequence[Update], outcomes: Sequence[Outcome]) -> None:

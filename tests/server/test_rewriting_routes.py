@@ -285,3 +285,30 @@ async def test_the_documented_query_tells_the_tolerance_of_the_relations(
     query = page.split("### With which tolerance")[1].split("```sparql")[1].split("```")[0]
     found = (await client.get("/sparql", params={"query": query})).json()["results"]["bindings"]
     assert [row["basis"]["value"] for row in found] == ["RCC8, tolerance 0 m"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("geof:sfWithn(?w, ?w)", "sfWithn> is not known here"),
+        ("ex:no(?w)", "no> is not known here"),
+        ("geof:distance(?w, ?w, uom:furlong) < 3", "is no unit known here"),
+        ('geof:sfWithin(?w, "POINT(x)"^^geo:wktLiteral)', "cannot be read"),
+    ],
+)
+async def test_what_matches_nothing_in_an_update_is_told_in_a_header(
+    city: Services, client: httpx.AsyncClient, condition: str, said: str
+) -> None:
+    update = f"INSERT {{ ?g ex:seen ?w }} WHERE {{ ?g geo:asWKT ?w FILTER({condition}) }}"
+    response = await client.post("/update", data={"update": PREFIXES + update})
+    assert response.status_code == 200, response.text
+    assert said in response.headers["warning"]
+
+
+async def test_an_update_whose_calls_are_known_has_no_warning(
+    city: Services, client: httpx.AsyncClient
+) -> None:
+    update = "INSERT { ?g ex:dim ?d } WHERE { ?g geo:asWKT ?w BIND(geof:dimension(?w) AS ?d) FILTER(?d = 7) }"
+    response = await client.post("/update", data={"update": PREFIXES + update})
+    assert response.status_code == 200, response.text
+    assert "warning" not in response.headers
