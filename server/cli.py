@@ -71,6 +71,7 @@ def query(
             lambda server: operations.explain_remote(server, query_text),
             lambda services: operations.explain(services, query_text),
         )
+        return
     on_either(
         settings,
         lambda server: operations.query_remote(server, query_text, format_),

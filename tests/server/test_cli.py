@@ -44,6 +44,15 @@ def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
     assert done.stdout.split() == ["o", "1", "2"]
 
 
+def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):
+    query = "SELECT ?o WHERE { <http://example.org/a> <http://example.org/p> ?o FILTER(<http://e/no>(?o)) }"
+    done = urbankg("query", query, "--explain", "--data", str(folder))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["query"] == query
+    assert told["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
+
+
 def test_a_query_that_does_not_parse_is_told_with_its_place(folder: Path):
     done = urbankg("query", "SELECT * WHERE { ?s ?p }", "--data", str(folder))
     assert done.returncode == 2
