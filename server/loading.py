@@ -68,7 +68,8 @@ class Told:
     """What became of one load, for people and for the answer of the server.
 
     `refused` counts the statements kept out, `examples` says why for the first of them; `results` counts
-    what a deferred gate found, `violations` those of them that would have been refused.
+    what a deferred gate found, `violations` those of them that would have been refused; `left_out` counts
+    the features of files of which the geometry, or all, could not be used.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Told:
     examples: str = ""
     results: int = 0
     violations: int = 0
+    left_out: int = 0
 
 
 def told_of(name: str, verdict: Verdict) -> Told:

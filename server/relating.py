@@ -119,6 +119,8 @@ def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]
             f"{path} has no column '{identifier}'; it has {', '.join(file.columns)}. Name one with --id."
         )
     for record in file.records():
+        if record.fault is not None:
+            raise refused(path, record.number, record.fault)
         try:
             node = NamedNode(str(record.values[identifier]))
         except ValueError as error:

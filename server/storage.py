@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,14 +95,16 @@ class Loader:
         from server.features.replacing import OutdatedGeometry
 
         outdated = OutdatedGeometry(self._services.store)
-        quads = quads_of(files, self._on_features, outdated.note)
-        return self._past_gate(
+        quads = quads_of(files, self._on_features, outdated.note, partial=partial)
+        told = self._past_gate(
             quads,
             lambda: files.name,
             partial=partial,
             report=report,
             afterwards=lambda: outdated.remove(self._services.writer),
         )
+        examples = "\n".join([*files.notes, told.examples]).rstrip("\n")
+        return replace(told, examples=examples, left_out=files.left_out)
 
     def _past_gate(
         self,

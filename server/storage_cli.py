@@ -208,9 +208,13 @@ def _load(
             else:
                 told += loader.through_gate(files, partial=partial)
     if mapped is not None:
-        with progress_bar("features") as progress:
-            task = progress.add_task("", total=mapped.count)
-            loader = Loader(services, on_features=lambda count: progress.advance(task, count))
+        with progress_bar("{task.description}") as progress:
+            task = progress.add_task("features", total=mapped.count)
+            loader = Loader(
+                services,
+                on_features=lambda count: progress.advance(task, count),
+                say=lambda what: progress.update(task, description=what),
+            )
             if bulk:
                 told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
             else:
@@ -226,7 +230,7 @@ def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "Featu
 
 
 def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
-    """What became of each load, on standard error; 1 when something was refused or violates."""
+    """What became of each load, on standard error; 1 when something was refused, left out or violates."""
     for one in told:
         _told.print(
             f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
@@ -239,7 +243,7 @@ def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
             _told.print(one.examples, markup=False)
         if one.refused and not partial and not bulk:
             _told.print("Nothing of this file was loaded; --partial loads the conforming part.")
-    return 1 if any(one.refused or one.violations for one in told) else 0
+    return 1 if any(one.refused or one.violations or one.left_out for one in told) else 0
 
 
 def _tell_backup(found: dict[str, Any]) -> int:

@@ -9,7 +9,7 @@ from pyoxigraph import Quad, Triple
 
 from server.features.files import layers_of
 from server.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
-from server.features.records import Record, RecordFile, refused
+from server.features.records import FeatureRefused, Record, RecordFile, refused
 from server.features.replacing import outdated_geometry
 from server.loading import Told, describe
 from server.rdf_files import LoadError
@@ -19,8 +19,10 @@ from sparql.source import TripleSource
 from sparql.writer import Writer
 
 BATCH = 500
+_EXAMPLES = 20
+_LEAVE_OUT = "--partial leaves out what is refused."
 OnFeatures = Callable[[int], None]
-"""Called with how many more features of the files were read."""
+"""Called with how many more features of the files were read, and committed where they are in batches."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class MappedFeature:
 class FeatureFiles:
     """Files and the mapping that reads them; counts what it meets. Raises LoadError when they do not fit.
 
-    `base` is the IRI under which features are named where the mapping has none of its own.
+    `base` is the IRI under which features are named where the mapping has none of its own. `left_out` counts
+    the features of which the geometry, or all, could not be used; `notes` says why of the first of them.
     """
 
     paths: Sequence[Path]
@@ -45,6 +48,8 @@ class FeatureFiles:
     read: int = 0
     passed_over: int = 0
     without_geometry: int = 0
+    left_out: int = 0
+    notes: list[str] = field(default_factory=list)
     layers: list[tuple[RecordFile, tuple[LayerRules, ...]]] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
 
@@ -71,32 +76,61 @@ class FeatureFiles:
         counts = [layer.count for layer, _ in self.layers]
         return None if None in counts else sum(count for count in counts if count is not None)
 
-    def features(self, on_features: OnFeatures = lambda count: None) -> Iterator[MappedFeature]:
-        """The features that a rule is for, in the order of the files. Raises LoadError with its place."""
+    def features(
+        self, on_features: OnFeatures = lambda count: None, *, partial: bool = False
+    ) -> Iterator[MappedFeature]:
+        """The features that a rule is for, in the order of the files.
+
+        An empty geometry is left out and noted. So is what cannot be used with `partial`; without it that
+        raises FeatureRefused. Raises LoadError where a file breaks off.
+        """
         for layer, rules in self.layers:
             for record in layer.records():
                 self.read += 1
                 on_features(1)
-                mapped = self._mapped(layer, record, rules)
+                try:
+                    mapped = self._mapped(layer, record, rules, partial=partial)
+                except MappingError as error:
+                    error_of_feature = refused(layer.path, record.number, error)
+                    if not partial:
+                        raise error_of_feature from error
+                    self._note(f"{error_of_feature} It is left out.")
+                    continue
                 if mapped is None:
                     self.passed_over += 1
                 else:
                     yield mapped
 
-    def _mapped(self, layer: RecordFile, record: Record, rules: Sequence[LayerRules]) -> MappedFeature | None:
-        try:
-            for one in rules:
-                kind = one.class_of(record)
-                if kind is None:
-                    continue
-                feature = one.iri_of(record, self.base)
-                self._check_new(feature.value)
-                self.without_geometry += record.geometry is None
-                triples = tuple(one.triples(record, feature, kind, self.base))
-                return MappedFeature(layer.path, record.number, triples)
-        except MappingError as error:
-            raise refused(layer.path, record.number, error) from error
+    def _mapped(
+        self, layer: RecordFile, record: Record, rules: Sequence[LayerRules], *, partial: bool
+    ) -> MappedFeature | None:
+        for one in rules:
+            kind = one.class_of(record)
+            if kind is None:
+                continue
+            feature = one.iri_of(record, self.base)
+            self._check_new(feature.value)
+            triples = tuple(one.triples(record, feature, kind, self.base))
+            if one.with_geometry:
+                self._look_at_geometry(layer, record, partial=partial)
+            return MappedFeature(layer.path, record.number, triples)
         return None
+
+    def _look_at_geometry(self, layer: RecordFile, record: Record, *, partial: bool) -> None:
+        """Count a feature without a geometry, and note why it has none. Raises MappingError."""
+        if record.geometry is not None and not record.geometry.is_empty:
+            return
+        if record.fault is not None and not partial:
+            raise MappingError(record.fault)
+        self.without_geometry += 1
+        fault = "its geometry is empty." if record.geometry is not None else record.fault
+        if fault is not None:
+            self._note(f"{refused(layer.path, record.number, fault)} It is loaded without geometry.")
+
+    def _note(self, note: str) -> None:
+        self.left_out += 1
+        if len(self.notes) < _EXAMPLES:
+            self.notes.append(note)
 
     def _check_new(self, iri: str) -> None:
         known = hash(iri)
@@ -113,6 +147,7 @@ class FeatureFiles:
         facts = [f"{self.read} features"]
         facts += [f"{self.passed_over} passed over"] if self.passed_over else []
         facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
+        facts += [f"{self.left_out} with something left out"] if self.left_out else []
         return f"{names} ({', '.join(facts)})"
 
 
@@ -141,9 +176,9 @@ def load_through_gate(
     accepted = refused_count = derived = 0
     revision: int | None = None
     examples: list[str] = []
-    features = files.features(on_features)
-    done = 0
-    while batch := list(islice(features, BATCH)):
+    features = files.features(partial=partial)
+    done = told_of = 0
+    while batch := _next_batch(features, done):
         statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
         outdated = outdated_geometry(known, (one.triple for one in statements))
         verdict = writer.commit(
@@ -156,32 +191,55 @@ def load_through_gate(
             writer.commit(Change(removals=outdated))
         if verdict.rejected and not partial:
             raise LoadError(
-                f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected)}. "
-                f"The {done} features before its batch of {len(batch)} are loaded; "
-                "--partial leaves out what is refused."
+                f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected).rstrip('.')}. "
+                f"The {done} features before its batch of {len(batch)} are loaded; {_LEAVE_OUT}"
             )
         done += len(batch)
+        on_features(files.read - told_of)
+        told_of = files.read
         accepted += len(verdict.accepted)
         refused_count += len(verdict.rejected)
         derived += len(verdict.derived.additions)
         revision = verdict.revision or revision
         notable = [*verdict.rejected, *verdict.warnings]
         examples += [
-            f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, 20 - len(examples))]
+            f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, _EXAMPLES - len(examples))]
         ]
-    return Told(files.name, accepted, refused_count, derived, revision, "\n".join(examples))
+    on_features(files.read - told_of)
+    told = "\n".join([*files.notes, *examples])
+    return Told(files.name, accepted, refused_count, derived, revision, told, left_out=files.left_out)
+
+
+def _next_batch(features: Iterator[MappedFeature], done: int) -> list[MappedFeature]:
+    """The next features; an error says how many were `done` before them."""
+    try:
+        return list(islice(features, BATCH))
+    except LoadError as error:
+        before = f"The {done} features before its batch of {BATCH} are loaded"
+        raise _ended(error, before if done else "Nothing was loaded") from error
+
+
+def _ended(error: LoadError, kept: str) -> LoadError:
+    """The error of a load that ends, with what is kept of it and what to do."""
+    hint = f"; {_LEAVE_OUT}" if isinstance(error, FeatureRefused) else "."
+    return LoadError(f"{str(error).rstrip('.')}. {kept}{hint}")
 
 
 def quads_of(
     files: FeatureFiles,
     on_features: OnFeatures = lambda count: None,
     note: Callable[[Sequence[Triple]], None] = lambda triples: None,
+    *,
+    partial: bool = False,
 ) -> Iterator[Quad]:
     """The statements of all features, for a bulk load; `note` hears of each feature's."""
-    for feature in files.features(on_features):
-        note(feature.triples)
-        for triple in feature.triples:
-            yield Quad(triple.subject, triple.predicate, triple.object)
+    try:
+        for feature in files.features(on_features, partial=partial):
+            note(feature.triples)
+            for triple in feature.triples:
+                yield Quad(triple.subject, triple.predicate, triple.object)
+    except LoadError as error:
+        raise _ended(error, "Nothing was loaded") from error
 
 
 def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
@@ -193,7 +251,7 @@ def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
 
 
 def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
-    if layer.columns is None:
+    if layer.columns is None or layer.count == 0:
         return
     missing = sorted({name for one in rules for name in one.columns} - set(layer.columns))
     if missing:

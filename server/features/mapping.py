@@ -127,7 +127,7 @@ class LayerRules:
         for rule in self.properties:
             if as_text(values.get(rule.column)):
                 yield Triple(feature, rule.property, self._object(rule, record, base))
-        if self.with_geometry and record.geometry is not None:
+        if self.with_geometry and record.geometry is not None and not record.geometry.is_empty:
             yield from geometry_triples(feature, record.geometry)
 
     def _object(self, rule: PropertyRule, record: Record, base: str) -> NamedNode | Literal:

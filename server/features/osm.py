@@ -7,8 +7,7 @@ from typing import Any
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from server.features.records import Record, needed
-from server.rdf_files import LoadError
+from server.features.records import Record, needed, unreadable
 
 # A closed way with one of these is a line that comes back to its start, unless it says area=yes.
 _LINEAR = ("highway", "barrier", "railway", "waterway", "aerialway", "power")
@@ -28,7 +27,7 @@ class OsmFile:
     def __init__(self, path: Path) -> None:
         self._osmium = needed("osmium", "osmium", path)
         if not path.is_file():
-            raise LoadError(f"{path} cannot be read: there is no such file. Give an existing, whole file.")
+            raise unreadable(path, "it is no file")
         self.path = path
         self.layer = path.name.partition(".")[0]
 
@@ -43,7 +42,7 @@ class OsmFile:
                     if record is not None:
                         yield record
         except RuntimeError as error:
-            raise LoadError(f"{self.path} cannot be read: {error}. Give a whole OSM file.") from error
+            raise unreadable(self.path, error) from error
 
     def _record(self, element: Any, tags: dict[str, str], shapes: Any) -> Record | None:
         if element.is_node():

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import shapely
-
 from geo import GeoError
 from geo.crs import file_to_crs84
-from server.features.records import Record, needed, refused
+from server.features.records import Record, needed, record_of, unreadable
 from server.rdf_files import LoadError
 
 _ROWS = 4096
@@ -27,9 +25,8 @@ class GeoParquetFile:
         try:
             self._file = parquet.ParquetFile(path)
         except (OSError, arrow.ArrowException) as error:
-            raise LoadError(
-                f"{path} is not a Parquet file that can be read: {error}. Write it anew."
-            ) from error
+            raise unreadable(path, f"it is not a Parquet file, {error}") from error
+        self._broken = arrow.ArrowException
         geo = _geo_metadata(path, self._file.schema_arrow.metadata or {})
         self._geometry = str(geo["primary_column"])
         column = geo["columns"][self._geometry]
@@ -50,17 +47,16 @@ class GeoParquetFile:
         self.count: int = self._file.metadata.num_rows
 
     def records(self) -> Iterator[Record]:
-        """The rows in their order. Raises LoadError with file and row."""
+        """The rows in their order. Raises LoadError where the file breaks off."""
         number = 0
-        for batch in self._file.iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
-                number += 1
-                binary = row.pop(self._geometry)
-                try:
-                    shape = None if binary is None else self._to_crs84(shapely.from_wkb(binary))
-                except (shapely.GEOSException, GeoError) as error:
-                    raise refused(self.path, str(number), error) from error
-                yield Record(str(number), row, shape)
+        try:
+            for batch in self._file.iter_batches(batch_size=_ROWS):
+                for row in batch.to_pylist():
+                    number += 1
+                    binary = row.pop(self._geometry)
+                    yield record_of(number, row, binary, self._to_crs84)
+        except (OSError, self._broken) as error:
+            raise LoadError(f"{self.path} breaks off after feature {number}: {error}") from error
 
 
 def _geo_metadata(path: Path, metadata: dict[bytes, bytes]) -> dict[str, Any]:

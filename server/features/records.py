@@ -1,30 +1,34 @@
 """What every reader of feature files gives: records, one after the other, and who they are for errors."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from geo import GeoError
 from server.rdf_files import LoadError
 
-if TYPE_CHECKING:
-    from shapely.geometry.base import BaseGeometry
+
+class FeatureRefused(LoadError):
+    """A feature of a file that cannot be loaded; others of the file may be."""
 
 
 @dataclass(frozen=True)
 class Record:
     """One feature of a file: its number there (from 1) or identifier, its columns or tags, its geometry.
 
-    The geometry is in CRS84; None where the feature has none.
+    The geometry is in CRS84; None where the feature has none, or one that cannot be used: `fault` says why.
     """
 
     number: str
     values: Mapping[str, Any]
     geometry: BaseGeometry | None
+    fault: str | None = None
 
 
 class RecordFile(Protocol):
@@ -49,8 +53,23 @@ class RecordFile(Protocol):
         ...
 
     def records(self) -> Iterator[Record]:
-        """The features in the order of the file. Raises LoadError with file and feature."""
+        """The features in the order of the file. Raises LoadError where the file breaks off."""
         ...
+
+
+def record_of(
+    number: int,
+    values: Mapping[str, Any],
+    binary: bytes | None,
+    to_crs84: Callable[[BaseGeometry], BaseGeometry],
+) -> Record:
+    """The record of a feature whose geometry the file has as well-known binary."""
+    if binary is None:
+        return Record(str(number), values, None)
+    try:
+        return Record(str(number), values, to_crs84(shapely.from_wkb(binary)))
+    except (shapely.GEOSException, NotImplementedError, GeoError) as error:
+        return Record(str(number), values, None, str(error))
 
 
 def needed(module: str, package: str, path: Path) -> Any:
@@ -63,6 +82,12 @@ def needed(module: str, package: str, path: Path) -> Any:
     return import_module(module)
 
 
-def refused(path: Path, number: str, reason: object) -> LoadError:
+def unreadable(path: Path, reason: object) -> LoadError:
+    """The error of a file that is missing, cut off or of another kind."""
+    told = str(reason).rstrip(".") if path.exists() else "there is no such file"
+    return LoadError(f"{path} cannot be read: {told}. Give an existing, whole file.")
+
+
+def refused(path: Path, number: str, reason: object) -> FeatureRefused:
     """The error of one feature."""
-    return LoadError(f"{path}, feature {number}: {reason}")
+    return FeatureRefused(f"{path}, feature {number}: {reason}")

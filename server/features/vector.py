@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import shapely
-
 from geo import GeoError
 from geo.crs import file_to_crs84
-from server.features.records import Record, RecordFile, needed, refused
+from server.features.records import Record, RecordFile, needed, record_of, unreadable
 from server.rdf_files import LoadError
 
 _FEATURES = 4096
@@ -20,9 +18,12 @@ def vector_layers(path: Path, crs: str | None = None) -> list[RecordFile]:
     needed("pyarrow", "pyarrow", path)
     try:
         names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-        return [VectorLayer(path, name, pyogrio.read_info(path, layer=name), crs) for name in names]
+        layers = [VectorLayer(path, name, pyogrio.read_info(path, layer=name), crs) for name in names]
     except pyogrio.errors.DataSourceError as error:
-        raise LoadError(f"{path} cannot be read: {error}. Give an existing, whole file.") from error
+        raise unreadable(path, error) from error
+    if not layers:
+        raise unreadable(path, "there is no layer in it")
+    return list[RecordFile](layers)
 
 
 class VectorLayer:
@@ -38,7 +39,7 @@ class VectorLayer:
         self._crs = crs or info.get("crs")
 
     def records(self) -> Iterator[Record]:
-        """The features in the order of the file. Raises LoadError with file and feature."""
+        """The features in the order of the file. Raises LoadError where the file breaks off."""
         raw = needed("pyogrio.raw", "pyogrio", self.path)
         errors = needed("pyogrio.errors", "pyogrio", self.path)
         convert = self._converter()
@@ -56,17 +57,9 @@ class VectorLayer:
                     for row in batch.to_pylist():
                         number += 1
                         binary = row.pop(geometry, None)
-                        yield Record(str(number), row, self._shape(binary, convert, number))
+                        yield record_of(number, row, binary, convert)
         except errors.DataSourceError as error:
             raise LoadError(f"{self.path} breaks off after feature {number}: {error}") from error
-
-    def _shape(self, binary: bytes | None, convert: Any, number: int) -> Any:
-        if binary is None:
-            return None
-        try:
-            return convert(shapely.from_wkb(binary))
-        except (shapely.GEOSException, NotImplementedError, GeoError) as error:
-            raise refused(self.path, str(number), error) from error
 
     def _converter(self) -> Any:
         if not self._has_geometry:

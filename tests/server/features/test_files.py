@@ -105,7 +105,7 @@ def test_osm_nodes_ways_areas_and_multipolygons_become_features(tmp_path: Path) 
         ("a.osm.pbf", "no blocks", "cannot be read"),
         ("missing.gpkg", None, "cannot be read"),
         ("missing.osm.pbf", None, "no such file"),
-        ("missing.parquet", None, "cannot be read|not a Parquet file"),
+        ("missing.parquet", None, "cannot be read: there is no such file"),
     ],
 )
 def test_a_file_that_is_none_is_told_by_name(
@@ -118,10 +118,33 @@ def test_a_file_that_is_none_is_told_by_name(
     assert str(tmp_path / name) in str(error.value)
 
 
-def test_a_feature_outside_the_earth_is_told_with_its_number(tmp_path: Path) -> None:
-    rows = [ROWS[0], (shapely.Point(400, 40), ROWS[1][1])]
-    path = write_vector(tmp_path / "places.gpkg", rows, driver="GPKG")
-    with pytest.raises(LoadError, match=r"places\.gpkg, feature 2: .*-180 to 180|places\.gpkg, feature 2"):
+@pytest.mark.parametrize("suffix", ["gpkg", "parquet"])
+def test_a_feature_outside_the_earth_has_no_geometry_and_says_why(tmp_path: Path, suffix: str) -> None:
+    rows = [ROWS[0], (shapely.Point(200, 40), ROWS[1][1]), ROWS[2]]
+    path = tmp_path / f"places.{suffix}"
+    if suffix == "gpkg":
+        write_vector(path, rows, driver="GPKG")
+    else:
+        write_parquet(path, rows)
+    inside, outside, without = records(path)
+    assert (inside.fault, without.fault) == (None, None)
+    assert outside.geometry is None
+    assert "from -180 to 180" in str(outside.fault)
+
+
+def test_a_file_without_a_layer_cannot_be_read(tmp_path: Path) -> None:
+    path = write_vector(tmp_path / "places.fgb", ROWS[:2], driver="FlatGeobuf")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(LoadError, match=r"places\.fgb cannot be read"):
+        records(path)
+
+
+def test_a_parquet_file_that_breaks_off_is_told_with_its_place(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "places.parquet")
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(content)
+    with pytest.raises(LoadError, match=r"places\.parquet breaks off after feature 0"):
         records(path)
 
 

@@ -6,6 +6,7 @@ import httpx
 import pytest
 import shapely
 from pyoxigraph import Literal, NamedNode, Triple
+from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
 from server.cli import app
@@ -14,7 +15,7 @@ from server.problem_map import USER_ERRORS
 from server.services import Services
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import GEO, RDF, RDFS, XSD, Namespace
-from tests.server.features.drawn import MAPPING, ROWS, write_osm, write_parquet, write_vector
+from tests.server.features.drawn import FOUNTAIN, MAPPING, ROWS, write_osm, write_parquet, write_vector
 
 EX = Namespace("http://example.org/schema#")
 BASE = "https://w3id.org/urbankg/id/"
@@ -152,6 +153,81 @@ def test_partial_leaves_out_what_is_refused(tmp_path: Path, mapping: Path) -> No
     told = load(tmp_path, file, "--mapping", mapping, "--partial", shapes=GATE, code=1)
     assert f"{file}, feature 3:" in told
     assert {"Central Park", "Bethesda Fountain"} <= labels(tmp_path)
+
+
+def with_geometry(folder: Path, shape: BaseGeometry) -> Path:
+    """Three places in a file, the second with this geometry."""
+    rows = [ROWS[0], (shape, ROWS[1][1]), (FOUNTAIN, ROWS[2][1])]
+    return write_parquet(folder / "places.parquet", rows)
+
+
+@pytest.mark.parametrize("how", [(), ("--bulk",), ("--partial",)])
+@pytest.mark.parametrize("shape", [shapely.Point(), shapely.Polygon(), shapely.MultiPolygon()])
+def test_an_empty_geometry_is_left_out_and_told(
+    tmp_path: Path, mapping: Path, shape: BaseGeometry, how: tuple[str, ...]
+) -> None:
+    file = with_geometry(tmp_path, shape)
+    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: its geometry is empty. It is loaded without geometry." in told
+    assert "(3 features, 1 without geometry, 1 with something left out)" in told
+    assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
+    about = {t.predicate for t in graph(tmp_path) if t.subject == NamedNode(BASE + "fountain-2")}
+    assert about == {RDF.type, RDFS.label, EX.opened}
+
+
+@pytest.mark.parametrize("how", [(), ("--bulk",)])
+def test_a_geometry_past_the_edge_ends_the_load(tmp_path: Path, mapping: Path, how: tuple[str, ...]) -> None:
+    file = with_geometry(tmp_path, shapely.Point(-200, 40))
+    told = load(tmp_path, file, "--mapping", mapping, *how, code=2)
+    assert f"{file}, feature 2: longitudes run from -180 to 180" in told
+    assert told.endswith(". Nothing was loaded; --partial leaves out what is refused.")
+    assert labels(tmp_path) == set()
+
+
+def test_what_was_loaded_before_a_refused_feature_is_told(
+    tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BATCH", 1)
+    file = with_geometry(tmp_path, shapely.Point(-200, 40))
+    told = load(tmp_path, file, "--mapping", mapping, code=2)
+    assert "The 1 features before its batch of 1 are loaded; --partial" in told
+    assert labels(tmp_path) == {"Central Park"}
+
+
+@pytest.mark.parametrize("how", [("--partial",), ("--bulk", "--partial")])
+def test_partial_leaves_out_a_geometry_past_the_edge(
+    tmp_path: Path, mapping: Path, how: tuple[str, ...]
+) -> None:
+    file = with_geometry(tmp_path, shapely.Point(-200, 40))
+    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: longitudes run from -180 to 180" in told
+    assert "It is loaded without geometry." in told
+    assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
+
+
+@pytest.mark.parametrize("how", [("--partial",), ("--bulk", "--partial")])
+def test_partial_leaves_out_a_feature_that_the_mapping_cannot_name(
+    tmp_path: Path, mapping: Path, how: tuple[str, ...]
+) -> None:
+    mapping.write_text(MAPPING.replace("{kind}-{gid}", "{area}"))
+    file = write_parquet(tmp_path / "places.parquet")
+    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: there is no value in 'area'" in told
+    assert labels(tmp_path) == {"Central Park"}
+
+
+def test_a_geometry_is_not_looked_at_where_the_mapping_leaves_geometries_out(
+    tmp_path: Path, mapping: Path
+) -> None:
+    mapping.write_text(MAPPING.replace('iri = "', 'geometry = false\niri = "'))
+    load(tmp_path, with_geometry(tmp_path, shapely.Point(-200, 40)), "--mapping", mapping)
+    assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
+
+
+def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -> None:
+    file = tmp_path / "none.geojson"
+    file.write_text('{"type": "FeatureCollection", "features": []}')
+    assert "(0 features): 0 statements accepted" in load(tmp_path, file, "--mapping", mapping)
 
 
 def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) -> None:
