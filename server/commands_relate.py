@@ -51,8 +51,12 @@ def relate(
     # The geometry libraries take a while to load; other commands do without.
     from server.relating import executor_of, relate_file, relate_graph
 
-    with executor_of(workers, dask) as (executor, count):
-        if source is not None and output is not None:
-            relate_file(settings, source, identifier, output, executor, count, strip)
-        else:
-            relate_graph(settings, executor, count, strip)
+    try:
+        with executor_of(workers, dask) as (executor, count):
+            if source is not None and output is not None:
+                relate_file(settings, source, identifier, output, executor, count, strip)
+            else:
+                relate_graph(settings, executor, count, strip)
+    except KeyboardInterrupt:
+        typer.echo("Ended. Finished strips are kept: the same command goes on from there.", err=True)
+        raise

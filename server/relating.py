@@ -24,13 +24,15 @@ from rich.progress import (
 from rich.status import Status
 from shapely.geometry.base import BaseGeometry
 
+from server.dask_cluster import dask_client
 from server.errors import ServerError
 from server.features.parquet import GeoParquetFile
-from server.features.records import needed, refused
+from server.features.records import refused
 from server.remote import running_server
 from server.settings import Settings
 from sparql.bulk_relations import commit_run, open_run, relation_triples
 from sparql.errors import StoreUnreadable, StripLost
+from sparql.readers.limits import die_with_parent
 from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
 from sparql.writer import Writer
@@ -153,26 +155,20 @@ def executor_of(workers: int | None, address: str | None) -> Iterator[tuple[Exec
     """Processes of this machine, or those of a Dask cluster; and how many."""
     if address is None:
         processes = workers or os.cpu_count() or 1
-        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        # A worker that waits for work would not hear that this process was killed, and wait for ever.
+        with ProcessPoolExecutor(
+            processes, mp_context=multiprocessing.get_context("spawn"), initializer=die_with_parent
+        ) as pool:
             yield pool, processes
         return
-    distributed = needed("distributed", "distributed", Path(address))
-    try:
-        client = distributed.Client(address, timeout=10)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ServerError(
-            f"No Dask scheduler answers at {address}: {error}. Start it, or leave --dask out."
-        ) from error
-    with client:
-        threads = sum(client.nthreads().values())
-        if not threads:
-            raise ServerError(
-                f"The Dask cluster at {address} has no workers. Start some with `dask worker {address}`."
-            )
+    _told.print(f"connecting to the Dask scheduler at {address}", markup=False)
+    with dask_client(address) as (client, threads):
+        from distributed import KilledWorker
+
         try:
             with client.get_executor(pure=False) as executor:
                 yield executor, threads
-        except distributed.KilledWorker as error:
+        except KilledWorker as error:
             raise StripLost(str(error)) from error
 
 

@@ -96,7 +96,16 @@ def load(
     async def here(services: Services) -> int:
         return await asyncio.to_thread(_load, services, found, mapped, **wanted)
 
-    on_either(settings, through_server, here)
+    try:
+        on_either(settings, through_server, here)
+    except KeyboardInterrupt:
+        kept = (
+            "A bulk load that was ended before its data were in has loaded nothing"
+            if bulk
+            else ("What was committed before stays")
+        )
+        _told.print(f"Ended. {kept}; the same command loads the rest.")
+        raise
 
 
 def dump(

@@ -304,7 +304,8 @@ class StripLost(SparqlError):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"A worker did not finish its strip: {reason}. What is finished is kept; run the command "
-            "again, with fewer workers if memory was short. Workers of a cluster need this program installed."
+            "again, with fewer workers if memory was short. The scheduler and the workers of a cluster need "
+            "this program installed, in the same version."
         )
 
 

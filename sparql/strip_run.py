@@ -13,7 +13,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,8 +107,10 @@ class StripRun:
                     self._keep(found)
                     done += 1
                     on_strip(done, len(self), found.looked_at)
-        except (BrokenProcessPool, CancelledError, OSError, ImportError) as error:
-            raise StripLost(f"{type(error).__name__}: {error}") from error
+        except (RuntimeError, CancelledError, OSError, ImportError) as error:
+            # A pool that broke, or a cluster that cannot read the task, is a RuntimeError.
+            reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
+            raise StripLost(f"{type(error).__name__}: {reason}") from error
         finally:
             for future in waiting:
                 future.cancel()

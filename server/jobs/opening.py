@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from extractors.models import ChatModel
 from ontology import Schema
-from server.errors import ClusterUnavailable
+from server.dask_cluster import dask_client
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
 from server.jobs.worker import JobWorker
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from server.jobs.bench import Bench
     from server.jobs.committing import Committer
     from server.jobs.extracting import Cluster, Extracting
-
-_CONNECT_S = 10
 
 
 def worker_of(
@@ -62,26 +60,7 @@ def dask_cluster(address: str) -> Cluster:
 
     @contextmanager
     def opened() -> Iterator[tuple[Executor, int]]:
-        try:
-            import distributed
-        except ImportError as error:
-            raise ClusterUnavailable(
-                "This needs the package distributed: pip install 'urbankg[cluster]'."
-            ) from error
-        try:
-            client: Any = distributed.Client(  # type: ignore[no-untyped-call]
-                address, timeout=_CONNECT_S, set_as_default=False
-            )
-        except (OSError, TimeoutError, ValueError) as error:
-            raise ClusterUnavailable(
-                f"No Dask scheduler answers at {address}: {error}. Start it, or correct the address."
-            ) from error
-        with client:
-            threads = sum(client.nthreads().values())
-            if not threads:
-                raise ClusterUnavailable(
-                    f"The Dask cluster at {address} has no workers. Start some: `dask worker {address}`."
-                )
+        with dask_client(address) as (client, threads):
             yield client.get_executor(pure=False), threads
 
     return opened

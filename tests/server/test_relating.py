@@ -3,10 +3,13 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow
@@ -17,6 +20,7 @@ import shapely
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from typer.testing import CliRunner
 
+from server import relating
 from server.cli import app
 from server.problem_map import USER_ERRORS
 from server.remote import announce
@@ -180,17 +184,75 @@ def test_a_graph_is_related_on_a_dask_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
+    graph_without_relations(tmp_path / "data")
+    command = [sys.executable, "-m", "server", "relate", "--bulk", "--data", str(tmp_path / "data")]
+    process = subprocess.Popen(
+        [*command, "--workers", "2", "--strip", "1"],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    wait_for(lambda: len(kept(tmp_path / "data")) >= 5 or process.poll() is not None)
+    process.kill()
+    process.wait()
+    wait_for(lambda: not is_group(process.pid), seconds=10)
+    assert not is_group(process.pid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
+def test_an_address_where_something_else_answers_is_told(tmp_path: Path, answer: bytes) -> None:
+    pytest.importorskip("distributed")
+    graph_without_relations(tmp_path / "data")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        threading.Thread(target=answer_all, args=(listening, answer), daemon=True).start()
+        begun = time.monotonic()
+        told = relate(tmp_path / "data", "--dask", address, code=2)
+    assert f"No Dask scheduler answers at {address}" in told
+    assert time.monotonic() - begun < 20
+
+
+def test_who_ends_a_run_is_told_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(relating, "relate_graph", interrupted)
+    assert "the same command goes on from there" in relate(tmp_path / "data", "--workers", 1, code=130)
+
+
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_told(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     graph_without_relations(tmp_path / "data")
     assert "No Dask scheduler answers" in relate(tmp_path / "data", "--dask", "tcp://127.0.0.1:9", code=2)
 
 
+def is_group(number: int) -> bool:
+    """Whether a process of this group is left."""
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def answer_all(listening: socket.socket, answer: bytes) -> None:
+    """Answer every connection until the socket is closed, and keep all of them open."""
+    connections = []
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            connection.sendall(answer)
+            connections.append(connection)
+
+
 def kept(data: Path) -> list[Path]:
     return list((data / "relate").glob("*/strip-*.npz"))
 
 
-def wait_for(condition: object) -> None:
-    deadline = time.monotonic() + 120
+def wait_for(condition: object, *, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:  # type: ignore[operator]
         time.sleep(0.01)

@@ -29,14 +29,15 @@ EX = Namespace("http://example.org/")
 class AtOnce(Executor):
     """Does each task when it is given; dies after so many."""
 
-    def __init__(self, lives: int | None = None) -> None:
+    def __init__(self, lives: int | None = None, death: Exception | None = None) -> None:
         self.done = 0
         self._lives = lives
+        self._death = death or BrokenProcessPool("killed")
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()
         if self._lives is not None and self.done >= self._lives:
-            future.set_exception(BrokenProcessPool("killed"))
+            future.set_exception(self._death)
         else:
             future.set_result(function(*arguments, **named))
             self.done += 1
@@ -51,6 +52,17 @@ def squares(count: int, seed: int = 1) -> list[tuple[str, BaseGeometry]]:
 
 def related(run: StripRun) -> set[tuple[str, str, str]]:
     return {(pair.left, pair.relation.value, pair.right) for pair in run.pairs()}
+
+
+def test_a_cluster_that_cannot_read_a_task_is_told_in_one_line(tmp_path: Path) -> None:
+    unread = RuntimeError("Error during deserialization of the task graph. This frequently\noccurs if")
+    run = StripRun(tmp_path / "run", squares(60), features_a_strip=10)
+    with pytest.raises(StripLost) as error:
+        run.run(AtOnce(lives=1, death=unread), at_once=1)
+    assert "RuntimeError: Error during deserialization of the task graph. What is finished" in str(
+        error.value
+    )
+    assert run.finished == 1
 
 
 def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
+from server import storage_cli
 from server.cli import app
 from server.features import loading
 from server.problem_map import USER_ERRORS
@@ -228,6 +229,21 @@ def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -
     file = tmp_path / "none.geojson"
     file.write_text('{"type": "FeatureCollection", "features": []}')
     assert "(0 features): 0 statements accepted" in load(tmp_path, file, "--mapping", mapping)
+
+
+@pytest.mark.parametrize(
+    ("how", "kept"), [((), "What was committed before stays"), (("--bulk",), "has loaded nothing")]
+)
+def test_who_ends_a_load_is_told_what_is_kept(
+    tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...], kept: str
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage_cli, "on_either", interrupted)
+    told = load(tmp_path, write_parquet(tmp_path / "a.parquet"), "--mapping", mapping, *how, code=130)
+    assert kept in told
+    assert "the same command loads the rest" in told
 
 
 def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) -> None:
