@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,7 +26,7 @@ from rich.progress import (
 from server.features.names import split_features
 from server.invocation import on_either, on_store, settings_of
 from server.loading import Told
-from server.rdf_files import RdfFile, rdf_files
+from server.rdf_files import LoadError, RdfFile, rdf_files
 from server.remote import RemoteFailed, RunningServer
 from server.services import Services
 from server.storage import Loader, check_graph
@@ -43,6 +44,14 @@ _told = Console(stderr=True, highlight=False, soft_wrap=True)
 _PIECE = 64 * 1024
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+class LoadEnded(LoadError):
+    """Somebody ended the load of features with Ctrl-C."""
+
+    def __init__(self, *, bulk: bool) -> None:
+        kept = "Nothing was loaded." if bulk else "What was committed stays; the same command loads the rest."
+        super().__init__(f"The load was ended. {kept}")
 
 
 def register(app: typer.Typer) -> None:
@@ -94,18 +103,20 @@ def load(
         return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
-        return await asyncio.to_thread(_load, services, found, mapped, **wanted)
+        ended = Event()
+        work = asyncio.ensure_future(asyncio.to_thread(_load, services, found, mapped, ended, **wanted))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # The store is closed only when nobody writes any more; what is being committed is finished.
+            ended.set()
+            return await work
 
     try:
         on_either(settings, through_server, here)
-    except KeyboardInterrupt:
-        kept = (
-            "A bulk load that was ended before its data were in has loaded nothing"
-            if bulk
-            else ("What was committed before stays")
-        )
-        _told.print(f"Ended. {kept}; the same command loads the rest.")
-        raise
+    except LoadEnded as error:
+        _told.print(str(error), markup=False)
+        raise typer.Exit(130) from error
 
 
 def dump(
@@ -192,6 +203,7 @@ def _load(
     services: Services,
     files: Sequence[RdfFile],
     mapped: "FeatureFiles | None",
+    ended: Event,
     *,
     partial: bool,
     sample: bool,
@@ -219,9 +231,15 @@ def _load(
     if mapped is not None:
         with progress_bar("{task.description}") as progress:
             task = progress.add_task("features", total=mapped.count)
+
+            def counted(features: int) -> None:
+                progress.advance(task, features)
+                if ended.is_set():
+                    raise LoadEnded(bulk=bulk)
+
             loader = Loader(
                 services,
-                on_features=lambda count: progress.advance(task, count),
+                on_features=counted,
                 say=lambda what: progress.update(task, description=what),
             )
             if bulk:

@@ -233,13 +233,18 @@ def quads_of(
     partial: bool = False,
 ) -> Iterator[Quad]:
     """The statements of all features, for a bulk load; `note` hears of each feature's."""
-    try:
-        for feature in files.features(on_features, partial=partial):
-            note(feature.triples)
-            for triple in feature.triples:
-                yield Quad(triple.subject, triple.predicate, triple.object)
-    except LoadError as error:
-        raise _ended(error, "Nothing was loaded") from error
+    features = files.features(partial=partial)
+    while True:
+        try:
+            feature = next(features)
+        except StopIteration:
+            break
+        except LoadError as error:
+            raise _ended(error, "Nothing was loaded") from error
+        on_features(1)
+        note(feature.triples)
+        for triple in feature.triples:
+            yield Quad(triple.subject, triple.predicate, triple.object)
 
 
 def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:

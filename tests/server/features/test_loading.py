@@ -1,6 +1,10 @@
 """`urbankg load --mapping` as it is typed: in batches through the gate, past it, on a server."""
 
+import os
+import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -9,9 +13,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
-from server import storage_cli
 from server.cli import app
 from server.features import loading
+from server.features.loading import FeatureFiles, MappedFeature
 from server.problem_map import USER_ERRORS
 from server.services import Services
 from sparql.store import EmbeddedStore
@@ -232,18 +236,37 @@ def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -
 
 
 @pytest.mark.parametrize(
-    ("how", "kept"), [((), "What was committed before stays"), (("--bulk",), "has loaded nothing")]
+    ("how", "told", "kept"),
+    [
+        ((), "What was committed stays; the same command loads the rest.", {"Central Park"}),
+        (("--bulk",), "Nothing was loaded.", set()),
+    ],
 )
-def test_who_ends_a_load_is_told_what_is_kept(
-    tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...], kept: str
+def test_ctrl_c_ends_a_load_with_the_batch_it_is_at(
+    tmp_path: Path,
+    mapping: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    how: tuple[str, ...],
+    told: str,
+    kept: set[str],
 ) -> None:
-    def interrupted(*arguments: object) -> None:
-        raise KeyboardInterrupt
+    monkeypatch.setattr(loading, "BATCH", 1)
+    read = FeatureFiles._mapped
 
-    monkeypatch.setattr(storage_cli, "on_either", interrupted)
-    told = load(tmp_path, write_parquet(tmp_path / "a.parquet"), "--mapping", mapping, *how, code=130)
-    assert kept in told
-    assert "the same command loads the rest" in told
+    def interrupted(*arguments: Any, **named: Any) -> MappedFeature | None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+        return read(*arguments, **named)
+
+    monkeypatch.setattr(FeatureFiles, "_mapped", interrupted)
+    # Test runners may ignore it in the processes that they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    file = write_parquet(tmp_path / "a.parquet", [ROWS[0], ROWS[0], ROWS[0]])
+    mapping.write_text(MAPPING.replace("{kind}-{gid}", "{kind}"))
+    assert f"The load was ended. {told}" in load(tmp_path, file, "--mapping", mapping, *how, code=130)
+    assert labels(tmp_path) == kept
 
 
 def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) -> None:
