@@ -38,7 +38,7 @@ def relate(
         Path | None, typer.Option(help="The N-Triples file to write then; .gz compresses.")
     ] = None,
 ) -> None:
-    """Relate all features by RCC8 at once; what is finished is kept if the run is ended."""
+    """Relate all features by RCC8 at once. If it was ended, the same command goes on with what is left."""
     if not bulk:
         raise typer.BadParameter(
             "Relations follow every change by themselves; --bulk relates everything anew."

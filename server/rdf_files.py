@@ -13,6 +13,7 @@ import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
 from server.errors import ServerError
+from server.features.names import OSM, PARQUET, VECTOR
 from sparql.errors import PayloadProblem
 from sparql.shallow import ShallowFile
 
@@ -74,7 +75,10 @@ def rdf_file(path: Path) -> RdfFile:
     gzipped = path.suffix.lower() == ".gz"
     format_ = FORMATS.get((path.with_suffix("") if gzipped else path).suffix.lower())
     if format_ is None:
-        raise LoadError(f"{path}: not an RDF file by its name. Known are {_KNOWN}, each also with .gz.")
+        raise LoadError(
+            f"{path}: not an RDF file by its name. Known are {_KNOWN}, each also with .gz; "
+            f"and with a mapping files of features: {', '.join((*VECTOR, *PARQUET, *OSM))}."
+        )
     try:
         return RdfFile(path, format_, gzipped, path.stat().st_size)
     except OSError as error:

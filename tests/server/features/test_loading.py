@@ -302,6 +302,13 @@ def test_a_mapping_that_does_not_fit_the_file_is_told(
     assert told in load(tmp_path, file, "--mapping", mapping, code=2)
 
 
+def test_a_file_of_another_kind_is_told_which_kinds_there_are(tmp_path: Path, mapping: Path) -> None:
+    file = tmp_path / "places.kml"
+    file.write_text("<kml/>")
+    told = load(tmp_path, file, "--mapping", mapping, code=2)
+    assert "and with a mapping files of features: .geojson" in told
+
+
 def test_features_without_a_mapping_are_refused(tmp_path: Path) -> None:
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
     assert "--mapping" in load(tmp_path, file, code=2)
