@@ -18,7 +18,7 @@ from shapely import STRtree
 
 from geo import borders
 from geo.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
-from geo.tolerance import grown_boxes, recheck
+from geo.tolerance import Metres, grown_boxes, recheck
 
 Shapes = NDArray[numpy.object_]
 Positions = NDArray[numpy.intp]
@@ -53,24 +53,24 @@ class Pairs:
 
 def relate_all(
     shapes: Shapes,
-    tolerance_m: float = 0.0,
+    tolerance_m: Metres = 0.0,
     on_pairs: Callable[[int], None] | None = None,
     *,
     first: int = 0,
 ) -> Iterator[Pairs]:
     """Every pair of geometries that are not disconnected, once, in chunks; left position < right position.
 
-    Prepares geometries on the way and lets go of them after each chunk: nobody else may use the
-    shapes meanwhile. `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
+    `tolerance_m` is one for all, or that of each geometry (n,), of which a pair has the larger. Prepares
+    geometries on the way and lets go of them after each chunk: nobody else may use the shapes meanwhile.
+    `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
     `first` are left out.
     """
-    known = (
-        borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or tolerance_m) else None
-    )
+    largest = float(numpy.max(tolerance_m, initial=0.0))
+    known = borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or largest) else None
     tree = STRtree(shapes) if known is None else None
     for start in range(first, len(shapes), _FEATURES_A_CHUNK):
         if tree is not None:
-            right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], tolerance_m)
+            right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], largest)
             right = right + start
             once = left < right
             left, right = left[once], right[once]
@@ -78,7 +78,7 @@ def relate_all(
             left, right = known
         if on_pairs:
             on_pairs(len(left))
-        codes = classify_pairs(shapes, shapes, left, right, tolerance_m)
+        codes = classify_pairs(shapes, shapes, left, right, larger_of(tolerance_m, left, tolerance_m, right))
         used = numpy.zeros(len(shapes), dtype=numpy.bool_)
         used[left] = used[right] = True
         shapely.destroy_prepared(shapes[used])
@@ -93,17 +93,35 @@ def box_pairs(tree: STRtree, shapes: Shapes, tolerance_m: float = 0.0) -> tuple[
     return left, right
 
 
+def larger_of(left_m: Metres, left: Positions, right_m: Metres, right: Positions) -> Metres:
+    """The tolerances of n pairs: the larger of those of their geometries, given as positions."""
+    a = left_m[left] if isinstance(left_m, numpy.ndarray) else left_m
+    b = right_m[right] if isinstance(right_m, numpy.ndarray) else right_m
+    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
+        return numpy.asarray(numpy.maximum(a, b), dtype=numpy.float64)
+    return max(a, b)
+
+
 def classify_pairs(
-    left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, tolerance_m: float = 0.0
+    left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, tolerance_m: Metres = 0.0
 ) -> Codes:
-    """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same)."""
+    """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same).
+
+    `tolerance_m` is one for all or one a pair (n,).
+    """
     if not len(left):
         return numpy.zeros(0, dtype=numpy.int8)
     codes = borders.settle(left_shapes, right_shapes, left, right)
     rest = numpy.flatnonzero(codes == borders.OPEN)
     if len(rest):
         codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
-    return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
+    if not isinstance(tolerance_m, numpy.ndarray):
+        return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
+    for metres in filter(None, numpy.unique(tolerance_m).tolist()):
+        chosen = numpy.flatnonzero(tolerance_m == metres)
+        a, b = left_shapes[left[chosen]], right_shapes[right[chosen]]
+        codes[chosen] = recheck(a, b, codes[chosen], metres)
+    return codes
 
 
 def _by_geos(a: Shapes, b: Shapes) -> Codes:

@@ -5,7 +5,7 @@ comparing boxes; a full delta becomes a tree; trees of like size are merged into
 few, and an insert costs the same on average in an index of ten thousand and of a million features.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, repeat
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from shapely import Point, STRtree
 from shapely.geometry.base import BaseGeometry
 
-from geo.bulk import classify_pairs, relate_all
+from geo.bulk import classify_pairs, larger_of, relate_all
 from geo.errors import ArgumentError, MissingFeatureError
 from geo.measures import FURTHEST_M, box_around, distance_m, distances_m
 from geo.rcc8 import CODES, RCC8, code_of
-from geo.tolerance import grown_boxes
+from geo.tolerance import Metres, grown_boxes
 
 Key = TypeVar("Key", bound=Hashable)
 Shapes = NDArray[numpy.object_]
@@ -79,19 +79,25 @@ class _Delta(Generic[Key]):
 class FeatureIndex(Generic[Key]):
     """Keys (any hashable) and their CRS84 geometries, kept so that related features are found fast.
 
-    `tolerance_m` is how far borders may be off, in metres (see `geo.tolerance`); 0 is exact.
+    `tolerance_m` is how far borders may be off, in metres (see `geo.tolerance`); 0 is exact. Where features
+    differ, `tolerance_of` tells it of each, and `tolerance_m` is the largest; a pair has the larger of two.
     `pairs_related` counts the pairs whose relation was worked out, for tests and measurements.
     The index keeps copies of its own of the geometries and prepares them: use it from one thread at a time.
     """
 
     def __init__(
-        self, features: Iterable[tuple[Key, BaseGeometry]] = (), *, tolerance_m: float = 0.0
+        self,
+        features: Iterable[tuple[Key, BaseGeometry]] = (),
+        *,
+        tolerance_m: float = 0.0,
+        tolerance_of: Callable[[Key], float] | None = None,
     ) -> None:
         if not 0 <= tolerance_m < 100_000:
             raise ArgumentError(
                 f"A tolerance of {tolerance_m:g} m is not possible. Give metres, 0 for exact relations."
             )
         self.tolerance_m = tolerance_m
+        self._tolerance_of = tolerance_of
         self.pairs_related = 0
         self._trees: list[_Tree[Key]] = []
         self._delta: _Delta[Key] = _Delta()
@@ -181,7 +187,10 @@ class FeatureIndex(Generic[Key]):
         self.pairs_related += len(keys)
         first = numpy.zeros(len(keys), dtype=numpy.intp)
         left = _array([_copy(geometry)])
-        codes = classify_pairs(left, shapes, first, numpy.arange(len(keys)), self.tolerance_m)
+        second = numpy.arange(len(keys))
+        own = 0.0 if exclude is None else self._tolerances([exclude])
+        metres = larger_of(own, first, self._tolerances(keys), second)
+        codes = classify_pairs(left, shapes, first, second, metres)
         return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
 
     def relations_among(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Key, RCC8]]:
@@ -206,7 +215,9 @@ class FeatureIndex(Generic[Key]):
         self.pairs_related += len(others)
         first = numpy.array(left, dtype=numpy.intp)
         right = numpy.concatenate(found)
-        codes = classify_pairs(shapes, right, first, numpy.arange(len(others)), self.tolerance_m)
+        second = numpy.arange(len(others))
+        metres = larger_of(self._tolerances(keys), first, self._tolerances(others), second)
+        codes = classify_pairs(shapes, right, first, second, metres)
         for place, other, code in zip(left, others, codes.tolist(), strict=True):
             if code != _DC:
                 yield keys[place], other, CODES[code]
@@ -220,7 +231,7 @@ class FeatureIndex(Generic[Key]):
         others = [key for key in self._places if key not in chosen]
         keys = [*others, *chosen]
         shapes = _array([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
-        for pairs in relate_all(shapes, self.tolerance_m, self._count, first=len(others)):
+        for pairs in relate_all(shapes, self._tolerances(keys), self._count, first=len(others)):
             rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
             for left, right, code in rows:
                 yield keys[left], keys[right], CODES[code]
@@ -294,6 +305,12 @@ class FeatureIndex(Generic[Key]):
             if len(found) >= count or radius >= FURTHEST_M:
                 return found[:count]
             radius = min(radius * (2 if found else 8), FURTHEST_M)
+
+    def _tolerances(self, keys: Sequence[Key]) -> Metres:
+        """That of all features, or of each of n: shape (n,)."""
+        if self._tolerance_of is None:
+            return self.tolerance_m
+        return numpy.array([self._tolerance_of(key) for key in keys], dtype=numpy.float64)
 
     def _count(self, pairs: int) -> None:
         self.pairs_related += pairs

@@ -14,7 +14,7 @@ import shapely
 from numpy.typing import NDArray
 
 from geo.bulk import Codes, Pairs, Positions, relate_all
-from geo.tolerance import grown_bounds
+from geo.tolerance import Metres, grown_bounds
 
 Bounds = NDArray[numpy.float64]
 
@@ -30,13 +30,16 @@ class Strip:
 
 @dataclass(frozen=True)
 class StripTask:
-    """A strip with its geometries as well-known binary, one after the other, cut at `offsets` (n + 1)."""
+    """A strip with its geometries as well-known binary, one after the other, cut at `offsets` (n + 1).
+
+    The tolerance is one for all, or one for each geometry (n,).
+    """
 
     number: int
     data: bytes
     offsets: NDArray[numpy.int64]
     first: int
-    tolerance_m: float
+    tolerance_m: Metres
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class StripPairs:
 def strips_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Strip]:
     """Cut n features into strips of `owned` each, given their boxes (n, 4: west, south, east, north).
 
-    Empty geometries (boxes of NaN) are related to nothing and in no strip.
+    The tolerance is the largest of them. Empty geometries (boxes of NaN) are related to nothing and in no
+    strip.
     """
     rows = numpy.flatnonzero(~numpy.isnan(bounds[:, 0]))
     ranked = rows[numpy.argsort(bounds[rows, 0], kind="stable")]

@@ -49,7 +49,7 @@ def infer_graph(settings: Settings) -> None:
     try:
         writer = Writer(
             store,
-            deriver=SpatialRelations(settings.tolerance_m),
+            deriver=SpatialRelations(settings.tolerances),
             inferences=Inferences(store, settings.inference_max) if settings.infers else None,
         )
         with _told.status("reading the graph") as status:

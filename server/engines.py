@@ -148,11 +148,11 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
     def build() -> SpatialRelations:
         from sparql.relations import SpatialRelations
 
-        built = SpatialRelations(settings.tolerance_m)
+        built = SpatialRelations(settings.tolerances)
         built.rebuild(store, parts.read_geometries() if parts.read_geometries else None)
         return built
 
-    relations = PendingRelations(build, settings.tolerance_m)
+    relations = PendingRelations(build, settings.tolerances)
     if in_force(store) != rules.versions:
         from server.proposing import settling
 

@@ -35,6 +35,7 @@ from sparql.errors import StoreUnreadable, StripLost
 from sparql.readers.limits import die_with_parent
 from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
+from sparql.tolerances import Tolerances
 from sparql.writer import Writer
 
 _told = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -65,7 +66,7 @@ def relate_graph(settings: Settings, executor: Executor, workers: int, strip: in
             run = open_run(
                 store,
                 settings.data / _FOLDER,
-                tolerance_m=settings.tolerance_m,
+                tolerances=settings.tolerances,
                 features_a_strip=strip,
                 on_geometry=_counting(status),
             )
@@ -94,7 +95,7 @@ def relate_file(
     run = StripRun(
         settings.data / f"{_FOLDER}-file",
         _features(source, identifier),
-        tolerance_m=settings.tolerance_m,
+        tolerances=Tolerances(settings.tolerance_m),
         features_a_strip=strip,
     )
     _work(run, executor, workers)

@@ -3,21 +3,43 @@
 `load_settings` tells where each value came from, so that `urbankg config show` can.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pyoxigraph import NamedNode
 
 from extractors.method_names import MethodName
 from server.errors import SettingsError
 from sparql.durability import Durability
+from sparql.tolerances import Tolerances
 
 PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
+
+
+def _from_json(value: object) -> object:
+    """What the environment says as JSON; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f'not JSON ({error}); write {{"http://example.org/District": 0.5}}') from error
+
+
+def _an_iri(value: str) -> str:
+    NamedNode(value)
+    return value
+
+
+_Iri = Annotated[str, AfterValidator(_an_iri)]
+_Metres = Annotated[float, Field(ge=0, lt=100_000)]
 
 
 class Settings(BaseModel):
@@ -189,6 +211,11 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
+    layer_tolerance_m: Annotated[dict[_Iri, _Metres], BeforeValidator(_from_json)] = Field(
+        {},
+        description="The same for the features of some classes, by the IRI of the class: a table in TOML, a "
+        "JSON object in the environment. Of two features the larger tolerance counts.",
+    )
     link_threshold: float = Field(
         0.9,
         ge=0,
@@ -321,6 +348,12 @@ class Settings(BaseModel):
         return self.query_memory_mb * 2**20
 
     @property
+    def tolerances(self) -> Tolerances:
+        """How far borders may be off when features are related."""
+        layers = {NamedNode(iri): metres for iri, metres in self.layer_tolerance_m.items()}
+        return Tolerances(self.tolerance_m, layers)
+
+    @property
     def base_url(self) -> str:
         """The server's own address, without a slash at the end."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
@@ -394,5 +427,6 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     parts = []
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
-        parts.append(f"Setting '{name}' ({origins.get(name, 'default')}): {problem['msg']}.")
+        origin = origins.get(str(problem["loc"][0]), "default") if problem["loc"] else "default"
+        parts.append(f"Setting '{name}' ({origin}): {problem['msg']}.")
     return " ".join(parts) + " `urbankg config show` lists all settings."

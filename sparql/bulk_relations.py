@@ -14,6 +14,7 @@ from geo.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
 from sparql.relation_basis import marked
 from sparql.relations import Node, both_ways, located_features
 from sparql.strip_run import FEATURES_A_STRIP, RelatedPair, StripRun
+from sparql.tolerances import EXACT, Tolerances
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import DERIVED
 from sparql.writer import Writer
@@ -35,7 +36,7 @@ def open_run(
     store: TripleStore,
     folder: Path,
     *,
-    tolerance_m: float = 0.0,
+    tolerances: Tolerances = EXACT,
     features_a_strip: int = FEATURES_A_STRIP,
     on_geometry: Callable[[], None] = lambda: None,
 ) -> StripRun:
@@ -46,7 +47,10 @@ def open_run(
             on_geometry()
             yield str(node), geometry
 
-    return StripRun(folder, read(), tolerance_m=tolerance_m, features_a_strip=features_a_strip)
+    own = {str(node): metres for node, metres in tolerances.all_own(store).items()}
+    return StripRun(
+        folder, read(), tolerances=tolerances, tolerance_of=own.get, features_a_strip=features_a_strip
+    )
 
 
 def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
@@ -72,7 +76,7 @@ def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
                 yield triple
 
     revision = writer.rederive(additions(), _portions(gone))
-    come, go = marked(store, run.tolerance_m, whole=True, first=False)
+    come, go = marked(store, run.tolerances, whole=True, first=False)
     if come:
         revision = store.commit(come, go)
     return Rederived(added, len(gone), len(found), revision)

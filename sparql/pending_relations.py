@@ -13,6 +13,7 @@ from sparql.geometry_terms import HAS_GEOMETRY, states_geometry
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import marked
 from sparql.source import TripleSource
+from sparql.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from sparql.relations import SpatialRelations
@@ -26,9 +27,9 @@ class PendingRelations:
     bulk load nobody who writes waits for the geometry libraries.
     """
 
-    def __init__(self, build: Callable[[], SpatialRelations], tolerance_m: float) -> None:
+    def __init__(self, build: Callable[[], SpatialRelations], tolerances: Tolerances) -> None:
         self._build = build
-        self._tolerance_m = tolerance_m
+        self._tolerances = tolerances
         self._building = Lock()
         self._built: SpatialRelations | None = None
 
@@ -39,10 +40,9 @@ class PendingRelations:
                 self._built = self._build()
             return self._built
 
-    @staticmethod
-    def derives_from(triple: Triple) -> bool:
+    def derives_from(self, triple: Triple) -> bool:
         """Whether a change with this triple may change a relation."""
-        return states_geometry(triple)
+        return states_geometry(triple) or self._tolerances.concerns(triple)
 
     def plan(
         self,
@@ -64,7 +64,7 @@ class PendingRelations:
         """The quads that tell what relations rest on; none come or go without a plan."""
         if self._built is not None:
             return self._built.marked(store, whole=whole)
-        return marked(store, self._tolerance_m, whole=True, first=False) if whole else ([], [])
+        return marked(store, self._tolerances, whole=True, first=False) if whole else ([], [])
 
     def undo(self) -> None:
         """Forget the plan, if there is one."""

@@ -1,6 +1,6 @@
 """What the kept relations rest on: whether they are exact, so that a function is true just where they say so.
 
-The state graph says with which tolerance all of them were derived. Where it says nothing, or something else
+The state graph says with which tolerances all of them were derived. Where it says nothing, or something else
 than this, nobody may take a relation for the value of a function.
 """
 
@@ -11,14 +11,15 @@ from typing import Final
 from pyoxigraph import Literal, Quad
 
 from sparql.graph_reading import QuadSource
+from sparql.tolerances import EXACT, Tolerances
 from sparql.vocabulary import DERIVED, STATE, UKG
 
 _MIXED: Final = "mixed"
 
 
-def basis_quad(tolerance_m: float | None) -> Quad:
-    """The mark of relations that were all derived with one tolerance; None: with several."""
-    basis = _MIXED if tolerance_m is None else f"RCC8, tolerance {tolerance_m:g} m"
+def basis_quad(tolerances: Tolerances | None) -> Quad:
+    """The mark of relations that were all derived with these tolerances; None: now with these, now others."""
+    basis = _MIXED if tolerances is None else tolerances.told
     return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
 
 
@@ -29,23 +30,23 @@ def marks(store: QuadSource) -> list[Quad]:
 
 def are_exact(store: QuadSource) -> bool:
     """Whether all relations of the store are known to have been derived without a tolerance."""
-    return is_marked(store, 0.0)
+    return is_marked(store, EXACT)
 
 
-def is_marked(store: QuadSource, tolerance_m: float) -> bool:
-    """Whether all relations of the store are known to have been derived with this tolerance."""
-    return marks(store) == [basis_quad(tolerance_m)]
+def is_marked(store: QuadSource, tolerances: Tolerances) -> bool:
+    """Whether all relations of the store are known to have been derived with these tolerances."""
+    return marks(store) == [basis_quad(tolerances)]
 
 
 def marked(
-    store: QuadSource, tolerance_m: float, *, whole: bool, first: bool
+    store: QuadSource, tolerances: Tolerances, *, whole: bool, first: bool
 ) -> tuple[list[Quad], list[Quad]]:
     """The marks that come and go with derived relations.
 
     `whole` tells that all relations are derived anew, `first` that there was no geometry before. Relations
     that nobody has marked are left so.
     """
-    found, wanted = marks(store), basis_quad(tolerance_m)
+    found, wanted = marks(store), basis_quad(tolerances)
     if found == [wanted]:
         return [], []
     if whole or (not found and first and next(store.match_quads(None, None, None, DERIVED), None) is None):

@@ -20,11 +20,14 @@ from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import is_marked, marked
 from sparql.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
+from sparql.tolerances import EXACT, Tolerances
 from sparql.turns import in_turns
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
 """A feature and one of its geometry nodes."""
+_Standing = tuple[dict[Key, BaseGeometry], float | None]
+"""The geometries of a feature, and its tolerance where it is in a layer."""
 
 _BULK_SHARE = 4
 """From one changed feature in so many on, their pairs are related in one sweep instead of one by one."""
@@ -35,22 +38,23 @@ _RELATIONS = frozenset(_RELATION.values())
 class SpatialRelations:
     """The deriver of RCC8 relations; `index` holds every feature's geometry.
 
-    `tolerance_m` is how far borders may be off, in metres; 0 relates exactly.
+    `tolerances` are how far borders may be off.
     """
 
-    def __init__(self, tolerance_m: float = 0.0) -> None:
-        self._tolerance_m = tolerance_m
-        self.index: FeatureIndex[Key] = FeatureIndex(tolerance_m=tolerance_m)
+    def __init__(self, tolerances: Tolerances = EXACT) -> None:
+        self._tolerances = tolerances
         self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
-        self._undo: list[tuple[Node, dict[Key, BaseGeometry]]] = []
+        # The tolerance of the features with a geometry that are in a layer.
+        self._own: dict[Node, float] = {}
+        self.index = self._index_of(())
+        self._undo: dict[Node, _Standing] = {}
         self._first = False
         # The store that says already what its relations rest on: only this makes it say something else.
         self._marked: QuadSource | None = None
 
-    @staticmethod
-    def derives_from(triple: Triple) -> bool:
+    def derives_from(self, triple: Triple) -> bool:
         """Whether a change with this triple may change a relation."""
-        return states_geometry(triple)
+        return states_geometry(triple) or self._tolerances.concerns(triple)
 
     def rebuild(self, source: TripleSource, reading: GeometryReading | None = None) -> None:
         """Read all geometries from the graph; the relations themselves are stored already.
@@ -58,9 +62,10 @@ class SpatialRelations:
         `reading` is what the graph says of them now, where somebody has read it.
         """
         self._keys = dict(_all_geometries(source, reading))
-        located = (item for geometries in self._keys.values() for item in geometries.items())
-        self.index = FeatureIndex(located, tolerance_m=self._tolerance_m)
-        self._undo = []
+        own = self._tolerances.all_own(source)
+        self._own = {feature: metres for feature, metres in own.items() if feature in self._keys}
+        self.index = self._index_of(item for geometries in self._keys.values() for item in geometries.items())
+        self._undo = {}
         self._marked = None
 
     def plan(
@@ -71,22 +76,24 @@ class SpatialRelations:
         removals: Collection[Triple],
     ) -> Delta:
         """The relations that come and go with a change; the index already shows it, until `undo`."""
-        self._undo = []
+        self._undo = {}
         before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
         added = TripleIndex(additions)
         after = Overlay(before, added, removals)
-        changed = {}
+        changed: dict[Node, _Standing] = {}
         for feature in self._affected(Overlay(before, added), (*additions, *removals)):
             geometries = _geometries(after, feature)
-            if geometries != self._keys.get(feature, {}):
-                changed[feature] = geometries
+            found = geometries, self._tolerances.own(after, feature) if geometries else None
+            if found != self._standing(feature):
+                changed[feature] = found
         if not changed:
             return Delta()
         self._first = not self._keys
-        self._undo = [(feature, self._keys.get(feature, {})) for feature in changed]
+        self._undo = {feature: self._standing(feature) for feature in changed}
         self._set_all(changed)
         # What had no geometry has no relations.
-        old = {t for feature, had in self._undo if had for t in _stored_relations(derived, feature)}
+        had = [feature for feature, (geometries, _) in self._undo.items() if geometries]
+        old = {t for feature in had for t in _stored_relations(derived, feature)}
         bulk = len(changed) * _BULK_SHARE >= len(self._keys)
         new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))
@@ -105,20 +112,20 @@ class SpatialRelations:
         """
         if not (whole or self._undo) or store is self._marked:
             return [], []
-        if is_marked(store, self._tolerance_m):
+        if is_marked(store, self._tolerances):
             self._marked = store
             return [], []
-        return marked(store, self._tolerance_m, whole=whole, first=self._first)
+        return marked(store, self._tolerances, whole=whole, first=self._first)
 
     def undo(self) -> None:
         """Take the last plan back out of the index."""
         if self._undo:
-            self._set_all(dict(self._undo))
-            self._undo = []
+            self._set_all(self._undo)
+            self._undo = {}
 
     def keep(self) -> None:
         """The last plan was committed."""
-        self._undo = []
+        self._undo = {}
 
     def geometry_of(self, feature: NamedNode) -> tuple[BaseGeometry, ...]:
         """The geometries that count for a feature, in CRS84."""
@@ -128,8 +135,21 @@ class SpatialRelations:
         """The same as `geometry_of`, or what a source beside the graph says of a feature it lacks."""
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
 
+    def _index_of(self, located: Iterable[tuple[Key, BaseGeometry]]) -> FeatureIndex[Key]:
+        tolerances = self._tolerances
+        if not tolerances.layers:
+            return FeatureIndex(located, tolerance_m=tolerances.usual_m)
+        return FeatureIndex(
+            located,
+            tolerance_m=tolerances.largest_m,
+            tolerance_of=lambda key: self._own.get(key[0], tolerances.usual_m),
+        )
+
+    def _standing(self, feature: Node) -> _Standing:
+        return self._keys.get(feature, {}), self._own.get(feature)
+
     def _affected(self, either: TripleSource, triples: Iterable[Triple]) -> dict[Node, None]:
-        """The features whose geometry these triples may change; `either` is before and after together."""
+        """The features whose geometry or layer these triples may change; `either` is before and after."""
         features: dict[Node, None] = {}
         for triple in triples:
             if triple.predicate in HAS_GEOMETRY:
@@ -138,14 +158,21 @@ class SpatialRelations:
                 for predicate in HAS_GEOMETRY:
                     for owner in either.match(None, predicate, triple.subject):
                         features[_node(owner.subject)] = None
+            elif self._tolerances.concerns(triple):
+                features[_node(triple.subject)] = None
         return features
 
-    def _set_all(self, changed: Mapping[Node, dict[Key, BaseGeometry]]) -> None:
+    def _set_all(self, changed: Mapping[Node, _Standing]) -> None:
         for feature in changed:
             for key in self._keys.pop(feature, {}):
                 self.index.remove(key)
-        self.index.insert_all([item for geometries in changed.values() for item in geometries.items()])
-        self._keys.update((feature, geometries) for feature, geometries in changed.items() if geometries)
+            self._own.pop(feature, None)
+        self.index.insert_all([item for geometries, _ in changed.values() for item in geometries.items()])
+        for feature, (geometries, own) in changed.items():
+            if geometries:
+                self._keys[feature] = geometries
+            if own is not None:
+                self._own[feature] = own
 
     def _relations_of(self, features: Iterable[Node]) -> Iterator[Triple]:
         keys = [key for feature in features for key in self._keys.get(feature, {})]

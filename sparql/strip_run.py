@@ -24,6 +24,7 @@ from shapely.geometry.base import BaseGeometry
 from geo.rcc8 import CODES, RCC8
 from geo.strips import Strip, StripPairs, StripTask, relate_strip, strips_of
 from sparql.errors import StripLost
+from sparql.tolerances import EXACT, Tolerances
 
 FEATURES_A_STRIP = 20_000
 _GEOMETRIES, _RUN = "geometries.wkb", "run.json"
@@ -47,7 +48,8 @@ class StripRun:
     """One run over all features of a source, kept in a folder of its own under `folder`.
 
     `features` gives names and CRS84 geometries; a name with several geometries comes several times. Empty
-    geometries are related to nothing. Remains of runs over other features are removed.
+    geometries are related to nothing. `tolerance_of` tells the tolerance of what is in a layer, None of the
+    others. Remains of runs over other features are removed.
     """
 
     def __init__(
@@ -55,12 +57,19 @@ class StripRun:
         folder: Path,
         features: Iterable[tuple[str, BaseGeometry]],
         *,
-        tolerance_m: float = 0.0,
+        tolerances: Tolerances = EXACT,
+        tolerance_of: Callable[[str], float | None] = lambda name: None,
         features_a_strip: int = FEATURES_A_STRIP,
     ) -> None:
-        self.tolerance_m = tolerance_m
+        self.tolerances = tolerances
         self._spool = _Spool(folder / "reading")
-        fingerprint = self._spool.fill(features, f"{tolerance_m} {features_a_strip} {shapely.geos_version}")
+        settings = f"{tolerances.told} {features_a_strip} {shapely.geos_version}"
+        fingerprint = self._spool.fill(features, settings)
+        own = [tolerance_of(name) for name in self._spool.names] if tolerances.layers else []
+        usual = tolerances.usual_m
+        self._own = numpy.array([usual if metres is None else metres for metres in own], dtype=numpy.float64)
+        if tolerances.layers:
+            fingerprint += hashlib.blake2b(self._own.tobytes(), digest_size=4).hexdigest()
         self.folder = folder / fingerprint
         for other in [path for path in folder.iterdir() if path not in (self.folder, self._spool.folder)]:
             shutil.rmtree(other)
@@ -70,7 +79,7 @@ class StripRun:
         else:
             self._spool.folder.replace(self.folder)
         self._spool.folder = self.folder
-        self._strips = list(strips_of(self._spool.bounds, tolerance_m, features_a_strip))
+        self._strips = list(strips_of(self._spool.bounds, tolerances.largest_m, features_a_strip))
 
     def __len__(self) -> int:
         return len(self._strips)
@@ -145,7 +154,9 @@ class StripRun:
     def _task(self, strip: Strip) -> StripTask:
         pieces = self._spool.read(strip.rows)
         offsets = numpy.cumsum([0, *map(len, pieces)], dtype=numpy.int64)
-        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, self.tolerance_m)
+        layered = self.tolerances.layers
+        metres = self._own[self._spool.feature_of[strip.rows]] if layered else self.tolerances.usual_m
+        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, metres)
 
     def _keep(self, found: StripPairs) -> None:
         """Write a strip's answer, rows instead of positions; a file that is there is whole."""

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pyoxigraph import NamedNode
 
 from server.errors import OpenWritesRefused, SettingsError
 from server.guard import refuse_open_writes
 from server.reference import PAGE, with_reference
 from server.settings import Settings, load_settings
+from sparql.tolerances import Tolerances
 
 
 def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path):
@@ -24,6 +26,17 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     assert origins["host"] == "default"
 
 
+def test_tolerances_of_layers_come_as_a_table_or_as_json(tmp_path: Path):
+    file = tmp_path / "u.toml"
+    file.write_text('tolerance_m = 0.5\n[layer_tolerance_m]\n"http://example.org/District" = 2\n')
+    by_file = load_settings({}, file=file, environment={}).settings
+    by_environment = load_settings(
+        {"tolerance_m": 0.5}, environment={"URBANKG_LAYER_TOLERANCE_M": '{"http://example.org/District": 2}'}
+    ).settings
+    expected = Tolerances(0.5, {NamedNode("http://example.org/District"): 2.0})
+    assert by_file.tolerances == by_environment.tolerances == expected
+
+
 def test_secrets_are_hidden():
     loaded = load_settings({}, environment={"URBANKG_MODEL_API_KEY": "s3cret"})
     assert "s3cret" not in str(list(loaded.shown()))
@@ -36,6 +49,9 @@ def test_secrets_are_hidden():
         ("port = [", {}, "TOML"),
         ("", {"URBANKG_PORT": "ninety"}, "URBANKG_PORT"),
         ("base_iri = 'no iri'", {}, "base_iri"),
+        ("[layer_tolerance_m]\n'no iri' = 1", {}, "no iri"),
+        ("", {"URBANKG_LAYER_TOLERANCE_M": '{"http://example.org/A": -1}'}, "URBANKG_LAYER_TOLERANCE_M"),
+        ("", {"URBANKG_LAYER_TOLERANCE_M": "http://example.org/A=1"}, "not JSON"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(

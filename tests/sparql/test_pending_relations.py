@@ -8,6 +8,7 @@ from sparql.pending_relations import PendingRelations
 from sparql.relation_basis import basis_quad, marks
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
+from sparql.tolerances import EXACT, Tolerances
 from sparql.vocabulary import GEO
 from sparql.writer import Writer
 
@@ -33,7 +34,7 @@ def test_the_index_is_built_by_the_first_change_that_needs_it():
 
     writer = Writer(store)
     writer.hold()
-    pending = PendingRelations(build, 0.0)
+    pending = PendingRelations(build, EXACT)
     writer.release(deriver=pending)
     plain = Statement(Triple(NamedNode("http://e/park"), NamedNode("http://e/p"), Literal(1)))
     assert writer.commit(Change(additions=(plain,))).revision is not None
@@ -59,14 +60,14 @@ def test_a_bulk_load_that_was_killed_is_finished_without_the_index_where_nothing
 
     def build() -> SpatialRelations:
         built.append(True)
-        relations = SpatialRelations(0.5)
+        relations = SpatialRelations(Tolerances(0.5))
         relations.rebuild(store)
         return relations
 
-    Writer(store, deriver=PendingRelations(build, 0.5)).start()
+    Writer(store, deriver=PendingRelations(build, Tolerances(0.5))).start()
     assert not store.bulk_pending
     assert built == [True] * has_place
     assert [*store.match(None, GEO.rcc8ntpp, None)] == (
         [Triple(NamedNode("http://e/bench"), GEO.rcc8ntpp, NamedNode("http://e/park"))] if has_place else []
     )
-    assert marks(store) == [basis_quad(0.5)]
+    assert marks(store) == [basis_quad(Tolerances(0.5))]

@@ -20,6 +20,7 @@ from sparql.errors import StripLost
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
+from sparql.tolerances import Tolerances
 from sparql.vocabulary import DERIVED, GEO, Namespace
 from sparql.writer import Writer
 
@@ -100,7 +101,7 @@ def test_what_is_done_does_not_count_when_something_changed(tmp_path: Path, chan
     again = StripRun(
         tmp_path,
         squares(30, seed=2 if change == "a feature" else 1),
-        tolerance_m=1.0 if change == "the tolerance" else 0.0,
+        tolerances=Tolerances(1.0 if change == "the tolerance" else 0.0),
         features_a_strip=12 if change == "the strips" else 10,
     )
     assert (again.resumed, again.finished) == (False, 0)
@@ -149,20 +150,21 @@ def test_relating_in_bulk_gives_the_relations_that_follow_each_change(
     tolerance_m: float,
     strip: int,
 ) -> None:
+    tolerances = Tolerances(tolerance_m)
     added = tuple(Statement(triple) for triple in statements(features))
     incremental = EmbeddedStore()
-    Writer(incremental, deriver=SpatialRelations(tolerance_m)).commit(Change(additions=added))
+    Writer(incremental, deriver=SpatialRelations(tolerances)).commit(Change(additions=added))
     in_bulk = EmbeddedStore()
     # Relations of other geometries are there, and have to go; one is also stated by a client.
     other = tuple(Statement(triple) for triple in statements(before))
-    Writer(in_bulk, deriver=SpatialRelations(tolerance_m)).commit(Change(additions=other))
+    Writer(in_bulk, deriver=SpatialRelations(tolerances)).commit(Change(additions=other))
     plain = Writer(in_bulk)
     stated = next(iter(in_bulk.match_quads(None, None, None, DERIVED)), None)
     plain.commit(Change(removals=frozenset(one.triple for one in other), additions=added))
     if stated is not None:
         for writer in (plain, Writer(incremental)):
             writer.commit(Change(additions=(Statement(stated.triple),)))
-    run = open_run(in_bulk, tmp_path_factory.mktemp("run"), tolerance_m=tolerance_m, features_a_strip=strip)
+    run = open_run(in_bulk, tmp_path_factory.mktemp("run"), tolerances=tolerances, features_a_strip=strip)
     run.run(AtOnce(), at_once=2)
     done = commit_run(plain, in_bulk, run)
     derived = set(incremental.match_quads(None, None, None, DERIVED))

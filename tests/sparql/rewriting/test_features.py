@@ -12,6 +12,7 @@ from sparql.relations import SpatialRelations
 from sparql.rewriting.features import Located
 from sparql.rewriting.geometries import GeometryIndex
 from sparql.store import EmbeddedStore
+from sparql.tolerances import Tolerances
 from sparql.vocabulary import DEFAULT, GEO, RDF, Namespace
 from sparql.writer import Writer
 
@@ -110,7 +111,7 @@ def test_the_store_tells_whether_its_relations_are_exact(tolerances: tuple[float
     store = EmbeddedStore()
     assert not are_exact(store)
     for number, tolerance in enumerate(tolerances):
-        writer = Writer(store, deriver=SpatialRelations(tolerance))
+        writer = Writer(store, deriver=SpatialRelations(Tolerances(tolerance)))
         writer.start()
         node = EX.term(f"node{number}")
         insert(writer, link(EX.term(f"x{number}"), node), shape(node))
