@@ -286,22 +286,32 @@ class Writer:
         self._store.settle(revision)
         return revision
 
-    def rederive(self, additions: Iterable[Triple], removals: Iterable[Collection[Triple]]) -> int:
+    def rederive(
+        self,
+        additions: Iterable[Collection[Triple]],
+        removals: Iterable[Collection[Triple]],
+    ) -> int:
         """Add and remove derived triples that were worked out elsewhere, for the graph as a whole.
 
-        Removals come in portions. Nobody may have written since they were worked out. After a crash in
-        between, `start` derives anew.
+        Both come in portions, and memory follows their size: the bulk loader keeps up to a million quads.
+        Nobody may have written since they were worked out. After an error or a crash in between, `start`
+        derives anew, or this does what is left when it is called again.
         """
         with self._lock:
             self._refuse_if_closed()
+            begun = self._store.bulk_pending
             self._store.begin_bulk()
             self._store.settle()
             try:
-                self._store.bulk_add(
-                    quad for triple in additions for quad in self._rederivation.derived_quads(triple)
-                )
+                for portion in additions:
+                    self._store.bulk_add(
+                        quad for triple in portion for quad in self._rederivation.derived_quads(triple)
+                    )
+                    begun = True
             except BaseException:
-                self._store.end_bulk()
+                if not begun:
+                    # Nothing was added; else the mark stays, for the relations are neither old nor new.
+                    self._store.end_bulk()
                 raise
             for portion in removals:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")

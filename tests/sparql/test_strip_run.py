@@ -1,7 +1,7 @@
 """A run over strips goes on where it was ended, and agrees with the relations that follow each change."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -17,6 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from sparql.bulk_relations import commit_run, open_run
 from sparql.change import Change, Statement
 from sparql.errors import StripLost
+from sparql.relation_basis import are_exact
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
@@ -172,3 +173,103 @@ def test_relating_in_bulk_gives_the_relations_that_follow_each_change(
     assert done.relations == len(derived)
     assert {q.triple for q in quads(in_bulk)} == {q.triple for q in quads(incremental)}
     assert commit_run(plain, in_bulk, run).added == 0
+
+
+PORTION = 8
+
+
+def related_store(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> tuple[EmbeddedStore, StripRun, set[Triple]]:
+    """A store without relations, a finished run over it of several portions, and the relations it finds."""
+    monkeypatch.setattr("sparql.bulk_relations._PORTION", PORTION)
+    added = tuple(map(Statement, statements([[shape.wkt] for _, shape in squares(40)])))
+    incremental, store = EmbeddedStore(), EmbeddedStore()
+    Writer(incremental, deriver=SpatialRelations()).commit(Change(additions=added))
+    Writer(store).commit(Change(additions=added))
+    run = open_run(store, folder, features_a_strip=10)
+    run.run(AtOnce(), at_once=1)
+    wanted = derived(incremental)
+    assert len(wanted) > 3 * PORTION
+    return store, run, wanted
+
+
+def derived(store: EmbeddedStore) -> set[Triple]:
+    return {quad.triple for quad in store.match_quads(None, None, None, DERIVED)}
+
+
+def watch_bulk(
+    monkeypatch: pytest.MonkeyPatch, store: EmbeddedStore, fails_at: int | None = None
+) -> list[int]:
+    """How many quads each call of the bulk loader is given; the one with this number fails on its way."""
+    given: list[int] = []
+    add = store.bulk_add
+
+    def bulk_add(quads: Iterable[Quad]) -> None:
+        portion = list(quads)
+        given.append(len(portion))
+
+        def read() -> Iterator[Quad]:
+            yield from portion[:3]
+            if len(given) == fails_at:
+                raise KeyboardInterrupt
+            yield from portion[3:]
+
+        add(read())
+
+    monkeypatch.setattr(store, "bulk_add", bulk_add)
+    return given
+
+
+def test_relations_come_and_go_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    store, run, wanted = related_store(monkeypatch, tmp_path)
+    given = watch_bulk(monkeypatch, store)
+    done = commit_run(Writer(store), store, run)
+    # Each is in the graph of derived relations and in the default graph.
+    assert sum(given) == 2 * len(wanted)
+    assert max(given) == 2 * PORTION
+    assert (done.added, done.removed, done.relations) == (len(wanted), 0, len(wanted))
+    assert derived(store) == wanted == {t for t in wanted if next(store.match(*t), None)}
+    gone: list[int] = []
+    store.before_commit = lambda revision, additions, removals: gone.append(len(list(removals)))
+    nothing = StripRun(tmp_path / "nothing", [])
+    done = commit_run(Writer(store), store, nothing)
+    assert (done.added, done.removed, done.relations) == (0, len(wanted), 0)
+    assert sum(gone) == 2 * len(wanted) + 1
+    assert max(gone) == 2 * PORTION
+    assert derived(store) == set()
+
+
+@pytest.mark.parametrize("mended", ["by the same again", "by the next opening"])
+def test_relations_that_were_committed_half_are_mended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mended: str
+) -> None:
+    store, run, wanted = related_store(monkeypatch, tmp_path)
+    with monkeypatch.context() as patched:
+        watch_bulk(patched, store, fails_at=2)
+        with pytest.raises(KeyboardInterrupt):
+            commit_run(Writer(store), store, run)
+    assert len(derived(store)) == PORTION
+    with monkeypatch.context() as patched:
+        watch_bulk(patched, store, fails_at=1)
+        with pytest.raises(KeyboardInterrupt):
+            commit_run(Writer(store), store, run)
+    assert store.bulk_pending
+    if mended == "by the same again":
+        commit_run(Writer(store), store, run)
+    else:
+        Writer(store, deriver=SpatialRelations()).start()
+    assert derived(store) == wanted
+    assert are_exact(store)
+    assert not store.bulk_pending
+
+
+def test_what_fails_before_any_relation_was_added_leaves_nothing_to_mend(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store, run, _ = related_store(monkeypatch, tmp_path)
+    watch_bulk(monkeypatch, store, fails_at=1)
+    with pytest.raises(KeyboardInterrupt):
+        commit_run(Writer(store), store, run)
+    assert derived(store) == set()
+    assert not store.bulk_pending
