@@ -79,10 +79,8 @@ def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
                 removed += 1
                 yield quad.triple
 
-    revision = writer.rederive(_portions(additions()), _portions(removals()))
-    come, go = marked(store, run.tolerances, whole=True, first=False)
-    if come:
-        revision = store.commit(come, go)
+    marks = marked(store, run.tolerances, whole=True, first=False)
+    revision = writer.rederive(_portions(additions()), _portions(removals()), marks)
     return Rederived(added, removed, len(found), revision)
 
 

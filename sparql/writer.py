@@ -290,12 +290,14 @@ class Writer:
         self,
         additions: Iterable[Collection[Triple]],
         removals: Iterable[Collection[Triple]],
+        marks: tuple[Collection[Quad], Collection[Quad]] = ((), ()),
     ) -> int:
         """Add and remove derived triples that were worked out elsewhere, for the graph as a whole.
 
         Both come in portions, and memory follows their size: the bulk loader keeps up to a million quads.
         Nobody may have written since they were worked out. After an error or a crash in between, `start`
-        derives anew, or this does what is left when it is called again.
+        derives anew, or this does what is left when it is called again. `marks` are quads that come and go
+        with the end of it.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -316,7 +318,10 @@ class Writer:
             for portion in removals:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
             forget(self._store)
-            revision = self._store.end_bulk()
+            come, go = marks
+            if come:
+                self._store.commit(come)
+            revision = self._store.end_bulk(go)
             self._rebuild_observers()
         self._store.settle(revision)
         return revision

@@ -1,7 +1,7 @@
 """A run over strips goes on where it was ended, and agrees with the relations that follow each change."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from sparql.bulk_relations import commit_run, open_run
 from sparql.change import Change, Statement
 from sparql.errors import StripLost
-from sparql.relation_basis import are_exact
+from sparql.relation_basis import are_exact, basis_quad
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
 from sparql.strip_run import StripRun
@@ -273,3 +273,21 @@ def test_what_fails_before_any_relation_was_added_leaves_nothing_to_mend(
         commit_run(Writer(store), store, run)
     assert derived(store) == set()
     assert not store.bulk_pending
+
+
+def test_no_crash_leaves_new_relations_under_the_mark_of_the_old_ones(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store, run, _ = related_store(monkeypatch, tmp_path)
+    store.commit([basis_quad(Tolerances(1000.0))])
+    end = store.end_bulk
+    seen: list[bool] = []
+
+    def end_bulk(removals: Collection[Quad] = ()) -> int:
+        revision = end(removals)
+        seen.append(are_exact(store))
+        return revision
+
+    monkeypatch.setattr(store, "end_bulk", end_bulk)
+    commit_run(Writer(store), store, run)
+    assert seen == [True]
