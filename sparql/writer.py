@@ -317,6 +317,7 @@ class Writer:
                 raise
             for portion in removals:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
+                self._store.embedded.write_out()
             forget(self._store)
             come, go = marks
             if come:

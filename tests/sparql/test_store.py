@@ -130,3 +130,16 @@ def test_killing_the_writer_loses_nothing_acknowledged_and_tears_nothing(tmp_pat
         assert subjects.count(newest) == 20
         store.close()
         del store
+
+
+def tables_with(folder: Path, text: str) -> list[Path]:
+    return [path for path in folder.glob("graph/*.sst") if text.encode() in path.read_bytes()]
+
+
+def test_what_is_written_out_is_in_the_files_of_the_database(tmp_path: Path):
+    store = EmbeddedStore(tmp_path)
+    store.commit([Quad(EX.a, EX.p, Literal("that was in a buffer"))])
+    assert not tables_with(tmp_path, "that was in a buffer")
+    store.write_out()
+    assert tables_with(tmp_path, "that was in a buffer")
+    EmbeddedStore().write_out()

@@ -232,11 +232,14 @@ def test_relations_come_and_go_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_
     assert derived(store) == wanted == {t for t in wanted if next(store.match(*t), None)}
     gone: list[int] = []
     store.before_commit = lambda revision, additions, removals: gone.append(len(list(removals)))
+    written: list[bool] = []
+    monkeypatch.setattr(store, "write_out", lambda: written.append(True))
     nothing = StripRun(tmp_path / "nothing", [])
     done = commit_run(Writer(store), store, nothing)
     assert (done.added, done.removed, done.relations) == (0, len(wanted), 0)
     assert sum(gone) == 2 * len(wanted) + 1
     assert max(gone) == 2 * PORTION
+    assert len(written) == -(-len(wanted) // PORTION)
     assert derived(store) == set()
 
 
