@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geo import ArgumentError, area_m2, buffer_m, distance_m, length_m, perimeter_m
-from geo.measures import box_around, distances_m
+from geo.measures import box_around, distances_m, may_be_near
 
 
 def test_the_distance_between_points_is_the_geodesic() -> None:
@@ -45,6 +45,42 @@ def test_a_point_near_a_long_edge_is_measured_to_the_edge_as_drawn() -> None:
     edge = shapely.LineString([(-100, 49), (-99, 49)])
     beside = shapely.Point(-99.5, 49.001)
     assert distance_m(beside, edge) == pytest.approx(111.2, abs=0.3)
+
+
+@st.composite
+def drawn_shapes(draw: st.DrawFn) -> tuple[shapely.Geometry, shapely.Geometry]:
+    """Two shapes within some degrees of each other, but for the poles, on both sides of 180 degrees."""
+    x = draw(st.one_of(st.floats(-180, 180), st.floats(175, 180), st.floats(-180, -175)))
+    y = draw(st.floats(-85, 85))
+    return _near(draw, x, y), _near(draw, x, y)
+
+
+def _near(draw: st.DrawFn, x: float, y: float) -> shapely.Geometry:
+    x = (x + draw(st.floats(-3, 3)) + 180) % 360 - 180
+    y = y + draw(st.floats(-3, 3))
+    width, height = draw(st.sampled_from([0.0, 1e-4, 0.01, 1.0])), draw(st.sampled_from([1e-4, 0.02, 0.5]))
+    corners = [(x, y), (min(x + width, 180), y), (min(x + width, 180), y + height)]
+    kind = draw(st.sampled_from(["point", "line", "area"]))
+    if kind == "point":
+        return shapely.Point(x, y)
+    area = shapely.Polygon(corners)
+    return area if kind == "area" and area.is_valid else shapely.LineString(corners)
+
+
+@given(drawn_shapes())
+def test_what_is_near_is_never_taken_for_far(pair: tuple[shapely.Geometry, shapely.Geometry]) -> None:
+    one, other = pair
+    # A part in a hundred: so exactly are distances known.
+    metres = distance_m(one, other) * 1.01 + 0.1
+    assert may_be_near(one, numpy.array([other, other]), metres).all()
+
+
+def test_what_is_clearly_further_is_told_from_its_shape_and_not_its_box() -> None:
+    ring = shapely.Point(-74, 40.7).buffer(0.5).exterior
+    inside = shapely.box(-74.01, 40.69, -73.99, 40.71)
+    assert distance_m(ring, inside) > 39_000
+    assert may_be_near(ring, numpy.array([inside]), 36_000).tolist() == [False]
+    assert may_be_near(ring, numpy.array([inside]), 42_000).tolist() == [True]
 
 
 def test_areas_leave_holes_out_and_perimeters_count_them() -> None:
