@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+import numpy
 from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException
 
@@ -20,6 +21,7 @@ from sparql.rewriting.by_feature import class_patterns, feature_rows
 from sparql.rewriting.candidates import Found, TooMuchText, column_for, find
 from sparql.rewriting.dropped import DroppedFilters
 from sparql.rewriting.edits import apply_edits
+from sparql.rewriting.features import Places
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.joins import join_plan
 from sparql.rewriting.nearest import nearest_text
@@ -45,11 +47,24 @@ _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
 
 @dataclass(frozen=True)
 class _Single:
-    """A filter's candidates for one run."""
+    """The candidates of filters of one variable for one run; those `decided` are true of each."""
 
-    sought: Sought
+    sought: tuple[Sought, ...]
     binding: Binding
-    found: Found
+    places: Places
+    decided: tuple[Sought, ...]
+
+    @classmethod
+    def of(cls, sought: Sought, binding: Binding, found: Found) -> _Single:
+        """Of one filter."""
+        decided = (sought,) if found.exact and sought.own_run else ()
+        return cls((sought,), binding, found.places, decided)
+
+    def and_also(self, other: _Single) -> _Single:
+        """With those of another filter of the same variable."""
+        places = numpy.intersect1d(self.places, other.places, assume_unique=True)
+        sought, decided = (*self.sought, *other.sought), (*self.decided, *other.decided)
+        return _Single(sought, self.binding, places, decided)
 
 
 @dataclass(frozen=True)
@@ -187,29 +202,26 @@ class Accelerator:
 
     def _plan_group(self, opening: Opening) -> Steps[None]:
         sought = list(self._sought.within(opening))
-        singles: dict[int, list[_Single]] = {}
-        runs: dict[int, Run] = {}
+        singles: dict[int, _Single] = {}
         for one in sought:
             if len(one.spatial.operands) != 1:
                 continue
             found = find(one.spatial, one.spatial.operands[0], self._state)
             for binding in one.bindings[0]:
-                singles.setdefault(id(binding.triple), []).append(_Single(one, binding, found))
-                runs[id(binding.triple)] = binding.run
+                single, earlier = _Single.of(one, binding, found), singles.get(id(binding.triple))
+                singles[id(binding.triple)] = single if earlier is None else earlier.and_also(single)
         for one in sought:
             if len(one.spatial.operands) == 2:
                 yield from self._plan_join(one, singles, opening)
         by_run: dict[int, list[_Single]] = {}
-        for found_singles in singles.values():
-            for single in found_singles:
-                by_run.setdefault(single.binding.run.start, []).append(single)
-        for start, found_singles in by_run.items():
+        for single in singles.values():
+            by_run.setdefault(single.binding.run.start, []).append(single)
+        for start, of_run in by_run.items():
             if start not in self._plans:
-                fewest = min(found_singles, key=lambda single: len(single.found))
-                self._plan_single(fewest, opening)
+                self._plan_single(min(of_run, key=lambda single: len(single.places)), opening)
 
     def _plan_single(self, single: _Single, opening: Opening) -> None:
-        found, binding, spatial = single.found, single.binding, single.sought.spatial
+        places, binding = single.places, single.binding
         anchor = None
         if self._around.plain_dataset and opening.graph is None:
             anchor = anchor_of(binding)
@@ -217,8 +229,8 @@ class Accelerator:
         known = class_patterns(anchor) if anchor is not None else ()
         around = self._openings[id(binding.run.group)]
         if around.repeated:
-            self._leave(
-                spatial.expression,
+            self._leave_single(
+                single,
                 "it stands in an OPTIONAL of a group that is joined to others, which would look through all "
                 "candidates with each solution of these",
             )
@@ -229,49 +241,54 @@ class Accelerator:
             if isinstance(element, n.Statement)
             for triple in element.triples
         ]
-        rival = self._more_selective(binding, len(found), beside, known)
+        rival = self._more_selective(binding, len(places), beside, known)
         if rival is not None:
-            self._leave(spatial.expression, rival)
+            self._leave_single(single, rival)
             return
         if anchor is not None and self._plan_features(single, anchor):
             return
-        keys = self._state.keys(found.places.tolist())
+        keys = self._state.keys(places.tolist())
         try:
             column = column_for(binding, keys, repeated=0, fresh=self.fresh())
         except TooMuchText:
-            self._leave(spatial.expression, "its candidates would make the query too long")
+            self._leave_single(single, "its candidates would make the query too long")
             return
         rows = dict.fromkeys((column.term(key),) for key in keys)
         self._plans[binding.run.start] = Plan(
             binding.run, values([column.variable], rows), column.edits, column.added
         )
-        exact = found.exact and single.sought.own_run and column.exact(keys, self._state)
-        if exact:
-            self._dropped.drop(single.sought)
-        self._did(spatial, f"?{column.variable} from the index", len(rows), exact=exact)
+        exact = column.exact(keys, self._state)
+        self._did_single(single, f"?{column.variable} from the index", len(rows), exact=exact)
 
     def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
-        found, spatial = single.found, single.sought.spatial
-        exact = found.exact and single.sought.own_run
-        needed = self._needed(anchor.binding.run, spatial.expression if exact else None)
-        rows = feature_rows(anchor, found.places, self._state, self._around.revision, needed)
+        needed = self._needed(anchor.binding.run, [one.spatial.expression for one in single.decided])
+        rows = feature_rows(anchor, single.places, self._state, self._around.revision, needed)
         if rows is None:
             return False
         run = anchor.binding.run
         self._plans[run.start] = Plan(run, rows.values, gone=rows.gone)
-        if exact:
-            self._dropped.drop(single.sought)
         names = " and ".join(f"?{name}" for name in rows.variables)
-        self._did(spatial, f"{names} from the index", rows.count, exact=exact)
+        self._did_single(single, f"{names} from the index", rows.count, exact=True)
         return True
 
-    def _needed(self, run: Run, dropped: n.Expression | None) -> Callable[..., bool]:
-        """Whether a variable is used anywhere but in given patterns of a run and in a filter that goes."""
+    def _did_single(self, single: _Single, what: str, candidates: int, *, exact: bool) -> None:
+        """Tell of its filters, and leave those out that are decided if the candidates are `exact`."""
+        for one in single.sought:
+            decided = exact and one in single.decided
+            if decided:
+                self._dropped.drop(one)
+            self._did(one.spatial, what, candidates, exact=decided)
+
+    def _leave_single(self, single: _Single, why: str) -> None:
+        for one in single.sought:
+            self._leave(one.spatial.expression, why)
+
+    def _needed(self, run: Run, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
+        """Whether a variable is used anywhere but in given patterns of a run and in filters that go."""
         star = _has_star(self._parsed.query)
         spans = [(one.start, one.end) for one in run.statements]
-        if dropped is not None:
-            spans.append((dropped.start, dropped.end))
+        spans += [(one.start, one.end) for one in dropped]
         outside = {name for name, at in self._uses if not any(start <= at < end for start, end in spans)}
 
         def needed(name: str, besides: Collection[n.TriplePattern]) -> bool:
@@ -298,7 +315,7 @@ class Accelerator:
         anchors = tuple(map(anchor_of, bindings))
         if anchors[0] is None or anchors[1] is None:
             return "its patterns do not lead straight from features to their geometry"
-        needed = self._needed(bindings[0].run, spatial.expression if KEPT[spatial.function].exact else None)
+        needed = self._needed(bindings[0].run, [spatial.expression] if KEPT[spatial.function].exact else [])
         condition = self._written(spatial.expression)
         both = (anchors[0], anchors[1])
         return related_plan(
@@ -312,7 +329,7 @@ class Accelerator:
             if isinstance(triple.subject, NamedNode) or isinstance(triple.object, NamedNode | Literal)
         )
 
-    def _plan_join(self, one: Sought, singles: dict[int, list[_Single]], opening: Opening) -> Steps[None]:
+    def _plan_join(self, one: Sought, singles: dict[int, _Single], opening: Opening) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
         if left.run != right.run or not one.own_run:
             self._leave(one.spatial.expression, "its two geometries do not stand in patterns side by side")
@@ -326,7 +343,7 @@ class Accelerator:
         if one.spatial.of_empty and self._state.empty:
             self._leave(one.spatial.expression, _EMPTY_EQUAL)
             return
-        searched = any(singles.get(id(binding.triple)) for binding in (left, right))
+        searched = [singles[id(side.triple)] for side in (left, right) if id(side.triple) in singles]
         related = "another filter is searched for" if searched else self._related(one, (left, right))
         if isinstance(related, RelatedPlan):
             self._plans[left.run.start] = Plan(left.run, "", pattern=related.pattern)
@@ -335,11 +352,7 @@ class Accelerator:
             kept = "the filter is not needed any more" if related.exact else "the filter stays"
             self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
             return
-        known = {
-            binding.variable: min((single.found for single in found), key=len)
-            for binding in (left, right)
-            if (found := singles.get(id(binding.triple)))
-        }
+        known = {single.binding.variable: single.places for single in searched}
         plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, opening.graph)
         if isinstance(plan, str):
             self._leave(one.spatial.expression, f"not from the kept relations, since {related}; {plan}")
@@ -347,6 +360,9 @@ class Accelerator:
         self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
         if plan.exact:
             self._dropped.drop(one)
+        for single in searched:
+            names = f"?{single.binding.variable} from the index, for the pairs"
+            self._did_single(single, names, len(single.places), exact=plan.by_literal)
         what = f"{plan.what} (not from the kept relations, since {related})"
         self._did(one.spatial, what, plan.rows, exact=plan.exact)
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from sparql.rewriting import nodes as n
-from sparql.rewriting.candidates import Found, TooMuchText, around, column_for
+from sparql.rewriting.candidates import TooMuchText, around, column_for
 from sparql.rewriting.edits import Edit
+from sparql.rewriting.features import Places
 from sparql.rewriting.geometries import Key, Node
 from sparql.rewriting.geometry_state import GeometryState
 from sparql.rewriting.probes import Probe, Steps
@@ -32,11 +33,15 @@ _LEAST_GAIN = 2
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """Pairs as VALUES, the edits that go with them, and what to tell of them."""
+    """Pairs as VALUES, the edits that go with them, and what to tell of them.
+
+    `by_literal` tells that they name these literals and no others.
+    """
 
     values: str
     rows: int
     exact: bool
+    by_literal: bool
     what: str
     edits: list[Edit] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
@@ -45,20 +50,20 @@ class JoinPlan:
 def join_plan(
     spatial: SpatialFilter,
     bindings: tuple[Binding, Binding],
-    known: Mapping[str, Found],
+    known: Mapping[str, Places],
     state: GeometryState,
     fresh: Callable[[], str | None],
     graph: n.Term | None = None,
 ) -> Steps[JoinPlan | str]:
     """The pairs of a join, or why there are none.
 
-    `known` are candidates of one side by another filter; `graph` is the GRAPH that the join stands in.
+    `known` are candidates of one side by other filters; `graph` is the GRAPH that the join stands in.
     """
     parts = [part_of(binding.run, binding.triple.nodes) for binding in bindings]
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
         return "other patterns join its two sides already"
     sides: list[list[Key] | None] = [
-        state.keys(known[one.variable].places.tolist()) if one.variable in known else None for one in bindings
+        state.keys(known[one.variable].tolist()) if one.variable in known else None for one in bindings
     ]
     for most in _ROUNDS:
         for position, (binding, part) in enumerate(zip(bindings, parts, strict=True)):
@@ -92,11 +97,12 @@ def join_plan(
     except TooMuchText:
         return "its pairs would make the query too long"
     rows = list(dict.fromkeys((columns[0].term(left), columns[1].term(right)) for left, right in found))
-    exact = exact and all(column.exact(keys[side], state) for side, column in enumerate(columns))
+    by_literal = all(column.exact(keys[side], state) for side, column in enumerate(columns))
     return JoinPlan(
         values([column.variable for column in columns], rows),
         len(rows),
-        exact,
+        exact and by_literal,
+        by_literal,
         f"pairs of ?{columns[0].variable} and ?{columns[1].variable} from the index, "
         f"around {len(chosen)} geometries of ?{bindings[driving].variable}",
         [edit for column in columns for edit in column.edits],

@@ -73,6 +73,34 @@ def test_the_filter_goes_where_the_index_is_exact_and_stays_elsewhere(city: City
     assert "geof:distance" in near
 
 
+def test_filters_of_one_geometry_are_searched_for_together(city: City) -> None:
+    other = '"POLYGON((0.3 0.3, 0.9 0.3, 0.9 0.9, 0.3 0.9, 0.3 0.3))"^^geo:wktLiteral'
+    conditions = f"{WITHIN} && geof:sfIntersects(?w, {other}) && {DISTANCE} < 20000"
+    query = f"SELECT ?f ?w {{ {PATTERN} FILTER({conditions}) }}"
+    text, report = city.rewritten(query)
+    assert "sfWithin" not in text
+    assert "sfIntersects" not in text
+    assert "geof:distance" in text
+    assert len({done["candidates"] for done in report.done}) == 1
+    alone = [
+        city.rewritten(f"SELECT ?f ?w {{ {PATTERN} FILTER({one}) }}") for one in conditions.split(" && ")
+    ]
+    assert report.done[0]["candidates"] < min(one.done[0]["candidates"] for _, one in alone)
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
+def test_a_join_takes_over_what_is_decided_of_one_side(city: City) -> None:
+    pair = "?f2 a ex:Place ; geo:hasGeometry/geo:asWKT ?w2"
+    query = (
+        f"SELECT ?f ?f2 {{ {PATTERN} . {pair} FILTER({WITHIN} && geof:distance(?w, ?w2, uom:metre) < 3000) }}"
+    )
+    text, report = city.rewritten(query)
+    assert [done["candidates"] > 0 for done in report.done] == [True, True]
+    assert "sfWithin" not in text
+    assert "geof:distance" in text
+    assert city.answers(text) == city.answers(PREFIXES + query)
+
+
 def test_a_nearest_query_asks_a_probe_and_gets_candidates(city: City) -> None:
     _, report = city.rewritten(f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} ORDER BY {DISTANCE} LIMIT 2")
     assert [done["rewriting"] for done in report.done] == ["nearest"]
