@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy
@@ -27,6 +28,7 @@ Source = TripleSource | QuadSource
 
 # Some thousand statements: what is done to them at once keeps other threads waiting for milliseconds.
 _PORTION: Final = 2**17
+_FEW: Final = 500
 _WKT_END: Final = f'"^^{WKT_LITERAL}'
 
 
@@ -113,6 +115,22 @@ def literal_columns(
         for subject, value in found
     ]
     yield [subject for subject, _ in rows], [value for _, value in rows]
+
+
+def subject_column(source: Source, predicate: NamedNode) -> Iterator[list[str]]:
+    """The subjects of all statements with a predicate, as often as there are such, in portions."""
+    if isinstance(source, EmbeddedStore):
+        for subjects, _ in _columns(source, f"?s {predicate} ?any BIND(1 AS ?o)"):
+            yield [_bare(cell) for cell in subjects]
+        return
+    yield [text_of(subject) for subject, _ in _pairs(source, predicate)]
+
+
+def literals_in_portions(source: Source, predicate: NamedNode) -> Iterator[list[tuple[str, Text]]]:
+    """The subjects and literals of a predicate, one by one: slower than in columns, and in little memory."""
+    pairs = _pairs(source, predicate)
+    while portion := list(islice(pairs, _FEW)):
+        yield [(text_of(node), literal_text(value)) for node, value in portion if isinstance(value, Literal)]
 
 
 def _pairs(source: Source, predicate: NamedNode, *, elsewhere: bool = False) -> Iterator[tuple[Node, Term]]:

@@ -5,6 +5,7 @@ both directions (GeoSPARQL 1.1, 10.4). A change of a geometry retracts every rel
 and relates it anew against the index: the cost follows the feature's neighbours, not the graph.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import shapely
@@ -12,10 +13,17 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo import RCC8, FeatureIndex, GeometryError, parse_geometry
+from geo.many_literals import parse_many
 from geo.rcc8 import PROPERTIES
 from sparql.change import Delta
 from sparql.geometry_names import node_of
-from sparql.geometry_reading import GeometryReading, read_geometries
+from sparql.geometry_reading import (
+    GeometryReading,
+    literals_in_portions,
+    node_columns,
+    read_geometries,
+    subject_column,
+)
 from sparql.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
 from sparql.graph_reading import QuadSource
 from sparql.relation_basis import is_marked, marked
@@ -192,10 +200,31 @@ def geometries_in(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ..
 
 
 def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]]:
-    """Every feature of a graph with each of the geometries that count for it, in CRS84."""
-    for feature, geometries in _all_geometries(source):
-        for geometry in geometries.values():
-            yield feature, geometry
+    """Every feature of a graph with each of the geometries that count for it, in CRS84.
+
+    Names are kept in memory, geometries are not.
+    """
+    links = (columns for link in HAS_GEOMETRY for columns in node_columns(source, link))
+    only = _only_nodes(links)
+    literals = Counter(
+        node for one in SERIALIZATIONS for subjects in subject_column(source, one) for node in subjects
+    )
+    owners: dict[str, str] = {}
+    left: list[str] = []
+    for feature, node in only.items():
+        if node is None or literals[node] > 1 or owners.setdefault(node, feature) != feature:
+            left.append(feature)
+    del only, literals
+    for serialization in SERIALIZATIONS:
+        for portion in literals_in_portions(source, serialization):
+            plain = [(owners[node], literal) for node, literal in portion if node in owners]
+            shapes = parse_many([literal for _, literal in plain]).shapes
+            for (feature, _), shape in zip(plain, shapes, strict=True):
+                if shape is not None and not shape.is_empty:
+                    yield node_of(feature), shape
+    for feature in left:
+        for shape in _geometries(source, node_of(feature)).values():
+            yield node_of(feature), shape
 
 
 def _all_geometries(
@@ -203,11 +232,7 @@ def _all_geometries(
 ) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
     """Every feature that has a geometry, with those that count: as `_geometries` says, read in one sweep."""
     reading = reading or read_geometries(source)
-    # None stands for several, or for what has no geometry of its own.
-    nodes: dict[str, str | None] = {}
-    for features, led in reading.links.values():
-        for name, node in in_turns(zip(features, led, strict=True)):
-            nodes[name] = node if nodes.setdefault(name, node) == node else None
+    nodes = _only_nodes(reading.links.values())
     rows: dict[str, int | None] = {}
     for row, (located, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
         rows[located] = None if literal is None or located in rows else row
@@ -221,6 +246,15 @@ def _all_geometries(
             geometries = {(feature, node_of(only)): shape} if there[place] else {}
         if geometries:
             yield feature, geometries
+
+
+def _only_nodes(links: Iterable[tuple[list[str], list[str | None]]]) -> dict[str, str | None]:
+    """The geometry node of each feature; None for several, or for what is none."""
+    nodes: dict[str, str | None] = {}
+    for features, led in links:
+        for name, node in in_turns(zip(features, led, strict=True)):
+            nodes[name] = node if nodes.setdefault(name, node) == node else None
+    return nodes
 
 
 def both_ways(feature: Node, relation: RCC8, other: Node) -> Iterator[Triple]:

@@ -1,6 +1,7 @@
 """RCC8 relations follow every change of geometry, and an edit costs its neighbours only."""
 
 import random
+from collections import Counter
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -8,11 +9,13 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from geo import parse_geometry, relate
 from sparql.change import Change, Statement
 from sparql.errors import ProtectedTriple
-from sparql.relations import SpatialRelations
+from sparql.geometry_terms import HAS_GEOMETRY
+from sparql.relations import SpatialRelations, geometries_in, located_features
 from sparql.source import CountingSource
 from sparql.store import EmbeddedStore
-from sparql.vocabulary import DERIVED, GEO, Namespace
+from sparql.vocabulary import DEFAULT, DERIVED, GEO, Namespace
 from sparql.writer import Writer
+from tests.sparql.rewriting.city import small_city
 
 EX = Namespace("http://example.org/")
 
@@ -196,3 +199,19 @@ def test_a_relation_that_is_stated_with_the_geometry_that_implies_it_stays_when_
     write(writer, [], geometries[2:])
     assert derived(store) == set()
     assert set(store.match(None, GEO.rcc8ec, None)) == {stated}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reading_the_places_of_a_graph_finds_for_each_feature_what_asking_for_it_does(seed: int) -> None:
+    quads = small_city(seed)
+    # A geometry of two features, and one with two serialisations.
+    shared = next(quad.object for quad in quads if quad.predicate == GEO.hasGeometry)
+    quads.append(Quad(EX.other, GEO.hasDefaultGeometry, shared))
+    again = next(quad for quad in quads if quad.predicate == GEO.asWKT)
+    quads.append(Quad(again.subject, GEO.asGeoJSON, Literal("[", datatype=GEO.geoJSONLiteral)))
+    store = EmbeddedStore()
+    store.commit(quads)
+    features = {q.subject for link in HAS_GEOMETRY for q in store.match_quads(None, link, None, DEFAULT)}
+    asked = Counter((str(one), shape.wkt) for one in features for shape in geometries_in(store, one))
+    assert Counter((str(feature), shape.wkt) for feature, shape in located_features(store)) == asked
+    assert asked.total() > 40
