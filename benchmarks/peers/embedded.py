@@ -47,7 +47,7 @@ class SedonaDB:
     """One spatial join and a matrix for each pair that meets."""
 
     def __init__(self) -> None:
-        if any(importlib.util.find_spec(name) is None for name in ("sedonadb", "geoarrow.pyarrow")):
+        if any(importlib.util.find_spec(name) is None for name in ("sedonadb", "geoarrow")):
             raise Missing("SedonaDB is left out: sedonadb or geoarrow-pyarrow is not installed")
         self.title = f"SedonaDB {importlib.metadata.version('sedonadb')}"
 
