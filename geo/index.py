@@ -50,7 +50,8 @@ class _Tree(Generic[Key]):
         return numpy.array(self.keys, dtype=numpy.intp)
 
     def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
-        found: NDArray[numpy.intp] = self.tree.query(box)
+        # An array of one is asked with less ado than one alone.
+        found: NDArray[numpy.intp] = self.tree.query(_array([box]))[1]
         return found[self.alive[found]] if self.dead else found
 
 

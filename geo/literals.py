@@ -98,9 +98,12 @@ def _read(text: str, datatype: str, invalid: Invalid) -> GeometryValue:
         if closed is None or invalid == "refuse":
             raise
         (shape, crs), fault = closed, "Ring not closed"
-    _check_finite(shape)
+    # What is valid has finite coordinates, but for the height.
+    plain = crs == CRS84 and shapely.is_valid(shape)
+    if not plain or shapely.has_z(shape):
+        _check_finite(shape)
     shape = to_crs84(shape, crs)
-    if shapely.is_valid(shape):
+    if plain or shapely.is_valid(shape):
         return GeometryValue(shape, crs, NamedNode(datatype), fault)
     fault = shapely.is_valid_reason(shape)
     if invalid == "refuse":
