@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,18 @@ Say = Callable[[str], None]
 """Told what is being done now, where that takes long."""
 
 
+@contextmanager
+def naming_what_was_loaded(told: Sequence[Told]) -> Iterator[None]:
+    """Let a `LoadError` name what was loaded before, which stays."""
+    try:
+        yield
+    except LoadError as error:
+        before = ", ".join(one.name for one in told if one.accepted or not one.refused)
+        if not before:
+            raise
+        raise LoadError(f"{error} Loaded before it: {before}.") from error
+
+
 class Loader:
     """Loads files into the graph of the services. Blocks; call it on a thread of its own."""
 
@@ -65,11 +78,8 @@ class Loader:
         writer = self._services.writer_for("load")
         for file in files:
             self._say(f"{file.path}: read, judged, committed")
-            try:
+            with naming_what_was_loaded(told):
                 verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
-            except LoadError as error:
-                before = ", ".join(one.name for one in told if one.accepted or not one.refused)
-                raise LoadError(f"{error} Loaded before it: {before}." if before else str(error)) from error
             told.append(told_of(str(file.path), verdict))
         return told
 

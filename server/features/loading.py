@@ -155,7 +155,8 @@ def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> Fea
     """Feature files with the mapping that reads them. Raises LoadError and MappingError."""
     if mapping is None:
         raise LoadError(
-            f"{paths[0]} holds features: say with a mapping file (--mapping) how they become statements."
+            f"{paths[0]} holds features: say with a mapping file (--mapping; `mapping` in a request) how "
+            "they become statements."
         )
     return FeatureFiles(paths, read_feature_mapping(mapping), base)
 

@@ -18,7 +18,7 @@ from server.features.names import split_features
 from server.keys import Scope
 from server.rdf_files import rdf_files
 from server.services import Services
-from server.storage import Loader, check_graph, stream_dump
+from server.storage import Loader, check_graph, naming_what_was_loaded, stream_dump
 from server.stores import is_remote
 from sparql.backup import back_up
 from sparql.formats import BY_NAME, GRAPH_FORMATS
@@ -126,10 +126,12 @@ def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
         told.append(loader.in_bulk(files, partial=message.partial, report=message.report))
     elif files:
         told += loader.through_gate(files, partial=message.partial)
-    if mapped is not None and message.bulk:
-        told.append(loader.features_in_bulk(mapped, partial=message.partial, report=message.report))
-    elif mapped is not None:
-        told.append(loader.features_through_gate(mapped, partial=message.partial))
+    if mapped is not None:
+        with naming_what_was_loaded(told):
+            if message.bulk:
+                told.append(loader.features_in_bulk(mapped, partial=message.partial, report=message.report))
+            else:
+                told.append(loader.features_through_gate(mapped, partial=message.partial))
     return [asdict(one) for one in told]
 
 

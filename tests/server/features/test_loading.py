@@ -327,4 +327,17 @@ async def test_a_server_loads_features_from_its_disk(
     assert any(services.store.match(fountain, RDFS.label, None))
     wrong = await client.post("/loads", json={"files": [str(file)]})
     assert wrong.status_code == 422
-    assert "--mapping" in wrong.json()["detail"]
+    assert "`mapping`" in wrong.json()["detail"]
+
+
+async def test_features_that_end_a_load_name_the_rdf_files_that_were_loaded_before(
+    client: httpx.AsyncClient, services: Services, tmp_path: Path, mapping: Path
+) -> None:
+    rdf = tmp_path / "good.ttl"
+    rdf.write_text(f"<{BASE}a> <{BASE}p> 1 .\n")
+    file = with_geometry(tmp_path, shapely.Point(-200, 40))
+    message = {"files": [str(rdf), str(file)], "mapping": str(mapping)}
+    answer = await client.post("/loads", json=message)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(f"Loaded before it: {rdf}.")
+    assert any(services.store.match(NamedNode(BASE + "a"), None, None))
