@@ -57,11 +57,11 @@ class _Tree(Generic[Key]):
 
 @dataclass
 class _Delta(Generic[Key]):
-    """The newest features, with their boxes in rows; the box of a dead one is NaN and meets nothing."""
+    """The newest features, with their boxes in columns; the box of a dead one is NaN and meets nothing."""
 
     keys: list[Key] = field(default_factory=list)
     shapes: Shapes = field(default_factory=lambda: numpy.empty(_DELTA, dtype=object))
-    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((_DELTA, 4), numpy.nan))
+    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((4, _DELTA), numpy.nan))
 
     @property
     def numbers(self) -> NDArray[numpy.intp]:
@@ -70,11 +70,10 @@ class _Delta(Generic[Key]):
     def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
         count = len(self.keys)
         west, south, east, north = box.bounds
-        boxes = self.boxes[:count]
-        meeting = (
-            (boxes[:, 0] <= east) & (boxes[:, 2] >= west) & (boxes[:, 1] <= north) & (boxes[:, 3] >= south)
-        )
-        return numpy.flatnonzero(meeting)
+        wests, souths, easts, norths = self.boxes[:, :count]
+        meeting = (wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)
+        found: NDArray[numpy.intp] = numpy.asarray(meeting).nonzero()[0]
+        return found
 
 
 class FeatureIndex(Generic[Key]):
@@ -145,7 +144,7 @@ class FeatureIndex(Generic[Key]):
             delta, position = self._delta, len(self._delta.keys)
             delta.keys.append(key)
             delta.shapes[position] = shape
-            delta.boxes[position] = box
+            delta.boxes[:, position] = box
             self._places[key] = (delta, position)
             if position + 1 == _DELTA:
                 self._flush()
@@ -158,7 +157,7 @@ class FeatureIndex(Generic[Key]):
             )
         part, position = self._places.pop(key)
         if isinstance(part, _Delta):
-            part.boxes[position] = numpy.nan
+            part.boxes[:, position] = numpy.nan
             part.shapes[position] = None
             return
         part.alive[position] = False
