@@ -218,16 +218,17 @@ class Accelerator:
             by_run.setdefault(single.binding.run.start, []).append(single)
         for start, of_run in by_run.items():
             if start not in self._plans:
-                self._plan_single(min(of_run, key=lambda single: len(single.places)), opening)
+                self._plan_single(min(of_run, key=lambda single: len(single.places)))
 
-    def _plan_single(self, single: _Single, opening: Opening) -> None:
+    def _plan_single(self, single: _Single) -> None:
         places, binding = single.places, single.binding
+        # The filter may stand further out than the patterns.
+        around = self._openings[id(binding.run.group)]
         anchor = None
-        if self._around.plain_dataset and opening.graph is None:
+        if self._around.plain_dataset and around.graph is None:
             anchor = anchor_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
         known = class_patterns(anchor) if anchor is not None else ()
-        around = self._openings[id(binding.run.group)]
         if around.repeated:
             self._leave_single(
                 single,

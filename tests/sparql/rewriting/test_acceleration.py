@@ -1,10 +1,10 @@
 """What is searched for in the index, what is not, and what is told of it."""
 
 import pytest
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from sparql.vocabulary import GEO, RDF
-from tests.sparql.rewriting.city import EX, PREFIXES, City, small_city, wkt
+from tests.sparql.rewriting.city import EX, OTHER_GRAPH, PREFIXES, City, small_city, wkt
 
 BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
 POINT = '"POINT(0.5 0.5)"^^geo:wktLiteral'
@@ -71,6 +71,22 @@ def test_the_filter_goes_where_the_index_is_exact_and_stays_elsewhere(city: City
     assert "sfTouches" not in touching
     assert "sfTouches" in around
     assert "geof:distance" in near
+
+
+@pytest.mark.parametrize("graph", ["?graph", "ex:graph"])
+def test_a_filter_over_a_graph_is_searched_for_in_that_graph(graph: str) -> None:
+    def placed(name: str, text: str, *graph: NamedNode) -> list[Quad]:
+        node = EX.term(f"{name}/g")
+        link = Quad(EX.term(name), GEO.hasGeometry, node, *graph)
+        return [link, Quad(node, GEO.asWKT, wkt(text), *graph)]
+
+    city = City([*placed("a", "POINT(0.3 0.3)"), *placed("b", "POINT(0.5 0.5)")])
+    city.store.extend(placed("a", "POINT(0.3 0.3)", OTHER_GRAPH))
+    query = f"SELECT ?f ?w {{ GRAPH {graph} {{ {PATTERN} }} FILTER({WITHIN}) }}"
+    text, report = city.rewritten(query)
+    assert report.done
+    assert city.answers(text) == city.answers(PREFIXES + query)
+    assert sum(city.answers(text).values()) == 1
 
 
 def test_filters_of_one_geometry_are_searched_for_together(city: City) -> None:
