@@ -134,6 +134,7 @@ class QueryMaker:
                 f"MINUS {inner}",
                 f"GRAPH ex:graph {inner}",
                 f"GRAPH ?graph {inner}",
+                f"GRAPH {chance.choice(['ex:graph', '?graph'])} {{ {pattern} }} FILTER({condition})",
                 f"{inner} UNION {{ {self._pattern('')} }}",
                 f"{{ SELECT ?f {w} WHERE {{ {pattern} }} }} FILTER({condition})",
                 f"{{ SELECT * WHERE {{ {pattern} }} }} FILTER({condition})",
