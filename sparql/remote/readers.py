@@ -155,7 +155,8 @@ class RemoteReaders:
             raise MalformedRequest("This is an update, not a query; send it as an update.")
         if request.preparation is not None and not request.preparation.optional:
             raise RemoteUnsupported(
-                self._store.address.query_url, "the parameters derived, inference and rewrite; leave them out"
+                self._store.address.query_url,
+                "the parameters derived, inference and rewrite, and urbankg:textMatch; leave them out",
             )
         asked = {graph.value for graph in (*request.default_graphs, *request.named_graphs)}
         if _LOCAL & (facts.iris | asked):

@@ -235,6 +235,21 @@ async def test_a_query_over_its_time_is_given_up(client: httpx.AsyncClient):
     assert (await client.get("/sparql", params={"query": "ASK {}"})).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        ('SELECT ?s { ?s <https://w3id.org/urbankg/system#textMatch> "Mill" }', {}),
+        ("SELECT ?s { ?s ?p ?o }", {"inference": "rdfs"}),
+    ],
+)
+async def test_what_is_answered_only_from_the_folder_is_refused(
+    client: httpx.AsyncClient, query: str, parameters: dict[str, str]
+):
+    answer = await client.get("/sparql", params={"query": query, **parameters})
+    assert answer.status_code == 501
+    assert "urbankg:textMatch; leave them out" in answer.json()["detail"]
+
+
 async def test_healthz_says_what_a_remote_store_cannot_promise(client: httpx.AsyncClient):
     told = (await client.get("/healthz")).json()["store"]
     assert told["kind"] == "remote"
