@@ -122,7 +122,9 @@ class GeometryAssessor:
             return known[node]
 
         for triple, statement in list(batch.statements.items()):
-            finding = check.look(triple, geometries) if triple not in batch.refused else None
+            if triple in batch.refused:
+                continue
+            finding = check.look(triple, geometries, lambda node: self._relations.tolerance_with(added, node))
             if finding is None:
                 continue
             support = finding.supports(batch.supports.get(triple, Support()))
@@ -145,7 +147,6 @@ class GeometryAssessor:
                 schema,
                 policy=self._settings.geometry_conflict,
                 slack_m=self._settings.geometry_slack_m,
-                tolerance_m=self._settings.tolerance_m,
                 by_shapes=self._conflicts(),
             )
             self._checks = (schema, check)

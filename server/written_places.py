@@ -62,9 +62,15 @@ class WrittenPlaces:
                 known[node] = geometries_in(after, node)
             return known[node]
 
+        tolerances = self._settings.tolerances
+
+        def tolerance_of(node: NamedNode | BlankNode) -> float:
+            own = tolerances.own(after, node)
+            return tolerances.usual_m if own is None else own
+
         found: list[Rejection] = []
         for statement in stated:
-            finding = check.stated.look(statement.triple, geometries)
+            finding = check.stated.look(statement.triple, geometries, tolerance_of)
             if finding is None or finding.agrees is not False or self._is_known(statement):
                 continue
             violation = check.stated.contradiction(
@@ -100,7 +106,6 @@ class WrittenPlaces:
                 rules.schema,
                 policy=settings.geometry_conflict_writes,
                 slack_m=settings.geometry_slack_m,
-                tolerance_m=settings.tolerance_m,
                 source=source,
                 by_shapes=rules.gate.conflicts,
             )

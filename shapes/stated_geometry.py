@@ -53,6 +53,12 @@ _MEANS: Final = {
 _SEVERITIES: Final = {"refuse": SH.Violation, "warn": SH.Warning, "ignore": SH.Info}
 
 Geometries = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
+ToleranceOf = Callable[[NamedNode | BlankNode], float]
+"""How far the borders of a feature may be off, in metres."""
+
+
+def _exact(feature: NamedNode | BlankNode) -> float:
+    return 0.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class StatedGeometry:
     `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property goes before
     it: that of the shapes (`by_shapes`, by way and property), else that of the ontology. `source` is the way
     by which statements come. Features up to `slack_m` metres apart are not held against "in" and "beside":
-    geometries are drawn that roughly. `tolerance_m` is that of RCC8.
+    geometries are drawn that roughly.
     """
 
     def __init__(
@@ -97,26 +103,28 @@ class StatedGeometry:
         *,
         policy: str = "refuse",
         slack_m: float = 0.0,
-        tolerance_m: float = 0.0,
         source: str = "extracted",
         by_shapes: Mapping[str, Mapping[NamedNode, NamedNode]] = MappingProxyType({}),
     ) -> None:
         self._places = StatedPlaces.of(schema)
         self._policy = _SEVERITIES[policy]
         self._slack_m = slack_m
-        self._tolerance_m = tolerance_m
         self._severities = {**_annotated(schema, source), **by_shapes.get(source, {})}
 
-    def look(self, triple: Triple, geometries: Geometries) -> Finding | None:
+    def look(
+        self, triple: Triple, geometries: Geometries, tolerance_of: ToleranceOf = _exact
+    ) -> Finding | None:
         """What the geometries say of a statement; None when it says nothing of place, or one has none.
 
-        Of several geometries those count that bear the statement out best.
+        Of several geometries those count that bear the statement out best; of two tolerances the larger.
         """
         stated = self._places.meaning(triple.predicate)
         subject, value = triple.subject, triple.object
         if stated is None or isinstance(subject, Triple) or not isinstance(value, NamedNode | BlankNode):
             return None
-        found = [self._compare(stated, a, b) for a in geometries(subject) for b in geometries(value)]
+        pairs = [(a, b) for a in geometries(subject) for b in geometries(value)]
+        metres = max(tolerance_of(subject), tolerance_of(value)) if pairs else 0.0
+        found = [self._compare(stated, a, b, metres) for a, b in pairs]
         return max(found, key=_by_agreement, default=None)
 
     def severity(self, predicate: NamedNode) -> NamedNode:
@@ -145,8 +153,8 @@ class StatedGeometry:
             severity=self.severity(triple.predicate),
         )
 
-    def _compare(self, stated: Where, left: BaseGeometry, right: BaseGeometry) -> Finding:
-        computed = relate_within(left, right, self._tolerance_m).rcc8
+    def _compare(self, stated: Where, left: BaseGeometry, right: BaseGeometry, tolerance_m: float) -> Finding:
+        computed = relate_within(left, right, tolerance_m).rcc8
         apart = distance_m(left, right) if computed is RCC8.DC else 0.0
         agrees: bool | None = None
         if computed in _AGREES[stated]:

@@ -143,6 +143,11 @@ class SpatialRelations:
         """The same as `geometry_of`, or what a source beside the graph says of a feature it lacks."""
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
 
+    def tolerance_with(self, source: TripleSource, feature: Node) -> float:
+        """How far the borders of a feature may be off, by the graph and by a source beside it, in metres."""
+        told = (self._own.get(feature), self._tolerances.own(source, feature))
+        return max((metres for metres in told if metres is not None), default=self._tolerances.usual_m)
+
     def _index_of(self, located: Iterable[tuple[Key, BaseGeometry]]) -> FeatureIndex[Key]:
         tolerances = self._tolerances
         if not tolerances.layers:

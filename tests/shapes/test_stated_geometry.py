@@ -6,6 +6,7 @@ import pytest
 import shapely
 from pyoxigraph import NamedNode, Triple
 
+from geo import RCC8
 from ontology import Schema
 from shapes.stated_geometry import StatedGeometry
 from sparql.ask.places import StatedPlaces, Where
@@ -79,6 +80,17 @@ def test_a_statement_is_borne_out_or_contradicted(
     finding = check.look(triple(subject, predicate, value), geometries)
     assert finding is not None
     assert finding.agrees is agrees
+
+
+@pytest.mark.parametrize("rough", ["near", "square"])
+def test_of_two_features_the_one_that_is_drawn_more_roughly_counts(schema: Schema, rough: str):
+    check, stated = StatedGeometry(schema), triple("near", "besides", "square")
+    exact = check.look(stated, geometries, lambda node: 0.5)
+    near = check.look(stated, geometries, lambda node: 600.0 if node.value == EX + rough else 0.5)
+    assert exact is not None
+    assert near is not None
+    assert (exact.computed, exact.agrees) == (RCC8.DC, False)
+    assert (near.computed, near.agrees) == (RCC8.EC, True)
 
 
 def test_nothing_is_said_without_both_geometries_or_of_other_properties(schema: Schema):

@@ -14,6 +14,7 @@ from sparql.bulk_relations import commit_run, open_run
 from sparql.change import Change, Statement
 from sparql.relation_basis import are_exact, marks
 from sparql.relations import SpatialRelations
+from sparql.source import TripleIndex
 from sparql.store import EmbeddedStore
 from sparql.tolerances import Tolerances
 from sparql.vocabulary import DERIVED, GEO, RDF, Namespace
@@ -110,6 +111,17 @@ def test_a_layer_alone_changes_the_relations_and_a_refused_change_leaves_them() 
     assert {t.predicate for t in derived(store)} == {GEO.rcc8eq}
     writer.commit(Change(removals=frozenset(one.triple for one in layer.additions)))
     assert derived(store) == set()
+
+
+def test_a_source_beside_the_graph_may_tell_of_another_layer() -> None:
+    store, relations = EmbeddedStore(), SpatialRelations(TOLERANCES)
+    writer = Writer(store, deriver=relations)
+    fair = [*geometry("a", "POINT(0 0)"), *kinds("a", frozenset([FAIR]))]
+    writer.commit(Change(additions=tuple(map(Statement, fair))))
+    beside = TripleIndex(kinds("a", frozenset([ROUGH])) + kinds("b", frozenset([EX.Place])))
+    assert relations.tolerance_with(TripleIndex(), EX.a) == 250
+    assert relations.tolerance_with(beside, EX.a) == 700
+    assert relations.tolerance_with(beside, EX.b) == 1
 
 
 def test_the_store_tells_of_every_layer_and_never_calls_such_relations_exact() -> None:
