@@ -18,7 +18,7 @@ from shapely import STRtree
 
 from geo import borders
 from geo.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
-from geo.tolerance import Metres, grown_boxes, recheck
+from geo.tolerance import Tolerance, grown_boxes, recheck
 
 Shapes = NDArray[numpy.object_]
 Positions = NDArray[numpy.intp]
@@ -53,7 +53,7 @@ class Pairs:
 
 def relate_all(
     shapes: Shapes,
-    tolerance_m: Metres = 0.0,
+    tolerance_m: Tolerance = 0.0,
     on_pairs: Callable[[int], None] | None = None,
     *,
     first: int = 0,
@@ -78,7 +78,9 @@ def relate_all(
             left, right = known
         if on_pairs:
             on_pairs(len(left))
-        codes = classify_pairs(shapes, shapes, left, right, larger_of(tolerance_m, left, tolerance_m, right))
+        codes = classify_pairs(
+            shapes, shapes, left, right, pair_tolerance(tolerance_m, left, tolerance_m, right)
+        )
         used = numpy.zeros(len(shapes), dtype=numpy.bool_)
         used[left] = used[right] = True
         shapely.destroy_prepared(shapes[used])
@@ -93,7 +95,7 @@ def box_pairs(tree: STRtree, shapes: Shapes, tolerance_m: float = 0.0) -> tuple[
     return left, right
 
 
-def larger_of(left_m: Metres, left: Positions, right_m: Metres, right: Positions) -> Metres:
+def pair_tolerance(left_m: Tolerance, left: Positions, right_m: Tolerance, right: Positions) -> Tolerance:
     """The tolerances of n pairs: the larger of those of their geometries, given as positions."""
     a = left_m[left] if isinstance(left_m, numpy.ndarray) else left_m
     b = right_m[right] if isinstance(right_m, numpy.ndarray) else right_m
@@ -103,7 +105,7 @@ def larger_of(left_m: Metres, left: Positions, right_m: Metres, right: Positions
 
 
 def classify_pairs(
-    left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, tolerance_m: Metres = 0.0
+    left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, tolerance_m: Tolerance = 0.0
 ) -> Codes:
     """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same).
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from shapely import Point, STRtree
 from shapely.geometry.base import BaseGeometry
 
-from geo.bulk import classify_pairs, larger_of, relate_all
+from geo.bulk import classify_pairs, pair_tolerance, relate_all
 from geo.errors import ArgumentError, MissingFeatureError
 from geo.measures import FURTHEST_M, box_around, distance_m, distances_m
 from geo.rcc8 import CODES, RCC8, code_of
-from geo.tolerance import Metres, grown_boxes
+from geo.tolerance import Tolerance, grown_boxes
 
 Key = TypeVar("Key", bound=Hashable)
 Shapes = NDArray[numpy.object_]
@@ -189,7 +189,7 @@ class FeatureIndex(Generic[Key]):
         left = _array([_copy(geometry)])
         second = numpy.arange(len(keys))
         own = 0.0 if exclude is None else self._tolerances([exclude])
-        metres = larger_of(own, first, self._tolerances(keys), second)
+        metres = pair_tolerance(own, first, self._tolerances(keys), second)
         codes = classify_pairs(left, shapes, first, second, metres)
         return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
 
@@ -216,7 +216,7 @@ class FeatureIndex(Generic[Key]):
         first = numpy.array(left, dtype=numpy.intp)
         right = numpy.concatenate(found)
         second = numpy.arange(len(others))
-        metres = larger_of(self._tolerances(keys), first, self._tolerances(others), second)
+        metres = pair_tolerance(self._tolerances(keys), first, self._tolerances(others), second)
         codes = classify_pairs(shapes, right, first, second, metres)
         for place, other, code in zip(left, others, codes.tolist(), strict=True):
             if code != _DC:
@@ -306,7 +306,7 @@ class FeatureIndex(Generic[Key]):
                 return found[:count]
             radius = min(radius * (2 if found else 8), FURTHEST_M)
 
-    def _tolerances(self, keys: Sequence[Key]) -> Metres:
+    def _tolerances(self, keys: Sequence[Key]) -> Tolerance:
         """That of all features, or of each of n: shape (n,)."""
         if self._tolerance_of is None:
             return self.tolerance_m

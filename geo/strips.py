@@ -14,7 +14,7 @@ import shapely
 from numpy.typing import NDArray
 
 from geo.bulk import Codes, Pairs, Positions, relate_all
-from geo.tolerance import Metres, grown_bounds
+from geo.tolerance import Tolerance, grown_bounds
 
 Bounds = NDArray[numpy.float64]
 
@@ -39,7 +39,7 @@ class StripTask:
     data: bytes
     offsets: NDArray[numpy.int64]
     first: int
-    tolerance_m: Metres
+    tolerance_m: Tolerance
 
 
 @dataclass(frozen=True)

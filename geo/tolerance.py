@@ -24,7 +24,7 @@ from geo.rcc8 import CODES, INVERSE_CODES, RCC8, Relation, code_of, relate
 
 Shapes = NDArray[numpy.object_]
 Codes = NDArray[numpy.int8]
-Metres = float | NDArray[numpy.float64]
+Tolerance = float | NDArray[numpy.float64]
 """A tolerance for all, or one for each."""
 Truths = NDArray[numpy.bool_]
 

@@ -236,13 +236,7 @@ class Accelerator:
                 "candidates with each solution of these",
             )
             return
-        beside = [
-            triple
-            for element in around.beside
-            if isinstance(element, n.Statement)
-            for triple in element.triples
-        ]
-        rival = self._more_selective(binding, len(places), beside, known)
+        rival = self._more_selective(binding, len(places), around.triples_beside, known)
         if rival is not None:
             self._leave_single(single, rival)
             return

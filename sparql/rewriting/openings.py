@@ -39,6 +39,12 @@ class Opening:
     repeated: bool = False
     graph_shown: bool = True
 
+    @property
+    def triples_beside(self) -> tuple[n.TriplePattern, ...]:
+        """The triple patterns among what is beside it."""
+        statements = (one for one in self.beside if isinstance(one, n.Statement))
+        return tuple(triple for statement in statements for triple in statement.triples)
+
     def surrounds(self, run: Run) -> bool:
         """Whether the solutions of one of its runs are joined to others, or extend others."""
         here = (one for one in self.group.elements if one not in run.elements)
