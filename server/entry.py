@@ -3,6 +3,7 @@
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from server.plain_flags import plain_flags
 
@@ -18,15 +19,33 @@ def main() -> None:
 
 
 def run(command: Callable[[], object]) -> None:
-    """Run a command; user errors are one line on standard error and exit code 2."""
+    """Run a command; user errors, and files that cannot be used, are one line on standard error and exit code 2."""
     try:
         command()
     except _user_errors() as error:
-        from rich.console import Console
+        _fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _fail(
+            f"{error.filename} cannot be used: {error.strerror}. Check that it is there, of the right kind, "
+            "and that this user may read and write it."
+        )
+    except RuntimeError as error:
+        from sparql.errors import damage_in
 
-        told = Console(stderr=True, soft_wrap=True)
-        told.print(f"urbankg: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
+        damaged = damage_in(error)
+        if damaged is None:
+            raise
+        _fail(str(damaged))
+
+
+def _fail(message: str) -> NoReturn:
+    from rich.console import Console
+
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(f"urbankg: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(2)
 
 
 def _serving(arguments: Sequence[str]) -> Callable[[], object]:

@@ -120,7 +120,10 @@ class StateUnreadable(ServerError):
     """The database beside the graph cannot be opened, read or written."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} cannot be used: {reason}. Check its permissions and the disk's free space.")
+        super().__init__(
+            f"{path} cannot be used: {reason}. Check its permissions and the disk's free space; if the file is "
+            "damaged, make a new folder from a backup with `urbankg restore`."
+        )
 
 
 class TooLong(ServerError):

@@ -186,12 +186,16 @@ class KeyStore:
             rows = self._connection.execute(
                 "SELECT id, name, secret_sha256, scopes, created, expires, last_used, revoked FROM api_key"
             ).fetchall()
-        except sqlite3.Error as error:
+            known = {
+                row[0]: (
+                    bytes(row[2]),
+                    ApiKey(row[0], row[1], frozenset(map(Scope, row[3].split())), *row[4:]),
+                )
+                for row in rows
+            }
+        except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
             raise StateUnreadable(self._path, str(error)) from error
-        self._known = {
-            row[0]: (row[2], ApiKey(row[0], row[1], frozenset(map(Scope, row[3].split())), *row[4:]))
-            for row in rows
-        }
+        self._known = known
         self._version = version
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:

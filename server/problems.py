@@ -70,6 +70,7 @@ class ProblemMap:
 
     def response(self, error: Exception, instance: str | None = None) -> Response:
         """The answer for an error; 500 without details for one that nobody added."""
+        error = sparql.damage_in(error) or error
         problem = next((self._problems[one] for one in type(error).__mro__ if one in self._problems), None)
         if problem is None:
             return problem_response(
@@ -194,6 +195,7 @@ def add_sparql(problems: ProblemMap) -> None:
     add(sparql.GraphMissing, 404, "No such graph")
     add(sparql.GraphExists, 409, "Graph exists")
     add(sparql.StoreError, 503, "Store unavailable")
+    add(sparql.StoreDamaged, 500, "Store damaged")
     add_remote(problems)
 
 

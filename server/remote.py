@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -136,14 +137,20 @@ class RunningServer:
         return {} if self.api_key is None else {"authorization": f"Bearer {self.api_key}"}
 
 
-def announce(folder: Path, url: str) -> None:
-    """Leave the server's address in the folder it holds."""
-    (folder / FILE).write_text(json.dumps({"url": url, "pid": os.getpid()}), encoding="utf-8")
-
-
-def withdraw(folder: Path) -> None:
-    """Take the address away again."""
-    (folder / FILE).unlink(missing_ok=True)
+@contextmanager
+def announced(folder: Path, url: str) -> Iterator[None]:
+    """The server's address is in the folder, which this process holds, until the block ends."""
+    file = folder / FILE
+    made = file.with_name(f".{FILE}.new")
+    made.write_text(json.dumps({"url": url, "pid": os.getpid()}), encoding="utf-8")
+    os.replace(made, file)
+    try:
+        yield
+    finally:
+        # The folder is free by now: the next server may have written its own address already.
+        server = running_server(folder)
+        if server is not None and server.pid == os.getpid():
+            file.unlink(missing_ok=True)
 
 
 def running_server(folder: Path, api_key: str | None = None) -> RunningServer | None:
@@ -152,7 +159,7 @@ def running_server(folder: Path, api_key: str | None = None) -> RunningServer | 
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         server = RunningServer(found["url"], int(found["pid"]), api_key)
         os.kill(server.pid, 0)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     return server
 

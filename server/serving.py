@@ -10,7 +10,6 @@ import threading
 
 import uvicorn
 
-from server import remote
 from server.app import create_app
 from server.errors import SettingsError
 from server.guard import refuse_open_writes
@@ -18,6 +17,7 @@ from server.keys import has_keys
 from server.logs import set_up_logs
 from server.lookup_lane import lookup_lane
 from server.patience import limited_protocol
+from server.remote import announced
 from server.services import Services
 from server.settings import Settings
 from server.update_lane import UpdateLane
@@ -62,15 +62,14 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 server_header=False,
             ),
         )
-        remote.announce(settings.data, settings.base_url)
-        _log.info(
-            "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
-        )
-        server.run(sockets=[listener])
+        with announced(settings.data, settings.base_url):
+            _log.info(
+                "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
+            )
+            server.run(sockets=[listener])
         if server.failure is not None:
             raise server.failure
     finally:
-        remote.withdraw(settings.data)
         listener.close()
 
 

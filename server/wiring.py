@@ -11,6 +11,7 @@ from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Folders
+from server.databases import check_databases
 from server.desks import Desks
 from server.engines import EngineParts, Opening
 from server.guard import Guard
@@ -65,6 +66,7 @@ def build(
         load_examples(settings.prompts)
     workplace = _workplace(settings, schema)
     store = open_store(settings)
+    check_databases(settings.data)
     changes = store.journal = ChangeLog(
         settings.data / "changes",
         store.revision(),

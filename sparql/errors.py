@@ -33,6 +33,7 @@
     └── StoreError                   the folder of the store
         ├── StoreLocked              another process holds it
         ├── StoreUnreadable          its files cannot be opened
+        ├── StoreDamaged             its files can be opened, but do not hold what was written to them
         ├── StoreUnwritable          the disk did not take what was written
         ├── StoreClosing             the server is shutting down and takes no more writes
         ├── BackupError              a backup that cannot be made or restored
@@ -326,10 +327,39 @@ class StoreUnreadable(StoreError):
 
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(
-            f"The store in {folder} cannot be opened: {reason}. Check its permissions, or restore a backup."
+            f"The store in {folder} cannot be opened: {_one_line(reason)}. Check its permissions and the disk; "
+            "if the files are damaged, make a new folder from a backup with `urbankg restore`."
         )
         self.folder = folder
         self.reason = reason
+
+
+class StoreDamaged(StoreError):
+    """A file of the open store does not hold what was written to it; ``reason`` is what the engine said."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"A file of the graph is damaged: {_one_line(reason)}. Check the disk, stop the server, and make a "
+            "new folder from a backup with `urbankg restore`."
+        )
+        self.reason = reason
+
+
+def damage_in(error: BaseException) -> StoreDamaged | None:
+    """The engine's own report of a damaged file as one of our errors; None for every other error.
+
+    The engine raises it as a RuntimeError wherever it reads, also in the middle of an answer.
+    """
+    return StoreDamaged(str(error)) if type(error) is RuntimeError and reports_damage(str(error)) else None
+
+
+def reports_damage(message: str) -> bool:
+    """Whether the engine speaks of a damaged file."""
+    return "Corruption:" in message
+
+
+def _one_line(reason: str) -> str:
+    return " ".join(reason.split()).rstrip(".")
 
 
 class StoreUnwritable(StoreError):

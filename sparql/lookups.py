@@ -115,17 +115,18 @@ class Lookups:
             known.passed_by -= 1
             return None
         graph = self._graph()
-        if len(known.patterns) > 1 and not _few_solutions(graph, known.patterns, iris):
-            return None
         sink = _Sink()
         try:
+            if len(known.patterns) > 1 and not _few_solutions(graph, known.patterns, iris):
+                return None
             found = graph.query(text, base_iri=self._base)
             # The engine accepts any object with a write method.
             found.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         except _TooLarge:
             known.passed_by = _PASSED_BY_AFTER_OVERFLOW
             return None
-        except (SyntaxError, ValueError, OSError):
+        except (SyntaxError, ValueError, OSError, RuntimeError):
+            # The engine raises the last where a file of the store is damaged.
             return None
         return sink.parts[0] if len(sink.parts) == 1 else b"".join(sink.parts)
 

@@ -19,6 +19,7 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql.changes import ChangeLog, Commit, is_system
+from sparql.database_files import check_files
 from sparql.durability import Durability, GroupSync, LogFiles
 from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.exact_update import FUNCTIONS, update_text
@@ -90,13 +91,11 @@ class EmbeddedStore(GraphReading):
         self._made = 0
         self._forget_classes()
         if folder is None:
-            self.graph = pyoxigraph.Store()
+            self.graph, self._revision = pyoxigraph.Store(), 0
         else:
-            self.graph = _open(folder / "graph")
             self._checkpoints = folder / "checkpoints"
-            shutil.rmtree(self._checkpoints, ignore_errors=True)
-            self._checkpoints.mkdir()
-        self._revision = stored_revision(self.graph)
+            self.graph, self._revision = _open(folder / "graph")
+            _empty(self._checkpoints)
         self._stamped = _stamp(self._revision)
         self.journal: ChangeLog | None = None
         """Where each commit is noted before it is done."""
@@ -415,11 +414,27 @@ def _stamp(revision: int) -> Quad:
     return Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
 
 
-def _open(path: Path) -> pyoxigraph.Store:
+def _open(path: Path) -> tuple[pyoxigraph.Store, int]:
+    """The database and its revision."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return pyoxigraph.Store(str(path))
-    except OSError as error:
+        check_files(path)
+        graph = pyoxigraph.Store(str(path))
+        return graph, stored_revision(graph)
+    except (OSError, RuntimeError) as error:
+        # The engine raises RuntimeError where a file does not hold what was written to it.
         if "lock" in str(error).lower():
             raise StoreLocked(path.parent) from error
         raise StoreUnreadable(path.parent, str(error)) from error
+
+
+def _empty(folder: Path) -> None:
+    """A new folder in place of what an earlier run left there."""
+    try:
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            folder.unlink(missing_ok=True)
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreUnreadable(folder.parent, str(error)) from error

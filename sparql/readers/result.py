@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
 
-from sparql.errors import QueryFailed, ReadError, SparqlError
+from sparql.errors import QueryFailed, ReadError, SparqlError, StoreDamaged, reports_damage
 from sparql.formats import Format
 from sparql.readers.frames import FrameKind
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Outlet
@@ -136,6 +136,8 @@ def error_of(kind: FrameKind, payload: Any) -> SparqlError:
         case _:
             if unknown := _UNKNOWN_FUNCTION.search(payload["message"]):
                 return unknown_function(unknown[1])
+            if reports_damage(payload["message"]):
+                return StoreDamaged(payload["message"])
             return QueryFailed(f"The query could not be evaluated: {payload['message']}.")
 
 

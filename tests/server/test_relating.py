@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from server import relating
 from server.cli import app
 from server.problem_map import USER_ERRORS
-from server.remote import announce
+from server.remote import announced
 from sparql.change import Change, Statement
 from sparql.relations import SpatialRelations
 from sparql.store import EmbeddedStore
@@ -150,8 +150,8 @@ def test_a_folder_without_a_graph_is_told(tmp_path: Path) -> None:
 
 def test_a_folder_that_a_server_holds_is_refused(tmp_path: Path) -> None:
     graph_without_relations(tmp_path)
-    announce(tmp_path, "http://127.0.0.1:8123")
-    error = relate(tmp_path, code=2)
+    with announced(tmp_path, "http://127.0.0.1:8123"):
+        error = relate(tmp_path, code=2)
     assert "http://127.0.0.1:8123" in error
     assert "Stop it first" in error
 
