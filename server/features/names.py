@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-VECTOR = (".geojson", ".geojsonl", ".geojsonseq", ".json", ".gpkg", ".shp", ".fgb")
+_GEOJSON = ("GeoJSON", "GeoJSONSeq")
+DRIVERS = {
+    ".geojson": _GEOJSON,
+    ".geojsonl": _GEOJSON,
+    ".geojsonseq": _GEOJSON,
+    ".json": _GEOJSON,
+    ".gpkg": ("GPKG",),
+    ".shp": ("ESRI Shapefile",),
+    ".fgb": ("FlatGeobuf",),
+}
+"""The drivers of GDAL that may open a file of this name; no other one is even there to try."""
+VECTOR = tuple(DRIVERS)
 PARQUET = (".parquet", ".geoparquet")
 OSM = (".osm.pbf", ".pbf", ".osm", ".osm.gz", ".osm.bz2")
 

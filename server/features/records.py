@@ -72,14 +72,14 @@ def record_of(
         return Record(str(number), values, None, str(error))
 
 
-def needed(module: str, package: str, path: Path) -> Any:
-    """A library that only some files need. Raises LoadError when it is not installed."""
+def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
+    """A library that only some files need; None unless it is to be loaded here. Raises LoadError without it."""
     if find_spec(module.partition(".")[0]) is None:
         raise LoadError(
             f"{path}: reading this needs the package {package}, which is not installed. "
             "Install this program with its extra: pip install 'urbankg[files]'."
         )
-    return import_module(module)
+    return import_module(module) if load else None
 
 
 def unreadable(path: Path, reason: object) -> LoadError:

@@ -1,11 +1,14 @@
 """GeoPackage, Shapefile, GeoJSON and FlatGeobuf files, through GDAL: streamed batch by batch."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from geo import GeoError
 from geo.crs import file_to_crs84
+from server.features.gdal import GdalError, gdal
+from server.features.names import DRIVERS
 from server.features.records import Record, RecordFile, needed, record_of, unreadable
 from server.rdf_files import LoadError
 
@@ -13,52 +16,53 @@ _FEATURES = 4096
 
 
 def vector_layers(path: Path, crs: str | None = None) -> list[RecordFile]:
-    """The layers of a file. Raises LoadError when it cannot be read."""
-    pyogrio = needed("pyogrio", "pyogrio", path)
+    """The layers of a file. Raises LoadError when it is not of the format that its name says."""
+    needed("pyogrio", "pyogrio", path, load=False)
     needed("pyarrow", "pyarrow", path)
+    if not path.is_file():
+        raise unreadable(path, "it is no file")
     try:
-        names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-        layers = [VectorLayer(path, name, pyogrio.read_info(path, layer=name), crs) for name in names]
-    except pyogrio.errors.DataSourceError as error:
-        raise unreadable(path, error) from error
-    if not layers:
+        with gdal("layers", path) as output:
+            found = json.loads(output.readline() or b"[]")
+    except GdalError as error:
+        expected = " or ".join(DRIVERS[path.suffix.lower()])
+        raise unreadable(path, f"by its name it is {expected}, but: {error}") from error
+    if not found:
         raise unreadable(path, "there is no layer in it")
-    return list[RecordFile](layers)
+    return [VectorLayer(path, info, crs) for info in found]
 
 
 class VectorLayer:
     """One layer of a file. Raises LoadError when its reference system is not known."""
 
-    def __init__(self, path: Path, layer: str, info: dict[str, Any], crs: str | None) -> None:
+    def __init__(self, path: Path, info: dict[str, Any], crs: str | None) -> None:
         self.path = path
-        self.layer = layer
-        self.columns: tuple[str, ...] = tuple(map(str, info["fields"]))
-        count = int(info["features"])
+        self.layer: str = info["name"]
+        self.columns: tuple[str, ...] = tuple(info["fields"])
+        count: int = info["features"]
         self.count = count if count >= 0 else None
-        self._has_geometry = info.get("geometry_type") is not None
-        self._crs = crs or info.get("crs")
+        self._has_geometry = info["geometry_type"] is not None
+        self._crs = crs or info["crs"]
 
     def records(self) -> Iterator[Record]:
         """The features in the order of the file. Raises LoadError where the file breaks off."""
-        raw = needed("pyogrio.raw", "pyogrio", self.path)
-        errors = needed("pyogrio.errors", "pyogrio", self.path)
+        arrow = needed("pyarrow", "pyarrow", self.path)
+        ipc = needed("pyarrow.ipc", "pyarrow", self.path)
         convert = self._converter()
         number = 0
+        wanted = "geometry" if self._has_geometry else "none"
         try:
-            with raw.open_arrow(
-                self.path,
-                layer=self.layer,
-                batch_size=_FEATURES,
-                use_pyarrow=True,
-                read_geometry=self._has_geometry,
-            ) as (meta, reader):
-                geometry = meta["geometry_name"] or "wkb_geometry"
-                for batch in reader:
+            with gdal("read", self.path, self.layer, str(_FEATURES), wanted) as output:
+                head = output.readline()
+                if not head:
+                    return
+                geometry = json.loads(head)
+                for batch in ipc.open_stream(output):
                     for row in batch.to_pylist():
                         number += 1
                         binary = row.pop(geometry, None)
                         yield record_of(number, row, binary, convert)
-        except errors.DataSourceError as error:
+        except (GdalError, arrow.ArrowException) as error:
             raise LoadError(f"{self.path} breaks off after feature {number}: {error}") from error
 
     def _converter(self) -> Any:
