@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.clauses import FINITE, NOUN_PHRASE, covered, reaches
+from extractors.english.clauses import FINITE, NOUN_PHRASE, is_name, reaches
 from extractors.reservations import Reservation
 from extractors.windows import Span
 
@@ -27,7 +27,7 @@ _REPORTING: Final = (
 # Without "that" only these are followed by a clause.
 _BARE: Final = (
     r"says?|said|claim(?:s|ed)?|argues?|argued|insist(?:s|ed)?|believ(?:es?|ed)|thinks?|thought|swears?|swore|"
-    r"suspect(?:s|ed)?|alleg(?:es?|ed)|suppos(?:es?|ed)|told\s+\w+|boast(?:s|ed)?|states?|stated|reckons?|guess"
+    r"suspect(?:s|ed)?|alleg(?:es?|ed)|suppos(?:es?|ed)|told\s+\w+|boast(?:s|ed)?|reckons?|guess"
 )
 _THAT = re.compile(rf"(?<!\w)(?:{_REPORTING})(?:\s+(?:us|me|\w+ers|visitors|people))?\s+that(?!\w)", re.IGNORECASE)
 _BARE_CLAUSE = re.compile(rf"(?<!\w)(?i:{_BARE})(?=\s+{NOUN_PHRASE})")
@@ -42,7 +42,7 @@ _HEARSAY = re.compile(
     r"(?<!\w)(?:rumou?rs?|reports?|claims?|stories|tales|speculation|talk|gossip|allegations?|theor(?:y|ies)|"
     r"suggestions?|belief|legends?|myths?|idea|notion|assumption|assertion|story|view|opinion|misconception|"
     r"misunderstanding|hoax)(?:\s+(?:\w+\s+)?(?:is|was|are|were))?\s+that(?!\w)|"
-    r"(?<!\w)(?:the\s+story|legend|rumou?r|tradition|folklore|word)\s+(?:goes|has\s+it|holds|says|is|tells)(?!\w)",
+    r"(?<!\w)(?:the\s+story|legend|rumou?r|tradition|folklore|word)\s+(?:goes|has\s+it|holds|says)(?!\w)",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
@@ -61,10 +61,10 @@ _ACCORDING = re.compile(
     r"instructions|wishes|customs?|patterns?|concepts?|regulations?)\b)(?:[\w'’.-]+(?:\s+[\w'’.-]+){0,3}(?=\s*[,;.]))?",
     re.IGNORECASE,
 )
-_WORDS_ABOUT = r"(?:[^,;:.\"“”]{1,60}?\s)?"
+_WORDS_ABOUT = r"(?:[^,;:.\"“”]{1,40}?\s)?"
 _ASIDE = re.compile(
-    rf"\s*(?!(?:which|who|whom|whose|that|and|but|where|as\s+well)\b){_WORDS_ABOUT}(?:(?i:{_BARE})|reports?|reported|"
-    r"recalls?|explained|announced|added|wrote|writes|it\s+seems|(?:it|so)\s+(?:is|was)\s+(?:said|claimed|believed|"
+    rf"\s*(?!(?:which|who|whom|whose|that|and|but|where|as\s+well)\b){_WORDS_ABOUT}(?:{_BARE}|reported|"
+    r"recalls?|explained|announced|it\s+seems|(?:it|so)\s+(?:is|was)\s+(?:said|claimed|believed|"
     r"thought|reported|rumou?red|alleged)|or\s+so\s+(?:\w+\s+){1,4})(?!\s+(?:to|by|for)\b)(?:\s+(?:the\s+|an?\s+|its\s+|his\s+|her\s+)?"
     r"[\w'’ .-]{1,40})?\s*$"
 )
@@ -85,7 +85,7 @@ def attributed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservati
     for pattern in (_THAT, _PASSIVE, _HEARSAY, _ADVERB, _ACCORDING, _BARE_CLAUSE):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
-            if covered(cue.start, mentions) or not reaches(text, sentence, cue, last.start):
+            if is_name(text, sentence, cue.start, mentions) or not reaches(text, sentence, cue, last.start):
                 continue
             if pattern is _BARE_CLAUSE and not _is_clause(text, cue, first, last):
                 continue

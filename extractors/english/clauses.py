@@ -8,7 +8,7 @@ from typing import Final
 
 from extractors.windows import Span
 
-__all__ = ["FINITE", "NOUN_PHRASE", "clause_starts", "covered", "reaches", "same_paragraph"]
+__all__ = ["FINITE", "NOUN_PHRASE", "clause_starts", "covered", "is_name", "reaches", "same_paragraph"]
 
 FINITE: Final = (
     r"(?:is|are|was|were|has|had|have|does|did|became|stands?|stood|lies|lay|opens?|opened|houses|runs|ran|"
@@ -45,6 +45,12 @@ def clause_starts(text: str, sentence: Span, end: int) -> Iterator[int]:
 def covered(at: int, mentions: Sequence[Span]) -> bool:
     """Tell whether a place stands within a mention, so that the words there are part of a name."""
     return any(mention.start <= at < mention.end for mention in mentions)
+
+
+def is_name(text: str, sentence: Span, at: int, mentions: Sequence[Span]) -> bool:
+    """Tell a part of a name: within a mention, or capitalized inside the sentence."""
+    opens = not text[sentence.start : at].strip(" \t\r\n\"'“‘(")
+    return covered(at, mentions) or (text[at].isupper() and not opens)
 
 
 def reaches(text: str, sentence: Span, cue: Span, target: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.clauses import covered, reaches
+from extractors.english.clauses import covered, is_name, reaches
 from extractors.reservations import Reservation
 from extractors.windows import Span
 
@@ -71,6 +71,7 @@ _FOLLOWING = re.compile(
     r"(?:fiction|fictional|invented|made[ -]up|imaginary|untrue|false|satire|parody|joke|story|dream|draft|example)",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"(?:[,;:(–—-]|(?<!\w)(?:and|but|or|that|so|yet|where|because|while))$", re.IGNORECASE)
 _TRAILING = re.compile(rf"\s*,?\s*{_INSIDE.pattern}", re.IGNORECASE)
 
 
@@ -80,7 +81,9 @@ def fiction(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation 
     for pattern in (_INSIDE, _ONCE, _DREAM):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
-            if _is_free(text, sentence, cue, mentions) and reaches(text, sentence, cue, last.start):
+            if is_name(text, sentence, cue.start, mentions) or not reaches(text, sentence, cue, last.start):
+                continue
+            if pattern is not _INSIDE or _opens_clause(text, sentence, cue, first):
                 return Reservation.of(FICTION, match.group())
     for pattern in (_CONTENT, _PEOPLE):
         for match in pattern.finditer(text, sentence.start, first.start):
@@ -97,14 +100,15 @@ def opens_fiction(text: str, sentence: Span) -> Reservation | None:
         return None
     for pattern in (_INSIDE, _ONCE, _DREAM, _CONTENT, _PEOPLE, _FOLLOWING):
         match = pattern.search(text, sentence.start, sentence.end)
-        if match and (pattern is not _DREAM or "that" in match.group() or "of" in match.group().split()):
+        if match is None or (pattern is _DREAM and not {"that", "of"} & set(match.group().split())):
+            continue
+        cue = Span(match.start(), match.end())
+        if pattern is not _INSIDE or _opens_clause(text, sentence, cue, sentence):
             return Reservation.of(FICTION, match.group())
     return None
 
 
-def _is_free(text: str, sentence: Span, cue: Span, mentions: Sequence[Span]) -> bool:
-    """Tell words of the text from a part of a name, which is capitalized within the sentence."""
-    if covered(cue.start, mentions):
-        return False
-    opens = not text[sentence.start : cue.start].strip(" \t\r\n\"'“‘(")
-    return opens or not text[cue.start].isupper()
+def _opens_clause(text: str, sentence: Span, cue: Span, first: Span) -> bool:
+    """Tell "In the story, the hall ..." and "The hall in the story ..." from "the only book in the series"."""
+    before = text[sentence.start : cue.start].rstrip()
+    return not before.strip("\"'“‘(") or bool(_CLAUSE.search(before)) or cue.start - first.end == 1

@@ -19,7 +19,7 @@ _SHOWN: Final = 40
 _NEAR: Final = 60
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 _OPENING = re.compile(
-    r"[“„«]|(?<![\w\"])\"(?=\S)|(?<!\w)‘(?=\S)|(?<![\w'])'(?=[\w“\"])(?!\d0s|tis\b|twas\b)|(?<!\d)\"(?=\w)"
+    r"(?<!\w)[“„«]|(?<![\w\"])\"(?=\S)|(?<!\w)‘(?=\S)|(?<![^\s(\[“\"—–])'(?=[\w“\"])(?!\d0s|tis\b|twas\b)|(?<!\d)\"(?=\w)"
 )
 _CLOSING: Final = {
     "“": re.compile("[”“]"),
@@ -82,7 +82,9 @@ def quotation(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservatio
     if not inside:
         return None
     if len(inside) == len(mentions) and len(set(inside)) == 1 and len(mentions) > 1:
-        return _shown(text, inside[0])
+        span = inside[0]
+        if _CLAUSE.search(text, span.start, span.end) or _is_spoken(text, sentence, span) or "," in text[span.start:span.end]:
+            return _shown(text, span)
     for span in inside:
         ends = text[span.start : span.end].rstrip()[-1:] in set(".,!?…")
         parts = len(inside) == len(mentions) > 1

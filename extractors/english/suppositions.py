@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.clauses import covered, reaches
+from extractors.english.clauses import covered, is_name, reaches
 from extractors.reservations import Reservation
 from extractors.windows import Span
 
@@ -35,7 +35,7 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _WISH = re.compile(
-    r"(?<!\w)(?:if\s+only|(?:i|we|they|many|some|residents|locals|people|fans|\w+s)\s+(?:all\s+|really\s+|still\s+)?"
+    r"(?<!\w)(?:if\s+only|(?<=i\s)(?:wish|hope|pray)(?:ed)?(?=\s)|(?:we|they|many|some|residents|locals|people|fans|\w+s)\s+(?:all\s+|really\s+|still\s+)?"
     r"(?:wish(?:ed)?|hoped?|long(?:ed)?|pray(?:ed)?)\s+(?:that|for|the|it|to|[A-Z])|(?:wishes|hopes|longs|prays)\s+"
     r"(?:that|the|for|to)|(?:wish|hope)\s+(?:the|that)|may\s+the(?=\s)|would\s+(?:like|love|prefer)|"
     r"it\s+would\s+be\s+(?:nice|good|great|wonderful)\s+if)(?!\w)",
@@ -87,7 +87,7 @@ def supposed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation
     for kind, pattern in ((WISH, _WISH), (WISH, _WANT), (DENIAL, _NEGATED), (PLAN, _SCHEME)):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
-            if not _is_name(text, sentence, cue, mentions) and reaches(text, sentence, cue, last.start):
+            if not is_name(text, sentence, cue.start, mentions) and reaches(text, sentence, cue, last.start):
                 if not _over(text, cue, last, mentions):
                     return Reservation.of(kind, match.group())
     return None
@@ -96,11 +96,6 @@ def supposed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation
 def _clauses(text: str, sentence: Span, end: int) -> list[int]:
     breaks = re.finditer(r"[:;–—]\s*|,\s+(?:but|and|so|yet)\s+", text[sentence.start : end])
     return [sentence.start, *(sentence.start + found.end() for found in breaks)]
-
-
-def _is_name(text: str, sentence: Span, cue: Span, mentions: Sequence[Span]) -> bool:
-    opens = not text[sentence.start : cue.start].strip(" \t\r\n\"'“‘(")
-    return covered(cue.start, mentions) or (text[cue.start].isupper() and not opens and text[cue.start] != "I")
 
 
 def _over(text: str, cue: Span, last: Span, mentions: Sequence[Span]) -> bool:
