@@ -27,7 +27,7 @@ _REPORTING: Final = (
 # Without "that" only these are followed by a clause.
 _BARE: Final = (
     r"says?|said|claim(?:s|ed)?|argues?|argued|insist(?:s|ed)?|believ(?:es?|ed)|thinks?|thought|swears?|swore|"
-    r"suspect(?:s|ed)?|alleg(?:es?|ed)|suppos(?:es?|ed)|told\s+\w+|boast(?:s|ed)?|reckons?|guess"
+    r"suspect(?:s|ed)?|alleg(?:es?|ed)|suppos(?:es?|ed)|told\s+(?!by\b)\w+|boast(?:s|ed)?|reckons?|guess"
 )
 _THAT = re.compile(rf"(?<!\w)(?:{_REPORTING})(?:\s+(?:us|me|\w+ers|visitors|people))?\s+that(?!\w)", re.IGNORECASE)
 _BARE_CLAUSE = re.compile(rf"(?<!\w)(?i:{_BARE})(?=\s+{NOUN_PHRASE})")
@@ -35,13 +35,14 @@ _FINITE = re.compile(rf"(?<!\w){FINITE}(?!\w)")
 _PASSIVE = re.compile(
     r"(?<!\w)(?:is|are|was|were|been|being)\s+(?:\w+ly\s+|often\s+|sometimes\s+|also\s+|now\s+)?(?:said|believed|thought|"
     r"claimed|rumou?red|reported|alleged|purported|reputed|suggested|assumed|supposed|presumed|held|speculated|"
-    r"told|argued|hinted|feared|considered|estimated|understood)\s+(?:to\s+(?:be|have|date|stand|lie|contain|house)|that)(?!\w)",
+    r"told|argued|hinted|feared)\s+(?:to\s+(?:be|have|date|stand|lie|contain|house)|that)(?!\w)",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
     r"(?<!\w)(?:rumou?rs?|reports?|claims?|stories|tales|speculation|talk|gossip|allegations?|theor(?:y|ies)|"
     r"suggestions?|belief|legends?|myths?|idea|notion|assumption|assertion|story|view|opinion|misconception|"
-    r"misunderstanding|hoax)(?:\s+(?:\w+\s+)?(?:is|was|are|were))?\s+that(?!\w)|"
+    r"misunderstanding|hoax)(?:\s+(?:\w+\s+)?(?:is|was|are|were))?\s+that(?=\s+(?-i:"
+    rf"{NOUN_PHRASE}))|"
     r"(?<!\w)(?:the\s+story|legend|rumou?r|tradition|folklore|word)\s+(?:goes|has\s+it|holds|says)(?!\w)",
     re.IGNORECASE,
 )
@@ -54,9 +55,32 @@ _ADVERB = re.compile(
     r"version|imagination|telling)(?!\w)|if\s+(?:we\s+are|you)\s+(?:to\s+)?believe)(?!\w)",
     re.IGNORECASE,
 )
+_SOURCED = re.compile(
+    r"(?<!\w)(?:puts|places?|dates?|locates?|situates?|ascribes?|attributes?|traces?|assigns?)\s+(?:the\s+|an?\s+|its\s+|it\s+)?$|"
+    r"(?<!\w)(?:credits?|lists?)\s+$",
+)
+_SOURCE = re.compile(
+    r"(?<!\w)(?:rumou?rs?|legends?|myths?|gossip|theor(?:y|ies|ists?)|folklore|hearsay|whispers?|guide\s?books?|brochures?|"
+    r"tabloids?|blogg?(?:ers?)|critics|so-called\s+\w+|superstition|tripadvisor|wikipedia|social\s+media|posts?|"
+    r"advertisements?|adverts?|conspiracy)\s+(?:[^,;:.]{0,60}?\s)?(?:places?|puts?|has|had|have|connects?|links?|dates?|"
+    r"ascribes?|attributes?|credits?|associates?|identif(?:y|ies)|names?|calls?|makes?|wants?)(?!\w)",
+    re.IGNORECASE,
+)
+_BY_SOME = re.compile(
+    r"(?<!\w)(?:(?:considered|thought|believed|credited|regarded|held|said|seen|dated|claimed)\s+by\s+(?:some|many|others|"
+    r"locals|critics|historians|tradition|legend)|by\s+(?:tradition|legend|rumou?r)|(?:attributed|ascribed)\s+(?:\w+\s+)?to)(?!\w)",
+    re.IGNORECASE,
+)
+_HEADED = re.compile(
+    r"(?<!\w)(?:answer|claim|statement|headline|message|news|reply|response|motto|quote|rumou?r|sentence|title|caption|"
+    r"sign|plaque|note|entry|fact|facts|triple|example|legend|story|memo|tweet|post|advert|slogan|warning|instruction|"
+    r"wish|theory|version|opinion|myth|lie|joke|dream|proposal|idea|thesis|hypothesis|belief|suggestion|assertion|"
+    r"words?|guess|verdict|view|advice)(?:\s+(?:is|was|ran|runs|reads?|said|says|went|goes)(?:\s+\w+)?)?\s*:\s*(?=\S)",
+    re.IGNORECASE,
+)
 # A building is built "according to plans by" somebody, and a census counts.
 _ACCORDING = re.compile(
-    r"(?<!\w)according\s+to\s+(?!(?:[\w'’.-]+\s+){0,4}?(?:census|statistics|official\s+figures|measurements?|plans?|"
+    r"(?<!\w)according\s+to\s+(?!the\s+following\b|(?:[\w'’.-]+\s+){0,4}?(?:census|statistics|official\s+figures|measurements?|plans?|"
     r"designs?|drawings?|projects?|sketch(?:es)?|principles?|rules?|standards?|models?|style|specifications?|"
     r"instructions|wishes|customs?|patterns?|concepts?|regulations?)\b)(?:[\w'’.-]+(?:\s+[\w'’.-]+){0,3}(?=\s*[,;.]))?",
     re.IGNORECASE,
@@ -65,7 +89,7 @@ _WORDS_ABOUT = r"(?:[^,;:.\"“”]{1,40}?\s)?"
 _ASIDE = re.compile(
     rf"\s*(?!(?:which|who|whom|whose|that|and|but|where|as\s+well)\b){_WORDS_ABOUT}(?:{_BARE}|reported|"
     r"recalls?|explained|announced|it\s+seems|(?:it|so)\s+(?:is|was)\s+(?:said|claimed|believed|"
-    r"thought|reported|rumou?red|alleged)|or\s+so\s+(?:\w+\s+){1,4})(?!\s+(?:to|by|for)\b)(?:\s+(?:the\s+|an?\s+|its\s+|his\s+|her\s+)?"
+    r"thought|reported|rumou?red|alleged)|or\s+so\s+(?:\w+\s+){1,4})(?!\s+(?:to|by|for|on|in|at|as|after)\b)(?:\s+(?:the\s+|an?\s+|its\s+|his\s+|her\s+)?"
     r"[\w'’ .-]{1,40})?\s*$"
 )
 _REST = re.compile(r"[^;.]*")
@@ -82,14 +106,20 @@ def attributed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservati
     """The words by which a claim about these mentions is somebody else's."""
     first, last = min(mentions), max(mentions, key=lambda mention: mention.end)
     end = max(sentence.end, last.end)
-    for pattern in (_THAT, _PASSIVE, _HEARSAY, _ADVERB, _ACCORDING, _BARE_CLAUSE):
+    before = text[sentence.start : first.start]
+    if (match := _SOURCED.search(before)) and re.search(r"\b(?:in|to|at|with|on|near)\b", text[first.end : last.start]):
+        return Reservation.of(ATTRIBUTED, before[match.start() :])
+    for pattern in (_THAT, _PASSIVE, _HEARSAY, _ADVERB, _ACCORDING, _BARE_CLAUSE, _SOURCE, _BY_SOME, _HEADED):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
             if is_name(text, sentence, cue.start, mentions) or not reaches(text, sentence, cue, last.start):
                 continue
+            if pattern is _HEADED and cue.end > first.start:
+                continue
             if pattern is _BARE_CLAUSE and not _is_clause(text, cue, first, last):
                 continue
-            if not _closes(text, cue, first, last, end):
+            is_aside = pattern in (_ADVERB, _ACCORDING) and text[cue.end :].lstrip()[:1] == ","
+            if is_aside or not _closes(text, cue, first, last, end):
                 return Reservation.of(ATTRIBUTED, match.group())
     return _aside(text, first, last, end)
 

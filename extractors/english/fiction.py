@@ -16,7 +16,7 @@ FICTION: Final = "fiction"
 
 _WORK: Final = (
     r"(?:novel|novella|film|movie|story|short\s+story|tale|fairy[ -]tale|legend|myth|poem|play|opera|musical|ballet|"
-    r"game|videogame|book|comic|manga|anime|series|show|sitcom|trilogy|saga|screenplay|script|dream|nightmare|vision|"
+    r"game|videogame|book|comic|manga|anime|series(?!\s+of\b)|show|sitcom|trilogy|saga|screenplay|script|dream|nightmare|vision|"
     r"simulation|fantasy|fable|parable|epic|cartoon|thriller|adaptation|sequel|prequel|plot|storyline|scenario|joke|"
     r"riddle|multiverse|metaverse|alternate\s+history|daydream|hallucination|fan\s*fiction|radio\s+drama|drama)"
 )
@@ -28,7 +28,7 @@ _PART: Final = (
 _REAL: Final = (
     r"(?!\s+(?:industry|business|trade|district|quarter|festival|archives?|theat\w+|museum|house|fair|market|club|"
     r"school|department|collection|room|hall|cent(?:er|re)|studios?|library|park|shops?|stores?|premiere|history|crew|"
-    r"set|window|rights|version\s+of\s+the\s+building|against|between|era|production|making|off)\b|[-\w]|"
+    r"set|window|rights|version\s+of\s+the\s+building|against|between|era|production|making|off|debut|career|style|form|format|edition|award|critics?|score|genre|role|together)\b|[-\w]|"
     r"\s+of\s+(?:the\s+|this\s+|our\s+|a\s+|its\s+)?(?:\w+\s+)?(?:cit|town|buil|bridge|house|district|neighbo|countr|"
     r"place|region|church|theat|hotel|universit|railway|village|street|square|architec|urban|port|harbou?r|island|"
     r"museum|palace|castle|park|nation|state|century)|['’]s\s)"
@@ -39,12 +39,16 @@ _INSIDE = re.compile(
     rf"(?<!\w)(?:with)?in\s+(?:the\s+(?:world|universe|pages|plot|fiction|setting|story)\s+of\s+)?"
     rf"(?:(?:{_DETERMINED}|{_POSSESSIVE}){_WORK}{_REAL}|(?:the|its|his|her)\s+{_PART}(?=\s*,|\s+of\s+(?:the|his|her|a)\s)"
     r"(?!\s+of\s+(?:the\s+)?(?:crime|club|city|team|league|church))|"
+    r"(?:season|episode|chapter|act|scene|level)\s+(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|[IVX]+)(?=\s*,)|"
+    r"the\s+(?:[\w'’-]+\s+){1,3}?(?:universe|multiverse|mythology|legendarium)|"
+    r"(?:[\w'’:-]+\s+){1,6}\((?:an?|the)\s+(?:[\w-]+\s+){0,3}(?:game|film|movie|novel|series|book|comic|play|musical|show)\)|"
+    r"(?:[\w'’:-]+\s+){0,5}[\w'’:-]+,\s+an?\s+(?:[\w-]+\s+){0,3}(?:video\s+game|game|film|movie|novel|comic|tv\s+series)(?=\s*,)|"
     r"an?\s+(?:\w+\s+)?(?:parallel|alternate|alternative|imaginary|fictional|made-up|invented|virtual|different|another)\s+"
     r"(?:\w+\s+)?(?:universe|world|reality|timeline|history|version|city|country|life|dimension|future|past)|"
     r"(?:the|this|that)\s+(?:alternate|alternative|parallel|virtual|fictional|imaginary)\s+\w+)",
     re.IGNORECASE,
 )
-_ONCE = re.compile(r"(?<!\w)once\s+upon\s+a\s+time(?!\w)|(?<!\w)long\s+ago\s+in\s+a\s+(?:land|kingdom)\s+far", re.IGNORECASE)
+_ONCE = re.compile(r"(?<!\w)(?:on\s+(?:screen|stage)|as\s+the\s+curtain\s+(?:rises|falls)|april\s+fool\w*)(?!\w)|(?<!\w)once\s+upon\s+a\s+time(?!\w)|(?<!\w)long\s+ago\s+in\s+a\s+(?:land|kingdom)\s+far", re.IGNORECASE)
 _CONTENT = re.compile(
     rf"(?<!\w)(?i:the|this|that|his|her|their|my|our|an?|one|[\w.-]+['’]s)\s+(?:[\w'’-]+\s+){{0,3}}?{_WORK}(?:\s+[^,.;:]{{1,60}}?)??\s+"
     r"(?:places|puts|depicts|portrays|imagines|invents|describes|shows|tells|follows|presents|features|pretends|"
@@ -57,15 +61,17 @@ _PEOPLE = re.compile(
     r"(?:the\s+)?players?\s+(?:can|must|may|find|enter|visit|explore|discover|reach|travel|meet|see|control|start|defend|build))(?!\w)"
 )
 _DREAM = re.compile(
-    r"(?<!\w)(?:(?:dream(?:ed|t|s)|imagin(?:es|ed)|fantasi[sz](?:es|ed)|pretend(?:s|ed)|invents|invented\s+that|"
+    r"(?<!\w)(?:(?:author|writer|novelist|director|poet|screenwriter|film-?maker|playwright|designer\s+of\s+the\s+game)\s+"
+    r"(?:moves|places|sets|puts|transports|relocates|imagines|invents|has)\s+(?:the|an?|[A-Z])|(?:dream(?:ed|t|s)|imagin(?:es|ed)|fantasi[sz](?:es|ed)|pretend(?:s|ed)|invents|invented\s+that|"
     r"daydream(?:s|ed)|hallucinat(?:es|ed))\s+(?:that|of|the|an?|how|about|it|[A-Z])|make[- ]believe|"
-    r"mythical|made-up|fabled|fairy-tale|non-?existent|fictional|fictitious|imaginary)(?!\w)"
+    r"mythical|made-up|fabled|non-?existent|fictional|fictitious|imaginary)(?!\w)"
 )
 _MADE_OF_IT = re.compile(
     r"(?<!\w)(?:filmed|was\s+shot|were\s+shot|published|released|premiered|box\s+office|directed|written\s+by|"
     r"screened|translated|bestseller)(?!\w)",
     re.IGNORECASE,
 )
+_CHAPTER = re.compile(r"[\"“‘'(]*(?:chapter|act|scene|episode)\s+(?:\d+|[IVX]+|one|two|three|four|five|six)\s*[.:]", re.IGNORECASE)
 _FOLLOWING = re.compile(
     rf"(?<!\w)the\s+(?:following|next|story\s+below)(?:\s+\w+){{0,2}}\s+(?:is|are)\s+(?:an?\s+|pure\s+|entirely\s+|all\s+)*"
     r"(?:fiction|fictional|invented|made[ -]up|imaginary|untrue|false|satire|parody|joke|story|dream|draft|example)",
@@ -78,7 +84,10 @@ _TRAILING = re.compile(rf"\s*,?\s*{_INSIDE.pattern}", re.IGNORECASE)
 def fiction(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation | None:
     """The words that put a claim about these mentions into a story, a game or a dream."""
     first, last = min(mentions), max(mentions, key=lambda mention: mention.end)
-    for pattern in (_INSIDE, _ONCE, _DREAM):
+    for match in _ONCE.finditer(text, sentence.start, last.start):
+        if not covered(match.start(), mentions):
+            return Reservation.of(FICTION, match.group())
+    for pattern in (_INSIDE, _DREAM):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
             if is_name(text, sentence, cue.start, mentions) or not reaches(text, sentence, cue, last.start):
@@ -98,7 +107,7 @@ def opens_fiction(text: str, sentence: Span) -> Reservation | None:
     """A sentence inside a story that the sentences after it go on with; not one about how it was made."""
     if _MADE_OF_IT.search(text, sentence.start, sentence.end):
         return None
-    for pattern in (_INSIDE, _ONCE, _DREAM, _CONTENT, _PEOPLE, _FOLLOWING):
+    for pattern in (_INSIDE, _ONCE, _DREAM, _CONTENT, _PEOPLE, _FOLLOWING, _CHAPTER):
         match = pattern.search(text, sentence.start, sentence.end)
         if match is None or (pattern is _DREAM and not {"that", "of"} & set(match.group().split())):
             continue
