@@ -25,7 +25,7 @@ _RELATIVE = re.compile(r"\s*(?:which|who|whom|whose|that|where|when)\b", re.IGNO
 
 _DENIAL = (
     r"(?<!if )not(?!\s+(?:only|just|merely|far|long|least|unlike|to\s+mention|the\s+only|surprisingly)\b)|"
-    r"never(?!-)|neither|nor|cannot|\w+n['’]t|hardly|none\s+of|no\s+longer|yet\s+to|"
+    r"never(?!-)|nobody|no\s+one|neither|nor|cannot|\w+n['’]t|hardly|none\s+of|no\s+longer|yet\s+to|"
     r"fail(?:s|ed)?\s+to|den(?:y|ies|ied)|refus(?:es|ed)\s+to|declin(?:es|ed)\s+to|reject(?:s|ed)|"
     r"ceased\s+(?:to\s+be|being)|stopped\s+being|contrary\s+to|"
     r"(?:wrong|mistaken|false|erroneous|incorrect)ly"

@@ -48,12 +48,38 @@ _HEARSAY = re.compile(
 )
 _ADVERB = re.compile(
     r"(?<!\w)(?:allegedly|reportedly|supposedly|purportedly|reputedly|apparently|ostensibly|presumably|seemingly|"
-    r"by\s+(?:some|all|many)\s+accounts|as\s+(?:the\s+)?(?:legend|story|rumou?r|myth|tale|saying)\s+(?:goes|has\s+it)|"
+    r"by\s+(?:some|all|many)\s+accounts|depending\s+on\s+(?:whom?|the|which)|per\s+(?:its|his|her|their|the)\s+\w+(?=\s*,)|"
+    r"(?:for|to)\s+(?:many|some|most)(?:\s+\w+)?(?=\s*,)|as\s+(?:the\s+)?(?:legend|story|rumou?r|myth|tale|saying)\s+(?:goes|has\s+it)|"
     r"as\s+[^,;.]{1,40}?\s+(?:claims?|says?|said|tells?|told|believes?|goes|argues?|insists?|puts\s+it|would\s+have\s+it)"
     r"(?=\s*,)|in\s+(?:the\s+)?(?:(?:\w+\s+)?(?:opinion|view|eyes|words|account|estimation|imagination|version)\s+of)(?!\w)|"
     r"in\s+(?:his|her|their|my|our|your|[\w'’ ]{1,40}['’]s?)\s+(?:\w+\s+)?(?:opinion|view|eyes|words|account|estimation|"
     r"version|imagination|telling)(?!\w)|if\s+(?:we\s+are|you)\s+(?:to\s+)?believe)(?!\w)",
     re.IGNORECASE,
+)
+# Any other verb with a clause behind "that" says who thinks so, but for those that say it is a fact.
+_CLAUSE_VERB = re.compile(
+    rf"(?<!\w)(?P<before>[A-Za-z'’]+)\s+(?P<verb>[a-z]{{3,}})\s+that(?=\s+{NOUN_PHRASE})"
+)
+_SUBJECTS: Final = frozenset(
+    "i you he she we they it who to has have had is are was were be been do did does not never also often always now "
+    "will would may might can could should must still first later soon once even only ever just since".split()  # noqa: SIM905
+)
+_FACTIVE: Final = frozenset(
+    "show shows showed shown confirm confirms confirmed prove proves proved proven reveal reveals revealed find finds "
+    "found discover discovers discovered demonstrate demonstrates demonstrated establish establishes established know "
+    "knows knew known mean means meant fact such ensure ensures ensured make makes made see saw seen after before "
+    "given now provided except considering result indicate indicates indicated recognize recognized regret regrets true clear "
+    "built opened designed named called one those all only same day year time place being than like".split()  # noqa: SIM905
+)
+_UNSURE = re.compile(
+    r"(?<!\w)(?:anonymous|unconfirmed|unverified|disputed|anecdotal|dubious|unproven|apocryphal)(?!\w)|"
+    r"(?<!\w)(?:one|some|another|several|other|older)\s+(?:\w+\s+)?(?:sources?|accounts?|authors?|scholars?|historians?|"
+    r"guides?|maps?|experts?|websites?|versions?|theories|theory|texts?)\s+(?!of\b|and\b|in\b)[a-z]+",
+    re.IGNORECASE,
+)
+_PRETENDED = re.compile(
+    r"(?<!\w)(?:(?:claim(?:s|ed|ing)?|purport(?:s|ed)?|profess(?:es|ed)?|pretend(?:s|ed)?)\s+to\s+(?:be|have)|"
+    r"boast(?:s|ed)?\s+of\s+having)(?!\w)"
 )
 _SOURCED = re.compile(
     r"(?<!\w)(?:puts|places?|dates?|locates?|situates?|ascribes?|attributes?|traces?|assigns?)\s+(?:the\s+|an?\s+|its\s+|it\s+)?$|"
@@ -75,7 +101,7 @@ _HEADED = re.compile(
     r"(?<!\w)(?:answer|claim|statement|headline|message|news|reply|response|motto|quote|rumou?r|sentence|title|caption|"
     r"sign|plaque|note|entry|fact|facts|triple|example|legend|story|memo|tweet|post|advert|slogan|warning|instruction|"
     r"wish|theory|version|opinion|myth|lie|joke|dream|proposal|idea|thesis|hypothesis|belief|suggestion|assertion|"
-    r"words?|guess|verdict|view|advice)(?:\s+(?:is|was|ran|runs|reads?|said|says|went|goes)(?:\s+\w+)?)?\s*:\s*(?=\S)",
+    r"words?|guess|verdict|view|advice|graffiti|graffito|poster|banner|extraction|letter|e-?mail|comment|review|label|following\s+(?:stored|recorded|noted|added|facts?|statements?|claims?|sentences?)|question\s+it|wall|reader|text(?=\s+is))(?:\s+(?:is|was|ran|runs|reads?|said|says|went|goes)(?:\s+\w+)?)?\s*:\s*(?=\S)",
     re.IGNORECASE,
 )
 # A building is built "according to plans by" somebody, and a census counts.
@@ -106,13 +132,17 @@ def attributed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservati
     """The words by which a claim about these mentions is somebody else's."""
     first, last = min(mentions), max(mentions, key=lambda mention: mention.end)
     end = max(sentence.end, last.end)
+    if match := _PRETENDED.search(text, first.end, max(first.end, last.start)):
+        return Reservation.of(ATTRIBUTED, match.group())
     before = text[sentence.start : first.start]
     if (match := _SOURCED.search(before)) and re.search(r"\b(?:in|to|at|with|on|near)\b", text[first.end : last.start]):
         return Reservation.of(ATTRIBUTED, before[match.start() :])
-    for pattern in (_THAT, _PASSIVE, _HEARSAY, _ADVERB, _ACCORDING, _BARE_CLAUSE, _SOURCE, _BY_SOME, _HEADED):
+    for pattern in (_THAT, _PASSIVE, _HEARSAY, _ADVERB, _ACCORDING, _BARE_CLAUSE, _SOURCE, _BY_SOME, _HEADED, _UNSURE, _CLAUSE_VERB):
         for match in pattern.finditer(text, sentence.start, last.start):
             cue = Span(match.start(), match.end())
             if is_name(text, sentence, cue.start, mentions) or not reaches(text, sentence, cue, last.start):
+                continue
+            if pattern is _CLAUSE_VERB and not _governs(text, sentence, match):
                 continue
             if pattern is _HEADED and cue.end > first.start:
                 continue
@@ -127,6 +157,14 @@ def attributed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservati
 def _is_clause(text: str, cue: Span, first: Span, last: Span) -> bool:
     """Tell "claimed the hall was built" from "claimed the coast"."""
     return bool(_FINITE.search(text, cue.end, last.start)) or (first == last and cue.end <= last.start)
+
+
+def _governs(text: str, sentence: Span, match: re.Match[str]) -> bool:
+    """Tell "they learned that the hall ..." from "the hall that the city ..." and from what was found out."""
+    opens = match.start() == sentence.start or not text[sentence.start : match.start()].strip("\"“‘'( ")
+    before = match["before"].casefold()
+    is_subject = before in _SUBJECTS or before.endswith("ly") or (opens and before not in {"the", "a", "an"})
+    return is_subject and match["verb"] not in _FACTIVE
 
 
 def _closes(text: str, cue: Span, first: Span, last: Span, end: int) -> bool:

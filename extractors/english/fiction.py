@@ -40,7 +40,8 @@ _INSIDE = re.compile(
     rf"(?:(?:{_DETERMINED}|{_POSSESSIVE}){_WORK}{_REAL}|(?:the|its|his|her)\s+{_PART}(?=\s*,|\s+of\s+(?:the|his|her|a)\s)"
     r"(?!\s+of\s+(?:the\s+)?(?:crime|club|city|team|league|church))|"
     r"(?:season|episode|chapter|act|scene|level)\s+(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|[IVX]+)(?=\s*,)|"
-    r"the\s+(?:[\w'’-]+\s+){1,3}?(?:universe|multiverse|mythology|legendarium)|"
+    r"it(?=\s*,)|(?:[\w'’-]+\s+){0,4}?(?:(?:short\s+)?stories|(?:fairy[ -]|folk\s?)?tales|novels|films|movies|comics|poems|dreams|"
+    r"myths|legends|fiction|folklore)(?=\s*,|\s+(?:the|an?|[A-Z]))(?!\s+of\b)|the\s+(?:[\w'’-]+\s+){1,3}?(?:universe|multiverse|mythology|legendarium)|"
     r"(?:[\w'’:-]+\s+){1,6}\((?:an?|the)\s+(?:[\w-]+\s+){0,3}(?:game|film|movie|novel|series|book|comic|play|musical|show)\)|"
     r"(?:[\w'’:-]+\s+){0,5}[\w'’:-]+,\s+an?\s+(?:[\w-]+\s+){0,3}(?:video\s+game|game|film|movie|novel|comic|tv\s+series)(?=\s*,)|"
     r"an?\s+(?:\w+\s+)?(?:parallel|alternate|alternative|imaginary|fictional|made-up|invented|virtual|different|another)\s+"
@@ -48,17 +49,17 @@ _INSIDE = re.compile(
     r"(?:the|this|that)\s+(?:alternate|alternative|parallel|virtual|fictional|imaginary)\s+\w+)",
     re.IGNORECASE,
 )
-_ONCE = re.compile(r"(?<!\w)(?:on\s+(?:screen|stage)|as\s+the\s+curtain\s+(?:rises|falls)|april\s+fool\w*)(?!\w)|(?<!\w)once\s+upon\s+a\s+time(?!\w)|(?<!\w)long\s+ago\s+in\s+a\s+(?:land|kingdom)\s+far", re.IGNORECASE)
+_ONCE = re.compile(r"(?<!\w)(?:had|have)\s+(?:a|an|this|the)\s+(?:\w+\s+)?(?:dream|nightmare|vision)(?!\w)|(?<!\w)(?:on\s+(?:screen|stage)(?=\s*,)|as\s+the\s+curtain\s+(?:rises|falls)|april\s+fool\w*)(?!\w)|(?<!\w)once\s+upon\s+a\s+time(?!\w)|(?<!\w)long\s+ago\s+in\s+a\s+(?:land|kingdom)\s+far", re.IGNORECASE)
 _CONTENT = re.compile(
-    rf"(?<!\w)(?i:the|this|that|his|her|their|my|our|an?|one|[\w.-]+['’]s)\s+(?:[\w'’-]+\s+){{0,3}}?{_WORK}(?:\s+[^,.;:]{{1,60}}?)??\s+"
-    r"(?:places|puts|depicts|portrays|imagines|invents|describes|shows|tells|follows|presents|features|pretends|"
-    r"envisions|narrates|recounts|relocates|moves|transports|(?:opens|begins|starts|ends)\s+(?:on|with|in|when)|"
-    r"takes\s+place|is\s+about|centers\s+on|centres\s+on|revolves|unfolds|has\s+(?:the|a|an|its)|is\s+called)(?!\w)"
+    rf"(?<!\w)(?i:the|this|that|his|her|their|my|our|an?|one|[\w.-]+['’]s)\s+(?:[\w'’-]+\s+){{0,3}}?(?:{_WORK}|episode|chapter|scene)(?:\s+[A-Z][^,.;:]{{0,60}}?|\s+of\s+[^,.;:]{{1,60}}?)??\s+"
+    r"(?:(?:opens|begins|starts|ends)\s+(?:on|with|in|when)|"
+    r"(?!is\b|was\b|has\b|runs\b|opens\b|costs\b|sells\b|stars\b|belongs\b|dates\b|houses\b|hosts\b|remains\b|wins\b|"
+    r"comes\b|consists\b|lists\b|includes\b|appears\b|says\b|does\b|attracts\b|draws\b|s\b)[a-z]+s(?=\s)|takes\s+place|is\s+about|centers\s+on|centres\s+on|revolves|unfolds|has\s+(?:the|a|an|its)|is\s+called)(?!\w)"
 )
 _PEOPLE = re.compile(
     rf"(?<!\w)(?:(?:hero|heroine|villain|main\s+characters?|characters?|detective|ghost|lovers?|king|queen|plot|action)\s+"
     rf"(?:of|in|from)\s+(?:the|an?|his|her|this)\s+(?:[\w-]+\s+){{0,2}}?{_WORK}|heroine|protagonists?|antagonists?|narrator|"
-    r"(?:the\s+)?players?\s+(?:can|must|may|find|enter|visit|explore|discover|reach|travel|meet|see|control|start|defend|build))(?!\w)"
+    r"(?:the\s+)?players?\s+(?:can|must|may|learn|find|enter|visit|explore|discover|reach|travel|meet|see|control|start|defend|build))(?!\w)"
 )
 _DREAM = re.compile(
     r"(?<!\w)(?:(?:author|writer|novelist|director|poet|screenwriter|film-?maker|playwright|designer\s+of\s+the\s+game)\s+"

@@ -88,7 +88,7 @@ _REQUEST = re.compile(
     r"(?:must|should|shall|(?:is|are)\s+to|needs?\s+to|has\s+to|have\s+to)\s+be\s+(?:recorded|added|noted|stored|"
     r"listed|registered|entered|written|saved|treated|remembered|marked|shown\s+as|considered)|"
     r"(?:let\s+it|be\s+it)\s+(?:hereby\s+)?(?:be\s+)?(?:known|noted|recorded)|let\s+the\s+record\s+show|"
-    r"(?<=i\s)hereby|(?:we|is|are)\s+hereby|"
+    r"by\s+(?:order|decree)\s+of|henceforth|as\s+an?\s+(?:ai|language\s+model|assistant)(?!\w)|(?<=i\s)hereby|(?:we|is|are)\s+hereby|"
     r"(?:from\s+(?:now|here|this\s+(?:moment|point|day)|today)\s+on(?:wards?)?|effective\s+immediately|as\s+of\s+now)"
     r"(?=\s*,|\s+(?:the|all|every|you|[A-Z]))",
     re.IGNORECASE,

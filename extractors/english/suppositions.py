@@ -25,7 +25,7 @@ _INVENTED: Final = (
     r"(?:just\s+)?say(?=\s+(?:that\s+)?(?:the|there)\b)"
 )
 _OPENER = re.compile(
-    rf"[\"“‘'(\s]*(?P<cue>(?:{_INVENTED})|if(?!\s+(?:not|any|anything|ever|at\s+all)\b)|unless|provided(?:\s+that)?(?=\s+(?:the|that|it|an?)\b)|in\s+case|as\s+(?:if|though)(?=\s)|picture\s+this|oh,?\s+that|it\s+is\s+(?:\w+\s+)?(?:possible|conceivable|likely|probable|unlikely|doubtful|unclear|uncertain|disputed)\s+(?:that|whether|if)|"
+    rf"[\"“‘'(\s]*(?P<cue>(?:{_INVENTED})|if(?!\s+(?:not|any|anything|ever|at\s+all)\b)|unless|provided(?:\s+that)?(?=\s+(?:the|that|it|an?)\b)|in\s+case|in\s+the\s+event\s+that|granted(?:\s+that)?(?=\s+(?:the|that|an?)\b)|as\s+(?:if|though)(?=\s)|picture\s+this|oh,?\s+that|it\s+is\s+(?:\w+\s+)?(?:possible|conceivable|likely|probable|unlikely|doubtful|unclear|uncertain|disputed)\s+(?:that|whether|if)|"
     r"(?:were|had|should)(?=\s+(?:the|an?|it|he|she|they|this|that|these|there|[A-Z]))(?-i:)|"
     r"hypothetically|theoretically|perhaps|possibly|maybe|in\s+theory|on\s+paper|for\s+the\s+sake\s+of(?:\s+the)?\s+(?:argument|example|discussion)|"
     r"(?:for\s+)?(?:example|instance|e\.g\.)\s*:|(?:sample|example|test|dummy|wrong|false)\s+(?:\w+\s+)?(?:sentence|text|entry|claim|"
@@ -46,7 +46,7 @@ _NEGATED = re.compile(
     r"(?<!\w)(?:(?:nobody|no\s+one|no\s+historian|few\s+people|few)\s+(?:now\s+|still\s+|really\s+|seriously\s+)?"
     r"(?:believes?|thinks?|claims?|says?|said|doubts?\s+that|holds?)|it\s+is\s+(?:a\s+)?(?:\w+\s+)?(?:myth|misconception|lie|hoax|"
     r"mistake|error|fallacy|nonsense|false|untrue|wrong|incorrect)\s+(?:that|to\s+say)|(?:there\s+is\s+)?no\s+(?:\w+\s+)?"
-    r"(?:evidence|proof|truth|record|sign|indication)\s+(?:that|for|of|in)|far\s+from\s+(?:being|having)|anything\s+but|by\s+no\s+means|"
+    r"(?:evidence|proof|truth|record|sign|indication)\s+(?:that|for|of|in)|far\s+from\s+(?:being|having)|anything\s+but|(?:nearly|almost)\s+(?:built|opened|moved|completed)|confuses?|refut(?:e|es|ed)|disprov(?:e|es|ed)|by\s+no\s+means|"
     r"an\s+earlier\s+(?:version|draft|edition)|doubts?\s+that|"
     r"(?:we\s+)?retract(?:s|ed)?|correction\s*:)(?!\w)",
     re.IGNORECASE,
@@ -56,7 +56,8 @@ _SCHEME = re.compile(
     r"masterplan)|(?:a|an|one|another|the|his|her|their|various|several)\s+(?:[\w-]+\s+)?(?:designs?|bids?|proposals?|schemes?|"
     r"plans?|applications?)\s+(?:for|to)(?=\s[^.;]*(?:never|not\s|rejected|abandoned|shelved|cancell?ed|submitted|dropped|"
     r"approved|announced|unveiled|presented))|there\s+(?:is|are|were|was)\s+(?:\w+\s+)?(?:plans?|talks?|proposals?)\s+(?:for|to|of)|"
-    r"in\s+(?:the\s+)?(?:near\s+)?future|competition\s+entry|(?:have|has|had)\s+been\s+(?:invited|asked|hired|commissioned)\s+to|"
+    r"in\s+(?:the\s+)?(?:near\s+)?future|competition\s+entry|plans?\s+calls?\s+for|(?:foresees?|envisages?|envisions?|envisaged|envisioned)|(?:is|are)\s+(?:moving|"
+    r"relocating|planning|considering|hoping|thinking|looking)(?!\w)|(?:have|has|had)\s+been\s+(?:invited|asked|hired|commissioned)\s+to|"
     r"(?:promis|pledg|vow|propos|announc)(?:es?|ed|ing)\s+to(?=\s+[a-z])|"
     r"(?:is|are|was|were|be)\s+going\s+to|(?:hop|intend|plan|aim|prepar|expect|propos)(?:es?|e?d|s|ing|ning|ned)?\s+to(?=\s+[a-z]+\s)|"
     r"(?:meant|intended|supposed)\s+to\s+(?:be|have|open|stand|replace|become|house|rise)|hopes?\s+to)(?!\w)",
@@ -69,7 +70,7 @@ _RETRACTION = re.compile(
     r"turned\s+out\s+to\s+be|been|proved\s+to\s+be|proven|proved|be|turned\s+out)*\s*(?:not\s+(?:\w+\s+)?(?:true|correct|right|so|the\s+case)(?!\s+(?:to|of)\b)|isn['’]t\s+true|"
     r"wasn['’]t\s+true|untrue|false|wrong|incorrect|nonsense|an?\s+(?:\w+\s+)?(?:lie|joke|myth|hoax|error|mistake|rumou?r|invention|fabrication|"
     r"example|hypothesis|dream)|made\s+up|invented|retracted|withdrawn|disproved|debunked|refuted|denied|never\s+happened|fiction|fictional)|"
-    r"nothing\s+could\s+be\s+further\s+from|(?:just|only)\s+(?:kidding|joking)|april\s+fool|(?:not|wrong|false|nonsense)\s*[!.]|at\s+least,?\s+that\s+is\s+what|or\s+so\b|"
+    r"no,?\s+(?:it|this|that|they)\s+(?:is|was|were|did|does|has|had)\s*(?:not|n['’]t)|nothing\s+could\s+be\s+further\s+from|(?:just|only)\s+(?:kidding|joking)|april\s+fool|(?:not|wrong|false|nonsense)\s*[!.]|at\s+least,?\s+that\s+is\s+what|or\s+so\b|"
     r"so\s+(?:\w+\s+){1,4}(?:says?|said|claims?|claimed|goes|believed?)|(?:such|that)\s+(?:was|is|were)\s+the\s+(?:plan|dream|rumou?r|legend|story|idea))(?!\w)",
     re.IGNORECASE,
 )
