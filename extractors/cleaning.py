@@ -12,7 +12,15 @@ from typing import Protocol
 
 from extractors.errors import ExtractionError
 
-__all__ = ["TextError", "TextTooLong", "UnsupportedLanguage", "check_text", "detect_language", "readable"]
+__all__ = [
+    "TextError",
+    "TextTooLong",
+    "UnsupportedLanguage",
+    "check_text",
+    "detect_language",
+    "is_held_together",
+    "readable",
+]
 
 MAXIMUM_CHARACTERS = 200_000
 _JUDGED_FROM_LETTERS = 40
@@ -104,6 +112,12 @@ def detect_language(text: str, *, expected: Collection[str] = ()) -> str | None:
     needed = _CERTAIN_DESPITE_FUNCTION_WORDS if any(shares.values()) else _CERTAIN
     language, certainty = _identifier().classify(sample)
     return language if certainty >= needed or language in expected else None
+
+
+def is_held_together(sentence: str, language: str) -> bool:
+    """Tell whether the function words of a language hold a sentence together, whatever its text is in."""
+    words = [word.casefold() for word in _WORD.findall(sentence)]
+    return bool(words) and _function_word_share(words, language) >= _FUNCTION_WORD_SHARE
 
 
 def _function_word_share(words: list[str], language: str) -> float:

@@ -60,9 +60,12 @@ class Doubts:
         for words, span in ((triple.subject, grounded.subject), (triple.object, grounded.object)):
             if span is None and not (classified and words is triple.object):
                 yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
-        if grounded.cue is not None:
-            message = f'The text says it with "{grounded.cue}": denied, planned or supposed is not stated.'
-            yield Problem(HEDGED, message, value=Literal(grounded.cue))
+        if (reservation := grounded.reservation) is not None:
+            message = (
+                f'The text does not state it: "{reservation.cue}" makes it {reservation.kind}. Accept it only if '
+                "the text says it as a fact."
+            )
+            yield Problem(HEDGED, message, value=Literal(reservation.cue))
         if self.held:
             message = "It was extracted in the open mode, where a person decides about every statement."
             yield Problem(HELD, message)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
-from extractors.hedges import hedge
+from extractors.claims import Claims
+from extractors.reservations import Reservation
 from extractors.windows import Span, sentences
 
 __all__ = ["Grounded", "GroundedText"]
@@ -32,15 +34,19 @@ _MOST_OCCURRENCES = 50
 
 @dataclass(frozen=True)
 class Grounded:
-    """Where the two ends of a triple stand (None: not in the text), what shows it, and what takes it back.
-
-    `cue` is the word that denies the statement or only supposes it ("never", "planned"), or None.
+    """Where the two ends of a triple stand (None: not in the text), what shows it, and what keeps it from
+    being a statement: a denial, a plan, an order, a quotation.
     """
 
     subject: Span | None
     object: Span | None
     evidence: Evidence | None
-    cue: str | None
+    reservation: Reservation | None
+
+    @property
+    def cue(self) -> str | None:
+        """The words of the text that show the reservation."""
+        return self.reservation.cue if self.reservation else None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class GroundedText:
         self.sentences = sentences(text)
         self._starts = [sentence.start for sentence in self.sentences]
         self._folded = _fold(text)
+        self._claims = Claims(text, self.sentences)
 
     def occurrences(self, words: str, within: Span | None = None) -> tuple[Span, ...]:
         """Return where the words stand as whole words, in order; empty when they do not.
@@ -91,7 +98,9 @@ class GroundedText:
             mention = subjects[0] if subjects else None
             value = objects[0] if objects else None
             shown = value or mention
-            return Grounded(mention, value, self.evidence(shown) if shown else None, None)
+            return Grounded(
+                mention, value, self.evidence(shown) if shown else None, self._framed(subjects or objects)
+            )
         mention, value = min(
             ((s, o) for s in subjects for o in objects),
             key=lambda pair: (not self._share_sentence(*pair), _overlap(*pair), _gap(*pair), pair),
@@ -99,15 +108,28 @@ class GroundedText:
         together = self._share_sentence(mention, value)
         shown = Span(min(mention.start, value.start), max(mention.end, value.end)) if together else value
         mentions = (mention, value) if together else (value,)
-        cue = hedge(self.text, self.sentence_of(min(mentions)), mentions)
-        return Grounded(mention, value, self.evidence(shown), cue)
+        at = self._sentence_at(min(mentions))
+        reservation = None if at is None else self._claims.reserved(at, mentions)
+        return Grounded(mention, value, self.evidence(shown), reservation)
 
     def sentence_of(self, span: Span) -> Span:
         """Return the sentence in which a span begins (the span itself when it is in none)."""
+        at = self._sentence_at(span)
+        return span if at is None else self.sentences[at]
+
+    def _sentence_at(self, span: Span) -> int | None:
         index = bisect_right(self._starts, span.start) - 1
-        if index >= 0 and span.start < self.sentences[index].end:
-            return self.sentences[index]
-        return span
+        return index if index >= 0 and span.start < self.sentences[index].end else None
+
+    def _framed(self, mentions: Sequence[Span]) -> Reservation | None:
+        """What keeps every sentence that has the name from stating anything; None if one states something."""
+        found: Reservation | None = None
+        for mention in mentions:
+            at = self._sentence_at(mention)
+            found = None if at is None else self._claims.framed(at, mention)
+            if found is None:
+                return None
+        return found
 
     def _share_sentence(self, a: Span, b: Span) -> bool:
         sentence = self.sentence_of(a)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from extractors.reservations import Reservation
 from extractors.windows import Span
 
 __all__ = ["hedge"]
@@ -24,24 +25,27 @@ _RELATIVE = re.compile(r"\s*(?:which|who|whom|whose|that|where|when)\b", re.IGNO
 
 _DENIAL = (
     r"(?<!if )not(?!\s+(?:only|just|merely|far|long|least|unlike|to\s+mention|the\s+only|surprisingly)\b)|"
-    r"never(?!-)|neither|nor|cannot|\w+n['’]t|hardly|none\s+of|no\s+longer|yet\s+to|"
+    r"never(?!-)|nobody|no\s+one|neither|nor|cannot|\w+n['’]t|hardly|none\s+of|no\s+longer|yet\s+to|"
     r"fail(?:s|ed)?\s+to|den(?:y|ies|ied)|refus(?:es|ed)\s+to|declin(?:es|ed)\s+to|reject(?:s|ed)|"
     r"ceased\s+(?:to\s+be|being)|stopped\s+being|contrary\s+to|"
     r"(?:wrong|mistaken|false|erroneous|incorrect)ly"
 )
 _SUPPOSITION = (
-    r"planned(?!\s+by\b)|proposed|proposal|proposes?|unbuilt|unrealized|unrealised|never-built|upcoming|"
+    r"(?<!\bas\s)planned(?!\s+(?:by\b|(?:and|,)\s+(?:built|constructed|laid|designed|developed|opened)|(?:\w+\s+)?(?:communit|cit|town|suburb|neighbo|settlement|village|capital|garden)))|proposed|proposal|proposes?|unbuilt|unrealized|unrealised|never-built|upcoming|"
     r"hypothetical|fictional|fictitious|imaginary|imagined|supposedly|allegedly|reportedly|rumou?red|"
     r"perhaps|possibly|probably|maybe|(?:un)?likely|speculated|(?:believed|thought|said)\s+to|"
     r"according\s+to\s+(?:legend|myth|rumou?rs?)|legend\s+has\s+it|might|may|whether|"
     r"(?:could|should)\s+(?:have|be|become|open|replace|rise|move)|"
     r"would(?!\s+(?:later|soon|eventually|subsequently|become|go\s+on)\b)|"
-    r"will\s+(?:not\s+)?(?:be|open|become|have|house|connect|replace|serve|close|host|run|rise|stand|contain|"
-    r"extend|move|start|begin|feature|offer|cross|include|cover)|"
-    r"(?<!as )if(?!\s+not\b)|unless|plan\s+to|plans\s+(?:to|for)|"
-    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|open|close|move|start|begin|replace|rise|have)|"
-    r"considered\s+(?:for|moving|building)|"
-    r"(?:was|were|is|are)\s+to\s+(?:be|have)|cancell?ed"
+    r"(?<!the )(?<!his )(?<!her )(?<!its )(?<!their )(?<!'s )(?<!’s )(?<!a )(?<!free )(?<!last )(?<!good )will\s+"
+    r"(?:not\s+|also\s+|\w+ly\s+|soon\s+|then\s+)*(?!of\b|to\b|and\b|in\b|by\b|was\b|is\b|he\b|she\b)(?-i:[a-z]+)|"
+    r"(?<!as )if(?!\s+(?:not|any|anything|ever|at\s+all)\b)|unless|plan\s+to|plans\s+(?:to|for)|"
+    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|re-?open|open|close|"
+    r"move|start|begin|replace|rise|have|house|host|stand|connect|run|welcome|include|serve|take)(?!\w)|"
+    r"considered\s+(?:for|moving|building)|under\s+(?:consideration|discussion)|(?<!a )must(?!-)|ought\s+to|"
+    r"(?:was|were|is|are)\s+to\s+(?:be(?!\s+(?:found|seen|had)\b)|have|stand|rise)|"
+    r"(?:is|are)\s+to\s+(?:re-?open|house|host|move|replace|close|connect|cross|start|begin|serve|include|contain|become)|"
+    r"cancell?ed"
 )
 # What takes back only the words that follow it.
 _FORWARD = (
@@ -49,6 +53,12 @@ _FORWARD = (
     r"intend|hope|threaten)(?:s|e?d)?\s+to|tried\s+to|"
     r"without(?!\s+(?:a\s+)?doubt)|instead\s+of|rather\s+than|except|excluding|other\s+than|lack(?:s|ed|ing)?|"
     r"no(?=\s+(?:[a-z]|$))(?!\s+(?:less|more|fewer|later|longer|doubt|other|wonder|small|sooner|one)\b)"
+)
+_BARRED = r"without|instead|rather|except|excluding|other|lack|no\b"
+_INTENDED = re.compile(
+    r"plan|propos|unbuilt|unreal|never-built|upcoming|will\b|expect|schedul|slated|set\b|due\b|consider|is\s+to|are\s+to|"
+    r"was\s+to|were\s+to|cancel|aim|seek|sought|attempt|intend|tr(?:y|ies)",
+    re.IGNORECASE,
 )
 _CUE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION})(?!\w)", re.IGNORECASE)
 _CUE_BEFORE = re.compile(rf"(?<!\w)(?:{_DENIAL}|{_SUPPOSITION}|{_FORWARD})(?!\w)", re.IGNORECASE)
@@ -58,13 +68,6 @@ _FORWARD_CUE = re.compile(
 _MONTH_MAY = re.compile(r"May\b|may\s+\d")
 _UNTIL = re.compile(r"\buntil\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
 
-# What opens a sentence and holds for all of it, beyond the first comma.
-_SENTENTIAL = re.compile(
-    r"[\"'“‘(]*(?P<cue>according\s+to\s+(?:legend|myth|rumou?rs?|(?:an?|the)\s+(?:legend|myth|rumou?r))|"
-    r"legend\s+has\s+it|supposedly|allegedly|reportedly|perhaps|possibly|maybe|unless|if(?!\s+not\b)|"
-    r"under\s+(?:the|an?)\s+(?:proposal|plan)|in\s+(?:the|his|her|an?)\s+(?:novel|film|movie|story|legend|game))\b",
-    re.IGNORECASE,
-)
 _CONTRAST = (
     r"(?<!nothing )(?<!anything )(?<!all )but(?!\s+(?:for|not\s+least)\b)|yet(?!\s+to\b)|instead(?!\s+of\b)|"
     r"rather(?!\s+than\b)|however|nevertheless|whereas|while|although|though"
@@ -75,6 +78,7 @@ _FINITE = (
     r"rises|rose|covers|covered|belongs|belonged|closed|closes|joined|hosts|hosted|it|he|she|they|this|there"
 )
 _ADVERBS = r"(?:(?:\w+ly|later|then|now|still|today|also|soon|instead|since)\s+)*"
+_VERB_NEXT = re.compile(rf"\s*{_ADVERBS}(?:is|are|was|were|has|had|became|opened|stands|stood|closed|lies)(?!\w)")
 # From here on another clause speaks, and what was denied before is not denied any more.
 _NEW_CLAUSE = re.compile(
     rf";|(?<!\w)(?:{_CONTRAST})(?!\w)|\band\s+{_ADVERBS}(?:{_FINITE})(?!\w)", re.IGNORECASE
@@ -90,8 +94,8 @@ _AFTER_STOP = re.compile(
 _NOT_ANOTHER = re.compile(r"\s*not\s+(?:in|on|at|by|from|an?|the|\d)", re.IGNORECASE)
 
 
-def hedge(text: str, sentence: Span, mentions: Sequence[Span]) -> str | None:
-    """Return the words that take back what a sentence says of these mentions, or None.
+def hedge(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation | None:
+    """Return what takes back what a sentence says of these mentions, or None.
 
     `mentions` are one or two spans that stand in the sentence; of one, its subject stands in another
     sentence, so that what precedes it here is said of it.
@@ -99,17 +103,20 @@ def hedge(text: str, sentence: Span, mentions: Sequence[Span]) -> str | None:
     first, last = min(mentions), max(mentions, key=lambda span: span.end)
     end = max(sentence.end, last.end)
     if text[sentence.start : end].rstrip(" \t\r\n\"'”’)").endswith("?"):
-        return "?"
-    whole = _SENTENTIAL.match(text, sentence.start, end)
-    if whole and not any(mention.start <= whole.start("cue") < mention.end for mention in mentions):
-        return " ".join(whole["cue"].split())
+        return Reservation("a question", "?")
     for stretch, pattern, target in _stretches(text, sentence, first, last, end):
         for cue in pattern.finditer(text, stretch.start, stretch.end):
             if _is_name(text, cue.start(), sentence, mentions) or _is_until(text, cue, target):
                 continue
             if not (_FORWARD_CUE.match(cue.group()) and _is_far(text, cue, target)):
-                return " ".join(cue.group().split())
+                return Reservation.of(_kind(cue.group()), cue.group())
     return None
+
+
+def _kind(cue: str) -> str:
+    if re.match(rf"(?:{_DENIAL}|{_BARRED})(?!\w)", cue, re.IGNORECASE):
+        return "a denial"
+    return "a plan" if _INTENDED.match(cue) else "a supposition"
 
 
 def _stretches(
@@ -136,13 +143,18 @@ def _stretches(
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the clauses between two mentions, but for a relative clause that closes before the second."""
+    """Yield the clauses between two mentions, but for an aside that closes before the second.
+
+    That is a relative clause, or one between commas after which the verb follows: ", never large, is in".
+    """
     marks = [*_CLAUSE_END.finditer(text, start, end), None]
     opened = False
     for mark in marks:
         stop = mark.start() if mark else end
-        aside = opened and mark is not None and _RELATIVE.match(text, start, stop)
-        if not aside:
+        aside = mark is not None and (
+            _RELATIVE.match(text, start, stop) or _VERB_NEXT.match(text, mark.end())
+        )
+        if not (opened and aside):
             yield Span(start, stop)
         start, opened = (mark.end(), True) if mark else (end, True)
 

@@ -1,0 +1,96 @@
+"""All rules for English in one order, over the clause, its sentence and the sentences around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from extractors.english.attribution import attributed, opens_legend
+from extractors.english.clauses import same_paragraph
+from extractors.english.fiction import FICTION, fiction, opens_fiction
+from extractors.english.orders import opens_orders, order, order_about_it, pasted, prompt
+from extractors.english.quotations import quotation
+from extractors.english.suppositions import PLAN, opens_hypothesis, retracted, supposed
+from extractors.hedges import hedge
+from extractors.reservations import Reservation
+from extractors.windows import Span
+
+__all__ = ["English"]
+
+_FRAMES: Final = (pasted, prompt, order, quotation, fiction, supposed, attributed)
+_OPENS: Final = (opens_orders, opens_fiction, opens_hypothesis, opens_legend)
+_RESET = re.compile(
+    r"[\"“‘'(]*(?:but\s+)?(?:in\s+(?:reality|fact|truth|real\s+life|actual\s+fact)|actually|as\s+a\s+matter\s+of\s+fact|"
+    r"historically|the\s+real|today|nowadays)(?!\w)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"[\s=#*]*(?:plot|synopsis|plot\s+(?:summary|synopsis)|story(?:line)?|in\s+(?:popular\s+)?fiction|legends?|myths?|"
+    r"rumou?rs?|(?P<plan>proposals?|future(?:\s+plans)?|plans?|proposed\s+\w+|planned\s+\w+))[\s=#*:]*",
+    re.IGNORECASE,
+)
+_LONGEST_HEADING: Final = 60
+
+
+class English:
+    """How English marks what it does not state as fact."""
+
+    def reserved(
+        self, text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
+    ) -> Reservation | None:
+        """What keeps a claim about these mentions, the first in sentence `at`, from being stated."""
+        return self.framed(text, sentences, at, mentions) or hedge(text, sentences[at], mentions)
+
+    def framed(
+        self, text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
+    ) -> Reservation | None:
+        """What keeps all that the clause says from being stated."""
+        sentence = sentences[at]
+        for frame in _FRAMES:
+            if found := frame(text, sentence, mentions):
+                return found
+        return _taken_back(text, sentences, at, mentions) or _scope(text, sentences, at)
+
+
+def _taken_back(
+    text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
+) -> Reservation | None:
+    """What the rest of the sentence, or the sentence after it, does to what was said."""
+    sentence = sentences[at]
+    end = max(mention.end for mention in mentions)
+    for mark in re.finditer(r"[,;:–—]|\s-\s", text[end : max(end, sentence.end)]):
+        start = end + mark.end()
+        if found := order_about_it(text, start, sentence.end) or retracted(text, start, sentence.end):
+            return found
+    if at + 1 < len(sentences) and same_paragraph(text, sentence, sentences[at + 1]):
+        after = sentences[at + 1]
+        return retracted(text, after.start, after.end) or order_about_it(text, after.start, after.end)
+    return None
+
+
+def _scope(text: str, sentences: Sequence[Span], at: int) -> Reservation | None:
+    """What an earlier sentence of the paragraph, or its heading, makes of all that follows."""
+    if _RESET.match(text, sentences[at].start, sentences[at].end):
+        return None
+    for index in range(at - 1, -1, -1):
+        earlier = sentences[index]
+        if not same_paragraph(text, earlier, sentences[index + 1]):
+            break
+        if _RESET.match(text, earlier.start, earlier.end):
+            return None
+        for opens in _OPENS:
+            if found := opens(text, earlier):
+                return found
+    return _heading(text, sentences, at)
+
+
+def _heading(text: str, sentences: Sequence[Span], at: int) -> Reservation | None:
+    """The heading above a sentence, where it is that of a plot, a legend or a plan."""
+    for index in range(at - 1, -1, -1):
+        line = text[sentences[index].start : sentences[index].end]
+        alone = not same_paragraph(text, sentences[index], sentences[index + 1])
+        if alone and len(line) <= _LONGEST_HEADING and line[-1:] not in {".", "!", "?", '"', "”"}:
+            match = _HEADING.fullmatch(line)
+            return Reservation.of(PLAN if match["plan"] else FICTION, line) if match else None
+    return None
