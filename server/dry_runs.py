@@ -115,18 +115,18 @@ class DryRuns:
     def _steps(
         self, run: DryRun, store: TripleStore, before: RuleSet, after: RuleSet, queue: list[ReviewItem]
     ) -> Iterator[Impact]:
-        if not isinstance(store, EmbeddedStore) or store.folder is None:
-            from shapes.impact import impact_in_steps
+        from shapes.impact import BOUNDS, impact_in_steps
 
+        if not isinstance(store, EmbeddedStore) or store.folder is None:
             run.task.raise_if_cancelled()
             with self._limit.running():
-                yield from impact_in_steps(store, before, after, queue)
+                yield from impact_in_steps(store, before, after, queue, BOUNDS)
             return
         from shapes.dry_run import dry_run
 
         checkpoint = store.acquire()
         try:
-            arguments = (str(checkpoint.path), before, after, queue)
+            arguments = (str(checkpoint.path), before, after, queue, BOUNDS)
             yield from run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
         finally:
             store.release(checkpoint)

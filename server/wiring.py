@@ -155,9 +155,7 @@ def build(
     return services
 
 
-def _opened(
-    workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit
-) -> Rulebook:
+def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit) -> Rulebook:
     rules = workplace.open(gate)
     set_up(rules.gate, settings, limit)
     return rules

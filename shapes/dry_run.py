@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from shapes.impact import Impact, RuleSet, impact_in_steps
+from shapes.impact import Bounds, Impact, RuleSet, impact_in_steps
 from shapes.review_item import ReviewItem
 from sparql.graph_reading import GraphReading
 from sparql.source import Term
 
 
-def dry_run(path: str, before: RuleSet, after: RuleSet, queue: Sequence[ReviewItem]) -> Iterator[Impact]:
+def dry_run(
+    path: str, before: RuleSet, after: RuleSet, queue: Sequence[ReviewItem], bounds: Bounds
+) -> Iterator[Impact]:
     """The impact, in the steps of `impact_in_steps`, on the checkpoint at `path`."""
-    yield from impact_in_steps(_Checkpoint(path), before, after, queue)
+    yield from impact_in_steps(_Checkpoint(path), before, after, queue, bounds)
 
 
 class _Checkpoint(GraphReading):

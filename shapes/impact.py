@@ -23,20 +23,39 @@ from sparql.change import Delta, Reach, Statement, Violation
 from sparql.source import Overlay, Term, TripleSource
 from sparql.vocabulary import OWL, RDF, RDFS, SH, UKG
 
-__all__ = ["Impact", "Inference", "RuleSet", "ShapeImpact", "impact_in_steps", "measure_impact"]
+__all__ = [
+    "BOUNDS",
+    "Bounds",
+    "Impact",
+    "Inference",
+    "RuleSet",
+    "ShapeImpact",
+    "impact_in_steps",
+    "measure_impact",
+]
 
-MOST_TESTED = 40_000
-"""Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
-MOST_JUDGED = 2_000
-"""Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
-MOST_TOUCHED = 5_000
-"""An axiom about classes that so many things are instances of is not followed to each of them."""
 NOT_COMPARED = (
     "The rules in force took too long on this graph, so nothing was compared with them: what fails counts as "
     "new, and what no longer fails is not counted."
 )
-_MANY = 500
 _BATCH = 100
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of a large graph is looked at."""
+
+    tested: int = 40_000
+    """Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
+    judged: int = 2_000
+    """Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
+    touched: int = 5_000
+    """An axiom about classes that so many things are instances of is not followed to each of them."""
+    many: int = 500
+    """For more nodes than these, all that a shape reads of them is read at once."""
+
+
+BOUNDS = Bounds()
 
 
 @dataclass(frozen=True)
@@ -108,7 +127,11 @@ def measure_impact(
 
 
 def impact_in_steps(
-    source: TripleSource, before: RuleSet, after: RuleSet, queue: Sequence[ReviewItem] = ()
+    source: TripleSource,
+    before: RuleSet,
+    after: RuleSet,
+    queue: Sequence[ReviewItem] = (),
+    bounds: Bounds = BOUNDS,
 ) -> Iterator[Impact]:
     """The same in two steps: first only the new rules are run, then the old ones too.
 
@@ -119,12 +142,12 @@ def impact_in_steps(
     future = Overlay(source, added, gone)
     either = Overlay(source, added)
     changes = _changes(before, after)
-    notes, heavy = _heavy(either, (*added, *gone))
+    notes, heavy = _heavy(either, (*added, *gone), bounds.touched)
     light_added, light_gone = added - heavy, gone - heavy
     touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
     back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
     runs = [
-        _Run(name, changes.get(name), source, future, before, after, touched, back)
+        _Run(name, changes.get(name), source, future, before, after, touched, back, bounds)
         for name in sorted({*changes, *touched, *back})
     ]
     waiting = [item for item in queue if not item.accepted]
@@ -146,7 +169,9 @@ def impact_in_steps(
     yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, notes)
 
 
-def _heavy(source: TripleSource, axioms: Iterable[Triple]) -> tuple[tuple[str, ...], frozenset[Triple]]:
+def _heavy(
+    source: TripleSource, axioms: Iterable[Triple], most: int
+) -> tuple[tuple[str, ...], frozenset[Triple]]:
     """Class axioms that concern too many things to follow, and a note on each."""
     notes, heavy = [], set()
     for axiom in axioms:
@@ -154,10 +179,10 @@ def _heavy(source: TripleSource, axioms: Iterable[Triple]) -> tuple[tuple[str, .
             continue
         below = walk(source, axiom.subject, Repeat(Step(RDFS.subClassOf, forward=False)))
         instances = chain.from_iterable(source.match(None, RDF.type, class_) for class_ in below)
-        if sum(1 for _ in islice(instances, MOST_TOUCHED + 1)) > MOST_TOUCHED:
+        if sum(1 for _ in islice(instances, most + 1)) > most:
             heavy.add(axiom)
             notes.append(
-                f"More than {MOST_TOUCHED} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
+                f"More than {most} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
                 f"{axiom.object}; shapes that stay were not run on them. `urbankg validate` judges all."
             )
     return tuple(sorted(notes)), frozenset(heavy)
@@ -185,9 +210,11 @@ class _Run:
         after: RuleSet,
         touched: Pairs,
         back: Pairs,
+        bounds: Bounds,
     ) -> None:
         self.name = name
         self._change = change
+        self._bounds = bounds
         self._source, self._future = source, future
         self._before, self._after = before.gate, after.gate
         old, new = before.gate.pairs, after.gate.pairs
@@ -199,7 +226,7 @@ class _Run:
             old_nodes = old.targets(old.shapes[name], source) if name in old.shapes else set()
             new_nodes = new.targets(new.shapes[name], future) if name in new.shapes else set()
         self._targets = old_nodes | new_nodes
-        self._tested = _part(self._targets)
+        self._tested = _part(self._targets, bounds.tested)
         self._new_nodes, self._old_nodes = new_nodes & self._tested, old_nodes & self._tested
         self._suspects: set[Term] = set()
         self._judged: set[Term] = set()
@@ -208,14 +235,15 @@ class _Run:
 
     def judge_by_new(self) -> None:
         """Find out what fails by the new rules."""
-        self._suspects = _suspects(self._after, self._future, self.name, self._new_nodes)
-        self._judged = set(sorted(self._suspects, key=str)[:MOST_JUDGED])
+        self._suspects = _suspects(self._after, self._future, self.name, self._new_nodes, self._bounds.many)
+        self._judged = set(sorted(self._suspects, key=str)[: self._bounds.judged])
         self._now = _judged(self._after, self._future, self.name, self._judged)
 
     def judge_by_old(self) -> None:
         """Find out what failed by the old rules."""
-        formerly = _suspects(self._before, self._source, self.name, self._old_nodes) - self._suspects
-        self._judged |= set(sorted(formerly, key=str)[: MOST_JUDGED - len(self._judged)])
+        many = self._bounds.many
+        formerly = _suspects(self._before, self._source, self.name, self._old_nodes, many) - self._suspects
+        self._judged |= set(sorted(formerly, key=str)[: self._bounds.judged - len(self._judged)])
         self._suspects |= formerly
         self._then = _judged(self._before, self._source, self.name, self._judged & self._old_nodes)
 
@@ -241,16 +269,16 @@ def _told(runs: Iterable[_Run]) -> tuple[ShapeImpact, ...]:
     return tuple(told for run in runs if (told := run.told()) is not None)
 
 
-def _part(nodes: set[Term]) -> set[Term]:
+def _part(nodes: set[Term], most: int) -> set[Term]:
     """All of the nodes, or the first by name of too many."""
-    return nodes if len(nodes) <= MOST_TESTED else set(sorted(nodes, key=str)[:MOST_TESTED])
+    return nodes if len(nodes) <= most else set(sorted(nodes, key=str)[:most])
 
 
-def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term]) -> set[Term]:
+def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term], many: int) -> set[Term]:
     """The nodes that may fail a shape. For many nodes all that it reads is read at once."""
     if not nodes:
         return set()
-    if len(nodes) > _MANY:
+    if len(nodes) > many:
         source = Prefetched(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
     return set(gate.suspects(source, {name: nodes}).get(name, ()))
 
@@ -264,9 +292,7 @@ def _judged(
     return {(v.focus, v.component, v.path, v.value, v.severity): v for v in found}
 
 
-def _passing_before(
-    source: TripleSource, before: RuleSet, batch: Sequence[ReviewItem]
-) -> set[Triple]:
+def _passing_before(source: TripleSource, before: RuleSet, batch: Sequence[ReviewItem]) -> set[Triple]:
     """What would pass by the old rules too, and is no effect of the edit."""
     known = [item for item in batch if not unknown_terms(before.schema, item.triple)]
     return _accepted(before.gate, source, known)
