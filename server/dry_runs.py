@@ -1,4 +1,4 @@
-"""Trying edited rules on the graph before they are put in force: each try ends at a limit, or when it is cancelled.
+"""Trying edited rules on the graph before they are put in force: each try ends at a limit, or when cancelled.
 
 A try runs in a process of its own, on a checkpoint of the store. A graph that cannot be handed to a process
 (one at another host, or in memory) is read here, where the time is limited, too, but not the memory.
@@ -63,6 +63,13 @@ class DryRuns:
             with self._lock:
                 self._under_way.remove(run)
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes of the tries."""
+        with self._lock:
+            found = [run.task.pid for run in self._under_way]
+        return [pid for pid in found if pid is not None]
+
     def cancel(self, files: Files) -> None:
         """End all tries of edits of any of these files; they raise `EditSuperseded`."""
         with self._lock:
@@ -99,8 +106,8 @@ class DryRuns:
         )
         found: Impact | None = None
         try:
-            for found in self._steps(run, store, *rules, queue):
-                pass
+            for step in self._steps(run, store, *rules, queue):
+                found = step
         except (TaskTimeout, JudgingTimeout) as error:
             if found is None:
                 raise DryRunExceeded(f"{self._limit.seconds:g} s", "shapes_timeout_s") from error

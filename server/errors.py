@@ -292,8 +292,8 @@ class DryRunExceeded(ServerError):
 
     def __init__(self, limit: str, setting: str) -> None:
         super().__init__(
-            f"Trying this edit on the graph took more than {limit}, so it was given up: the rules stay as they "
-            f"were. Make the queries of its shapes cheaper, or let the operator raise {setting}."
+            f"Trying this edit on the graph took more than {limit}, so it was given up: the rules stay as "
+            f"they were. Make the queries of its shapes cheaper, or let the operator raise {setting}."
         )
 
 

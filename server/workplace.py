@@ -185,8 +185,8 @@ class Workplace:
     def would(self, edit: Edit) -> tuple[Candidate, Impact | None]:
         """What an edit would put in force, and what that would change; nothing is done.
 
-        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when it cannot be
-        used, `DryRunExceeded` when it takes too long to find out, and `EditSuperseded`.
+        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when it cannot
+        be used, `DryRunExceeded` when it takes too long to find out, and `EditSuperseded`.
         """
         with self.dry_runs.of(edit.files) as run, self._trying:
             candidate = self._read(self.edited(edit))
@@ -200,8 +200,8 @@ class Workplace:
     def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
         """Put an edit in force and write its files; the old rules judge until then.
 
-        `expected` are digests that files must have, or the edit is of something else. An edit of the same file
-        that is still being tried on the graph is given up. Raises `EditRefused`, `EditConflict`,
+        `expected` are digests that files must have, or the edit is of something else. An edit of the same
+        file that is still being tried on the graph is given up. Raises `EditRefused`, `EditConflict`,
         `EditSuperseded`, `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and what keeps the store from
         taking it; then nothing has changed.
         """
@@ -225,8 +225,8 @@ class Workplace:
     def look(self) -> Switched | None:
         """Look at the folders; put in force what was edited there, once it is the same at two looks.
 
-        What cannot be used is told in the log and in `problem`, and the rules in force stay. What the store did
-        not take is tried again at every look.
+        What cannot be used is told in the log and in `problem`, and the rules in force stay. What the store
+        did not take is tried again at every look.
         """
         with self._lock:
             self._finish()
@@ -318,7 +318,7 @@ class Workplace:
                 self._seen = self._settled = self._signature()
 
     def _switch(self, candidate: Candidate, impact: Impact | None) -> Switched:
-        """Put other rules in force. Raises what keeps the store from taking them; then nothing has changed."""
+        """Put other rules in force. Raises what keeps the store from taking them: nothing changed then."""
         before, rules = self.current, candidate.rules
         if before.versions == rules.versions:
             self.problem, self.report = None, candidate.report
@@ -336,7 +336,7 @@ class Workplace:
         return Switched(before, rules, candidate.report, changed=True, impact=impact)
 
     def _finish(self) -> None:
-        """Do what follows from the last switch; what fails is told in `problem`, and tried at the next look."""
+        """Do what follows from the last switch; what fails is told in `problem`, and tried again."""
         left, self._left = self._left, None
         if left is None or self.current is not left[0]:
             return

@@ -48,7 +48,7 @@ class Bounds:
     tested: int = 40_000
     """Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
     judged: int = 2_000
-    """Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
+    """Of a shape that so many nodes may fail, these are judged in full; others are counted as suspects."""
     touched: int = 5_000
     """An axiom about classes that so many things are instances of is not followed to each of them."""
     many: int = 500

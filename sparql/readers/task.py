@@ -1,8 +1,8 @@
-"""A function that runs once in a process of its own: it ends at its deadline, at its memory limit, or when told.
+"""A function that runs once in a process of its own: it ends at its deadline, its memory limit, or when told.
 
-For work that nothing else can end. What the process is given and what it gives back is pickled, so the function
-is one of a module, and a generator: what it yields comes back piece by piece. The process ends with the thread
-that started it, however that ends.
+For work that nothing else can end. What the process is given and what it gives back is pickled, so the
+function is one of a module, and a generator: what it yields comes back piece by piece. The process ends with
+the thread that started it, however that ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sparql.errors import ReaderLost
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 
 Result = TypeVar("Result")
+_START_TIMEOUT_S = 60.0
 _LOOK_S = 0.5
 """So often it is asked whether the results are still wanted."""
 
@@ -53,11 +54,13 @@ class Task:
     ) -> Iterator[Result]:
         """What the function yields for these arguments; it ends early where that is no longer `wanted`.
 
+        The time counts from when the process is up.
+
         Raises `TaskTimeout`, `TaskMemoryExceeded`, the reason of `cancel`, what the function raises of
         `SparqlError`, and `ReaderLost` when the process cannot start or fails. Exhaust or close it: then the
         process is gone.
         """
-        deadline = monotonic() + timeout_s
+        deadline = monotonic() + _START_TIMEOUT_S
         ours, theirs = Pipe()
         control_read, control = os.pipe()
         try:
@@ -76,6 +79,9 @@ class Task:
                 kind, told = pickle.loads(ours.recv_bytes())
                 if kind == "end":
                     return
+                if kind == "ready":
+                    deadline = monotonic() + timeout_s
+                    continue
                 if kind == "error":
                     raise told
                 yield told
@@ -87,6 +93,12 @@ class Task:
                 self._process.wait()
             ours.close()
             os.close(control)
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, if the process runs."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
 
     def cancel(self, reason: Exception) -> None:
         """End it; whoever waits for the results gets this error."""

@@ -24,6 +24,7 @@ def main(arguments: list[str]) -> int:
     with Connection(data) as connection:
         watch.begin()
         function, given = pickle.loads(connection.recv_bytes())
+        connection.send_bytes(pickle.dumps(("ready", None)))
         try:
             for result in function(*given):
                 connection.send_bytes(pickle.dumps(("result", result)))
