@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from server.workplace import Kind
 from sparql.errors import StoreUnwritable
 from sparql.store import EmbeddedStore
 from tests.server.conftest import RecordedModel
+from tests.server.running_server import RunningServer
 from tests.server.workshop import CITY, RULES, SHORT, folders, settings_in, update
 
 TURTLE = {"content-type": "text/turtle"}
@@ -131,6 +133,21 @@ async def test_what_follows_from_new_rules_is_tried_again_when_the_store_fails_a
     assert shop.workplace.look() is None
     assert (await shop_client.get("/rules")).json()["problem"] is None
     assert len((await shop_client.get("/review")).json()["items"]) == 1
+
+
+def test_the_check_on_the_command_line_says_what_keeps_a_server_from_using_the_files(tmp_path: Path) -> None:
+    ontology, shapes = folders(tmp_path)
+    flags = ("--ontology", str(ontology), "--shapes", str(shapes))
+    with RunningServer(tmp_path / "data", *flags) as server:
+        (shapes / "rules.ttl").write_text(RULES + "s:Broken sh:minCount 1 ;")
+        deadline = time.monotonic() + 60
+        while httpx.get(server.url + "/rules").json()["problem"] is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        command = [sys.executable, "-m", "server", "check", "--data", str(tmp_path / "data"), *flags]
+        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert told.returncode == 1
+    assert f"The server at {server.url} does not use the files as they are" in " ".join(told.stdout.split())
 
 
 @pytest.mark.parametrize(
