@@ -1,6 +1,7 @@
 """`urbankg check` and `impact`: what an ontology engineer runs before an edit is put in force, and CI too."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,11 +10,11 @@ import typer
 from ontology.errors import OntologyError
 from ontology.findings import Level
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
-from ontology.reporting import ReportFormat
+from ontology.reporting import CheckReport, ReportFormat
 from server.checking import Folders, Reasoner, check
-from server.errors import SettingsError
+from server.errors import ServerError, SettingsError
 from server.invocation import finish, on_store, settings_of
-from server.remote import RunningServer
+from server.remote import RunningServer, running_server
 from server.rule_effects import impact_json, impact_text, measure
 from server.rule_history import RuleHistory
 from server.rulebook import Rulebook, read_rulebook, turtle
@@ -46,6 +47,9 @@ def folders_of(settings: Settings) -> Folders:
 
 def check_files(
     context: typer.Context,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder of a graph: a server that holds it is asked, too.")
+    ] = None,
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     config: Config = None,
@@ -59,14 +63,29 @@ def check_files(
     ] = Level.ERROR,
 ) -> None:
     """Check the files of ontology and shapes: readable, sound, complete, and of one mind."""
-    settings = settings_of(context, ontology=ontology, shapes=shapes, config=config).settings
-    report = check(folders_of(settings), reasoner)
+    settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
+    report = _with_server(check(folders_of(settings), reasoner), settings)
     text = report.written(format_, root=Path.cwd())
     if output is None:
         typer.echo(text)
     else:
         output.write_text(text + "\n", encoding="utf-8")
     finish(1 if report.fails(fail_on) else 0)
+
+
+def _with_server(report: CheckReport, settings: Settings) -> CheckReport:
+    """The report with what keeps the files from being in force in the server that holds the graph."""
+    server = running_server(settings.data, settings.api_key)
+    if server is None:
+        return report
+    try:
+        problem = server.get("/rules")["problem"]
+    except ServerError as error:
+        problem = f"what it uses is not known: {error}"
+    if problem is None:
+        return report
+    note = f"The server at {server.url} does not use the files as they are: {problem}"
+    return replace(report, notes=(*report.notes, note))
 
 
 def impact(

@@ -290,6 +290,25 @@ class EditConflict(ServerError):
         super().__init__(f"'{name}' has changed since you read it. Read it again and edit that.")
 
 
+class DryRunExceeded(ServerError):
+    """Trying edited rules on the graph takes more time or memory than it may."""
+
+    def __init__(self, limit: str, setting: str) -> None:
+        super().__init__(
+            f"Trying this edit on the graph took more than {limit}, so it was given up: the rules stay as "
+            f"they were. Make the queries of its shapes cheaper, or let the operator raise {setting}."
+        )
+
+
+class EditSuperseded(ServerError):
+    """An edit that was given up because a later one of the same file came."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"A later edit of {', '.join(names)} came before this one was in force, so this one was given up."
+        )
+
+
 class FolderReadOnly(ServerError):
     """The files belong to the installed program."""
 

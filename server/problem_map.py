@@ -105,6 +105,8 @@ def all_problems() -> ProblemMap:
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
     add(server.EditRefused, 422, "Edit not usable", members=lambda error: {"check": error.report.as_json()})
+    add(server.DryRunExceeded, 422, "The shapes take too long")
+    add(server.EditSuperseded, 409, "A later edit came")
     add(server.EditConflict, 412, "Edited meanwhile")
     add(server.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")

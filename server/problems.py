@@ -192,6 +192,12 @@ def add_sparql(problems: ProblemMap) -> None:
     )
     add(sparql.ReaderLost, 503, "Reader lost", headers=lambda error: {"Retry-After": "1"})
     add(sparql.WriteError, 409, "Update failed")
+    add(
+        sparql.JudgingTimeout,
+        422,
+        "The shapes take too long",
+        members=lambda error: {"timeout": error.timeout_s, "shape": error.shape},
+    )
     add(sparql.GraphMissing, 404, "No such graph")
     add(sparql.GraphExists, 409, "Graph exists")
     add(sparql.StoreError, 503, "Store unavailable")

@@ -27,7 +27,10 @@ class Readiness:
         """200 or 503, with what was found."""
         readers, store = await asyncio.gather(self._readers(), self._store())
         ready = readers == store == "ok"
-        body = {"status": "ready" if ready else "not ready", "checks": {"readers": readers, "store": store}}
+        # Rules that cannot be used keep nobody from working: the last good ones judge.
+        rules = self._services.workplace.problem or "ok"
+        checks = {"readers": readers, "store": store, "rules": rules}
+        body = {"status": "ready" if ready else "not ready", "checks": checks}
         headers = {"Cache-Control": "no-store", **({} if ready else {"Retry-After": "1"})}
         return JSONResponse(body, 200 if ready else 503, headers=headers)
 

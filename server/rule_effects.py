@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
+from server.dry_runs import DryRun, DryRuns
 from server.rulebook import Rulebook
 from server.statements import statement_json, term_json, violation_json
 from sparql.change import Rejection, Statement, Violation
+from sparql.errors import JudgingTimeout
 from sparql.provenance import RECORD, Support
 from sparql.triple_store import TripleStore
 from sparql.vocabulary import RDF, REVIEW, UKG
@@ -49,6 +51,7 @@ class RuleEffects:
         writer: Writer,
         review: ReviewQueue,
         decisions: Decisions,
+        dry_runs: DryRuns,
         *,
         settle: Callable[[Rulebook], None] = lambda rules: None,
     ) -> None:
@@ -56,11 +59,15 @@ class RuleEffects:
         self._writer = writer
         self._review = review
         self._decisions = decisions
+        self._dry_runs = dry_runs
         self._settle = settle
 
-    def measure(self, before: Rulebook, after: Rulebook) -> Impact:
-        """What would fail, pass and follow by other rules. Nothing is changed."""
-        return measure(self._store, self._review, before, after)
+    def measure(self, before: Rulebook, after: Rulebook, run: DryRun) -> Impact:
+        """What would fail, pass and follow by other rules. Nothing is changed.
+
+        Raises `DryRunExceeded`, and what ends the run before that.
+        """
+        return self._dry_runs.measure(run, self._store, before, after, _open_items(self._review))
 
     def carry_out(self, rules: Rulebook, impact: Impact) -> None:
         """Put before people what now fails, let in what now passes, and settle what is mended.
@@ -79,8 +86,12 @@ class RuleEffects:
             name = f"rules {rules.schema.version}/{rules.gate.version}"
             reason = "It conforms by the ontology and shapes now in force."
             items = [item.iri for item in impact.passing]
-            outcome = self._decisions.accept(items, Reviewer(name), reason=reason)
-            _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
+            try:
+                outcome = self._decisions.accept(items, Reviewer(name), reason=reason)
+            except JudgingTimeout as error:
+                _log.error("What would pass by the new rules goes on waiting in review: %s", error)
+            else:
+                _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
         self._settle(rules)
 
     def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:

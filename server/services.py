@@ -24,6 +24,7 @@ from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Workplace
 from server.written_places import WrittenPlaces
+from shapes.time_limit import TimeLimit
 from sparql.changes import ChangeLog
 from sparql.readers import QueryReaders
 from sparql.store import EmbeddedStore
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from sparql.labels import LabelIndex
     from sparql.relations import SpatialRelations
     from sparql.rewriting.rewriter import Rewriter
+
+
+_LAST_JUDGEMENTS_S = 2.0
 
 
 @dataclass
@@ -75,6 +79,8 @@ class Services:
     opening: Opening
     background: Background
     written_places: WrittenPlaces
+    judging_limit: TimeLimit
+    """How long one judgement by the shapes may take."""
     judges_held: bool = True
     """Whether what was held before is judged as soon as it can be, beside requests."""
 
@@ -174,7 +180,7 @@ class Services:
     def use(self, rules: Rulebook) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
         moment = datetime.now(UTC).isoformat()
-        set_up(rules.gate, self.settings)
+        set_up(rules.gate, self.settings, self.judging_limit)
 
         def switch() -> None:
             self.writer.gate = rules.gate
@@ -239,11 +245,17 @@ class Services:
     ) -> None:
         await self.close()
 
+    def leave(self) -> None:
+        """Give up what may take long: the server ends. Changes that are being judged get a moment more."""
+        self.judging_limit.close(_LAST_JUDGEMENTS_S)
+        self.workplace.close()
+        self.background.close()
+
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
+        self.leave()
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
-        self.background.close()
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()
@@ -253,11 +265,12 @@ class Services:
         self.answers.write()
 
 
-def set_up(gate: ShapesGate, settings: Settings) -> None:
-    """Let a gate judge as the settings say."""
+def set_up(gate: ShapesGate, settings: Settings, limit: TimeLimit) -> None:
+    """Let a gate judge as the settings say, each change within the limit."""
     gate.use(
         settings.shacl_engine,
         inferring=settings.infers,
         fan_in=settings.fan_in,
         fan_in_full=settings.fan_in_full,
+        limit=limit,
     )

@@ -104,6 +104,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let go of clients, then of the services."""
         self._services.draining.begin()
+        self._services.leave()
         await super().shutdown(sockets)
         _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
 

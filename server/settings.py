@@ -208,6 +208,12 @@ class Settings(BaseModel):
         300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
     )
     query_memory_mb: int = Field(2048, ge=64, description="Memory one query may take, in MB.")
+    shapes_timeout_s: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds that judging one change by the shapes may take, and trying edited rules on the "
+        "graph; `query_timeout_s` when not set.",
+    )
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
     )
@@ -341,6 +347,11 @@ class Settings(BaseModel):
     def infers(self) -> bool:
         """Whether what follows by the ontology's axioms is kept in the graph."""
         return self.inference == "materialised"
+
+    @property
+    def judging_timeout_s(self) -> float:
+        """Seconds that one judgement by the shapes may take."""
+        return self.shapes_timeout_s or self.query_timeout_s
 
     @property
     def query_memory_bytes(self) -> int:

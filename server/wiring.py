@@ -13,6 +13,7 @@ from server.background import Background
 from server.checking import Folders
 from server.databases import check_databases
 from server.desks import Desks
+from server.dry_runs import DryRuns
 from server.engines import EngineParts, Opening
 from server.guard import Guard
 from server.keys import KeyStore
@@ -27,6 +28,7 @@ from server.updating import Updates
 from server.watching import Draining
 from server.workplace import Kind, Workplace
 from server.written_places import WrittenPlaces
+from shapes.time_limit import TimeLimit
 from sparql.change import Verdict
 from sparql.changes import ChangeLog
 from sparql.durability import Durability
@@ -64,7 +66,8 @@ def build(
 
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
-    workplace = _workplace(settings, schema)
+    judging_limit = TimeLimit(settings.judging_timeout_s)
+    workplace = _workplace(settings, schema, judging_limit)
     store = open_store(settings)
     check_databases(settings.data)
     changes = store.journal = ChangeLog(
@@ -102,7 +105,7 @@ def build(
             writer=writer,
             desks=desks,
             readers=readers,
-            load_rules=lambda: _opened(workplace, gate, settings),
+            load_rules=lambda: _opened(workplace, gate, settings, judging_limit),
             # The index of geometries hears of what comes after, of commits to this store.
             read_geometries=rewriter.geometries.read if isinstance(store, EmbeddedStore) else None,
         )
@@ -139,6 +142,7 @@ def build(
         opening=opening,
         background=Background(),
         written_places=written_places,
+        judging_limit=judging_limit,
     )
     workplace.put_in_force = services.use
     workplace.after_switch = services.reason_after
@@ -153,9 +157,9 @@ def build(
     return services
 
 
-def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings) -> Rulebook:
+def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit) -> Rulebook:
     rules = workplace.open(gate)
-    set_up(rules.gate, settings)
+    set_up(rules.gate, settings, limit)
     return rules
 
 
@@ -168,18 +172,20 @@ def _effects(services: Services) -> RuleEffects:
         services.writer,
         services.review,
         services.decisions,
+        services.workplace.dry_runs,
         settle=lambda rules: ProposalDesk(services).settle(rules),
     )
 
 
-def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
+def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> Workplace:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
     folders = replace(folders, generate=settings.generate_shapes)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
     history = RuleHistory(settings.data)
+    dry_runs = DryRuns(limit, settings.query_memory_bytes)
     if schema is not None:
-        return Workplace(folders, schema, history, editable=editable)
+        return Workplace(folders, schema, history, dry_runs, editable=editable)
     problem = None
     try:
         schema = Schema.load(folders.ontology)
@@ -187,7 +193,7 @@ def _workplace(settings: Settings, schema: Schema | None) -> Workplace:
         schema, problem = history.last_good_ontology(), error
         if schema is None:
             raise
-    workplace = Workplace(folders, schema, history, editable=editable)
+    workplace = Workplace(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
         workplace.tell_problem(problem)
     return workplace

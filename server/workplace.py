@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -22,11 +23,20 @@ from ontology.errors import OntologyError
 from ontology.findings import Level
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.checking import Folders, Reasoner, check, reasoned
-from server.errors import EditConflict, EditRefused, FolderReadOnly, UnknownResource
+from server.dry_runs import DryRun, DryRuns, Files
+from server.errors import (
+    DryRunExceeded,
+    EditConflict,
+    EditRefused,
+    EditSuperseded,
+    FolderReadOnly,
+    UnknownResource,
+)
 from server.rule_history import RuleHistory, write_whole
 from server.rulebook import Rulebook, open_shapes, read_rulebook
 from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+from sparql.errors import SparqlError, StoreClosing
 
 if TYPE_CHECKING:
     from ontology.reporting import CheckReport
@@ -58,6 +68,17 @@ class Edit:
         one = {name: content}
         return cls(one, {}) if kind is Kind.ONTOLOGY else cls({}, one)
 
+    @property
+    def files(self) -> Files:
+        """The files that it is of."""
+        return frozenset((kind.value, name) for kind, name, _ in self.each())
+
+    def each(self) -> Iterator[tuple[Kind, str, bytes | None]]:
+        """Kind, name and new content of each file."""
+        for kind, files in ((Kind.ONTOLOGY, self.ontology), (Kind.SHAPES, self.shapes)):
+            for name, content in files.items():
+                yield kind, name, content
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -79,6 +100,15 @@ class Switched:
     """What it changed in the graph; None where nothing was changed."""
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """Rules read from the folders as they were at a look, ready to be put in force."""
+
+    signature: Signature
+    candidate: Candidate
+    impact: Impact | None
+
+
 class Workplace:
     """The rules in force, and the way to change them. Its methods block; call them on a thread.
 
@@ -88,12 +118,19 @@ class Workplace:
     """
 
     def __init__(
-        self, folders: Folders, schema: Schema, history: RuleHistory, *, editable: dict[Kind, bool]
+        self,
+        folders: Folders,
+        schema: Schema,
+        history: RuleHistory,
+        dry_runs: DryRuns,
+        *,
+        editable: dict[Kind, bool],
     ) -> None:
         self.folders = folders
         self._schema = schema
         self._current: Rulebook | None = None
         self.history = history
+        self.dry_runs = dry_runs
         self.problem: str | None = None
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
@@ -103,7 +140,12 @@ class Workplace:
         """Called when other rules are in force, with those before and those after."""
         self._editable = editable
         self._lock = threading.Lock()
-        self._seen = self._settled = self._signature()
+        self._trying = threading.Lock()
+        self._seen: Signature = self._signature()
+        self._settled: Signature | None = self._seen
+        self._prepared: _Prepared | None = None
+        self._left: tuple[Rulebook, Impact | None] | None = None
+        """Rules in force of which not everything is done that follows from them."""
 
     def open(self, gate: ShapesGate | None = None) -> Rulebook:
         """Read the shapes, unless a gate is given, and let the rules be current.
@@ -140,9 +182,15 @@ class Workplace:
         """The ontology in force, from the start on."""
         return self._schema if self._current is None else self._current.schema
 
-    def candidate(self, edit: Edit) -> Candidate:
-        """What an edit would put in force. Raises `EditRefused` with the report when it cannot be used."""
-        return self._read(self.edited(edit))
+    def would(self, edit: Edit) -> tuple[Candidate, Impact | None]:
+        """What an edit would put in force, and what that would change; nothing is done.
+
+        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when it cannot
+        be used, `DryRunExceeded` when it takes too long to find out, and `EditSuperseded`.
+        """
+        with self.dry_runs.of(edit.files) as run, self._trying:
+            candidate = self._read(self.edited(edit))
+            return candidate, self._measured(candidate.rules, run)
 
     def edited(self, edit: Edit) -> Folders:
         """The folders with an edit in place of the files. Raises `UnknownResource` for other names."""
@@ -152,31 +200,36 @@ class Workplace:
     def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
         """Put an edit in force and write its files; the old rules judge until then.
 
-        `expected` are digests that files must have, or the edit is of something else. Raises `EditRefused`,
-        `EditConflict`, `FolderReadOnly` and `UnknownResource`; then nothing has changed.
+        `expected` are digests that files must have, or the edit is of something else. An edit of the same
+        file that is still being tried on the graph is given up. Raises `EditRefused`, `EditConflict`,
+        `EditSuperseded`, `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and what keeps the store from
+        taking it; then nothing has changed.
         """
-        with self._lock:
+        expected = expected or {}
+        self._check_names(edit)
+        self._check_digests(expected)
+        self.dry_runs.cancel(edit.files)
+        with self.dry_runs.of(edit.files) as run, self._lock:
+            run.task.raise_if_cancelled()
             self._check_writable(edit)
-            for (kind, name), digest in (expected or {}).items():
-                if self.digest(kind, name) != digest:
-                    raise EditConflict(name)
-            candidate = self.candidate(edit)
-            for kind, files in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
-                for name, content in files.items():
-                    path = self.folder(kind) / name
-                    if content is None:
-                        path.unlink(missing_ok=True)
-                    else:
-                        write_whole(path, content)
-            self._seen = self._settled = self._signature()
-            return self._switch(candidate)
+            self._check_digests(expected)
+            candidate = self._read(self.edited(edit))
+            impact = self._measured(candidate.rules, run)
+            with self._written(edit):
+                return self._switch(candidate, impact)
+
+    def close(self) -> None:
+        """The server ends: give up what is being tried."""
+        self.dry_runs.close()
 
     def look(self) -> Switched | None:
         """Look at the folders; put in force what was edited there, once it is the same at two looks.
 
-        What cannot be used is told in the log and in `problem`, and the rules in force stay.
+        What cannot be used is told in the log and in `problem`, and the rules in force stay. What the store
+        did not take is tried again at every look.
         """
         with self._lock:
+            self._finish()
             signature = self._signature()
             if signature != self._seen:
                 self._seen = signature
@@ -185,18 +238,30 @@ class Workplace:
                 return None
             self._settled = signature
             try:
-                return self._switch(self._read(self.folders))
-            except EditRefused as error:
+                if self._prepared is None or self._prepared.signature != signature:
+                    self._prepared = self._prepare(signature)
+                switched = self._switch(self._prepared.candidate, self._prepared.impact)
+                self._prepared = None
+                return switched
+            except (EditRefused, DryRunExceeded) as error:
                 self.tell_problem(error)
-                return None
+            except EditSuperseded:
+                self._settled = None
+            except StoreClosing:
+                pass
+            except (SparqlError, OSError) as error:
+                self._settled = None
+                self.tell_problem(error)
+            return None
 
     def tell_problem(self, error: Exception) -> None:
-        """Keep and log why the files are not in force."""
+        """Keep and log why the files are not in force; what is tried again is logged once."""
+        if self.problem != str(error):
+            _log.error(
+                "The files of ontology and shapes cannot be used; the last good version goes on serving. %s",
+                error,
+            )
         self.problem = str(error)
-        _log.error(
-            "The files of ontology and shapes cannot be used; the last good version goes on serving. %s",
-            error,
-        )
 
     def folder(self, kind: Kind) -> Path:
         """Where the files of a kind lie."""
@@ -204,9 +269,7 @@ class Workplace:
 
     def files(self, kind: Kind) -> dict[str, tuple[Path, str]]:
         """The files in force, by name, with their digests."""
-        rules = self.current
-        sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
-        return {file.path.name: (file.path, file.digest) for file in sources}
+        return _files_of(self.current, kind)
 
     def content(self, kind: Kind, name: str) -> bytes:
         """A file in force as it was read. Raises `UnknownResource`."""
@@ -230,23 +293,66 @@ class Workplace:
             # The files changed between the check and the reading.
             raise EditRefused(check(folders)) from error
 
-    def _switch(self, candidate: Candidate) -> Switched:
+    def _prepare(self, signature: Signature) -> _Prepared:
+        """Read the folders, and try what is there, for as long as it stays the same."""
+        candidate = self._read(self.folders)
+        with self.dry_runs.of(_differing(self.current, candidate.rules)) as run:
+            run.wanted = lambda: self._signature() == signature
+            return _Prepared(signature, candidate, self._measured(candidate.rules, run))
+
+    @contextmanager
+    def _written(self, edit: Edit) -> Iterator[None]:
+        """Write the files of an edit; they are as before when it is not in force after the block."""
+        contents = {self.folder(kind) / name: content for kind, name, content in edit.each()}
+        former = {path: path.read_bytes() if path.is_file() else None for path in contents}
+        before, settled = self.current, self._settled == self._signature()
+        try:
+            _write(contents)
+            yield
+        except BaseException:
+            if self.current is before:
+                _write(former)
+            raise
+        finally:
+            if settled or self.current is not before:
+                self._seen = self._settled = self._signature()
+
+    def _switch(self, candidate: Candidate, impact: Impact | None) -> Switched:
+        """Put other rules in force. Raises what keeps the store from taking them: nothing changed then."""
         before, rules = self.current, candidate.rules
-        self.problem, self.report = None, candidate.report
         if before.versions == rules.versions:
+            self.problem, self.report = None, candidate.report
             return Switched(before, rules, candidate.report, changed=False)
-        impact = self.impact(rules)
-        self.history.keep(rules)
+        self._left = rules, impact
         self.put_in_force(rules)
+        self.problem, self.report = None, candidate.report
         self.since = datetime.now(UTC)
         _log.info(
             "New rules in force: ontology %s, shapes %s (before: %s, %s)",
             rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
         )  # fmt: skip
-        if self.effects is not None and impact is not None:
-            self.effects().carry_out(rules, impact)
+        self._finish()
         self.after_switch(before, rules)
         return Switched(before, rules, candidate.report, changed=True, impact=impact)
+
+    def _finish(self) -> None:
+        """Do what follows from the last switch; what fails is told in `problem`, and tried again."""
+        left, self._left = self._left, None
+        if left is None or self.current is not left[0]:
+            return
+        rules, impact = left
+        try:
+            self.history.keep(rules)
+            if self.effects is not None and impact is not None:
+                self.effects().carry_out(rules, impact)
+        except (SparqlError, OSError) as error:
+            self._left = left
+            told = f"The rules in force are new, but not all is done that follows from them: {error}"
+            if self.problem != told:
+                _log.error("%s It is tried again.", told)
+            self.problem = told
+            return
+        self.problem = None
 
     def reason(self, rules: Rulebook, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
         """Let a reasoner look at an ontology in force; the report then tells what it found. Takes seconds."""
@@ -262,9 +368,16 @@ class Workplace:
             if one not in report.findings:
                 _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
 
-    def impact(self, rules: Rulebook) -> Impact | None:
-        """What other rules would change in the graph; None where there is no graph to ask."""
-        return None if self.effects is None else self.effects().measure(self.current, rules)
+    def _measured(self, rules: Rulebook, run: DryRun) -> Impact | None:
+        """What other rules would change in the graph; None where nothing is asked."""
+        if self.effects is None or self.current.versions == rules.versions:
+            return None
+        return self.effects().measure(self.current, rules, run)
+
+    def _check_digests(self, expected: dict[tuple[Kind, str], str]) -> None:
+        for (kind, name), digest in expected.items():
+            if self.digest(kind, name) != digest:
+                raise EditConflict(name)
 
     def _check_names(self, edit: Edit) -> None:
         for names, suffixes, more in (
@@ -302,3 +415,26 @@ class Workplace:
                 continue
             found.append((str(path), state.st_mtime_ns, state.st_size))
         return tuple(found)
+
+
+def _files_of(rules: Rulebook, kind: Kind) -> dict[str, tuple[Path, str]]:
+    sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
+    return {file.path.name: (file.path, file.digest) for file in sources}
+
+
+def _differing(before: Rulebook, after: Rulebook) -> Files:
+    """The files that rules were read from and that are not the same in other rules."""
+    found: set[tuple[str, str]] = set()
+    for kind in Kind:
+        old, new = _files_of(before, kind), _files_of(after, kind)
+        found |= {(kind.value, name) for name in {*old, *new} if old.get(name) != new.get(name)}
+    return frozenset(found)
+
+
+def _write(contents: Mapping[Path, bytes | None]) -> None:
+    """Write these files, each whole; None takes one out."""
+    for path, content in contents.items():
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, content)

@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.model import TargetedShape
 from shapes.paths import Dependency, Path, Repeat, Step, TooMany, at_most, invert, walk
+from shapes.time_limit import check_time
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import RDF, RDFS
 
@@ -102,6 +103,7 @@ class AffectedPairs:
         for triples, ways in ((additions, self._added), (removals, self._removed)):
             anywhere = ways.get(None, ())
             for triple in triples:
+                check_time()
                 for way in (*ways.get(triple.predicate, ()), *anywhere):
                     try:
                         self._walk_back(way, triple, either, after, targets, walked, found, most)

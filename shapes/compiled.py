@@ -23,6 +23,7 @@ from shapes.paths import Path, parse_path
 from shapes.query_tests import query_test
 from shapes.reading import Reading
 from shapes.terms import to_oxigraph
+from shapes.time_limit import check_time
 from sparql.source import Term, TripleSource
 
 Test = Callable[[Reading, Term], bool]
@@ -66,6 +67,7 @@ class CompiledEngine:
         for name, nodes in pairs.items():
             test = self._tests.get(name)
             for node in nodes:
+                check_time(name)
                 try:
                     if test is None:
                         sure = False
@@ -83,6 +85,7 @@ class CompiledEngine:
         found: Pairs = {}
         for name, nodes in pairs.items():
             test = self._tests.get(name)
+            check_time(name)
             left = set(nodes) if test is None else {node for node in nodes if not _holds(test, reading, node)}
             if left:
                 found[name] = left
@@ -90,6 +93,7 @@ class CompiledEngine:
 
 
 def _holds(test: Test, reading: Reading, node: Term) -> bool:
+    check_time()
     try:
         return test(reading, node)
     except Unsure:

@@ -11,12 +11,15 @@ from itertools import chain, islice, repeat
 from typing import Any, Final
 
 import rdflib
-from rdflib.plugins.sparql import prepareQuery
-from rdflib.plugins.sparql.sparql import Query
+from rdflib.plugins.sparql import CUSTOM_EVALS, prepareQuery
+from rdflib.plugins.sparql.evaluate import evalJoin
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.plugins.sparql.sparql import Query, QueryContext
 from rdflib.store import Store as RdflibStore
 
 from shapes.prefixed import PrefixedNames
 from shapes.terms import to_oxigraph, to_rdflib
+from shapes.time_limit import check_time, checked
 from sparql.source import Term, TripleSource
 
 _FEW: Final = 64
@@ -58,6 +61,21 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
     return prepareQuery(text, initNs=dict(namespaces))
 
 
+def _checking_time(context: QueryContext, part: CompValue) -> Any:
+    """Check the time at each part of a query that is evaluated, and at each row of a join.
+
+    A join of sub-selects reads no triple, so what reads them would not notice how long it takes. Every other
+    part is left to rdflib.
+    """
+    check_time()
+    if part.name == "Join":
+        return checked(evalJoin(context, part))
+    raise NotImplementedError
+
+
+CUSTOM_EVALS["urbankg:time"] = _checking_time
+
+
 class _SourceStore(RdflibStore):
     context_aware = False
     formula_aware = False
@@ -71,6 +89,7 @@ class _SourceStore(RdflibStore):
         self._answers: dict[Any, list[Any]] = {}
 
     def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[tuple[Any, Iterator[Any]]]:
+        check_time()
         answer = self._answers.get(triple_pattern)
         return zip(self._read(triple_pattern) if answer is None else answer, repeat(iter(())))
 
@@ -92,6 +111,7 @@ class _SourceStore(RdflibStore):
             return
         lookup = [None if node is None else self._term(node) for node in (subject, predicate, object_)]
         for triple in self._source.match(lookup[0], lookup[1], lookup[2]):  # type: ignore[arg-type]
+            check_time()
             nodes = tuple(self._node(term) for term in (triple.subject, triple.predicate, triple.object))
             if None not in nodes:
                 yield nodes

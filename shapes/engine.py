@@ -16,6 +16,7 @@ from shapes.judging import Found
 from shapes.kept_graph import KeptGraph
 from shapes.paths import parse_path, text
 from shapes.terms import to_oxigraph, to_rdflib
+from shapes.time_limit import check_time
 from sparql.change import Violation
 from sparql.source import Term, TripleSource
 from sparql.vocabulary import SH, UKG
@@ -57,6 +58,7 @@ class PyshaclEngine:
             focus = sorted(nodes, key=str)
             groups = [[node] for node in focus] if name in self._nested else [focus]
             while groups:
+                check_time(name)
                 group = groups.pop()
                 try:
                     _, results = self._shapes[name].validate(executor, data, focus=group)

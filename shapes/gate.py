@@ -5,11 +5,13 @@ store and change. What was wrong before is not charged to the newcomer.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
@@ -17,10 +19,13 @@ from shapes.judging import Engine, Found, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
 from shapes.policies import conflicts_by_source, severities_by_source
+from shapes.terms import to_oxigraph
+from shapes.time_limit import TimeLimit
 from shapes.trial import HubPolicy, Trial
 from sparql.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
+from sparql.errors import JudgingTimeout
 from sparql.source import Term, TripleSource
-from sparql.vocabulary import RDF
+from sparql.vocabulary import RDF, UKG
 
 if TYPE_CHECKING:
     from rdflib.term import Node
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
 
+_PORTION = 500
+"""So many focus nodes of a shape are judged at a time in a full validation."""
 FAN_IN_FULL = 200_000
 """On so many focus nodes the dependants of one triple are judged while others wait to write."""
 
@@ -59,6 +66,9 @@ class ShapesGate:
         if shapes is None:
             self.warm()
         self._fan_in_full = fan_in_full
+        self._limit = TimeLimit()
+        self.exceeded: frozenset[str] = frozenset()
+        """Names of the shapes that took too long at some change."""
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
         self.conflicts = conflicts_by_source(files.graph)
@@ -75,13 +85,15 @@ class ShapesGate:
         inferring: bool = False,
         fan_in: int | None = None,
         fan_in_full: int | None = None,
+        limit: TimeLimit | None = None,
     ) -> None:
         """Judge by this engine from now on; `inferring` tells that anything may follow from any statement.
 
         Where more focus nodes than `fan_in` depend on one triple, it counts as a hub, and `fan_in_full` is
-        how many are judged while others wait.
+        how many are judged while others wait. Each judgement ends with an error at the `limit`.
         """
         self._engines.name = engine
+        self._limit = limit or self._limit
         self.pairs.fan_in = fan_in or self.pairs.fan_in
         self._fan_in_full = fan_in_full or self._fan_in_full
         if inferring:
@@ -106,8 +118,22 @@ class ShapesGate:
         one by one (but for an incomplete entity, which is held together). Without, one violation rejects the
         whole. `source` is the way by which the change came, for shapes that judge ways differently.
         Deterministic. Raises `TooMuchDepends` where more depends on a statement than `reach` goes, or than a
-        `survey` of the change tells of what stands of it in the end.
+        `survey` of the change tells of what stands of it in the end; `JudgingTimeout` when it takes too long.
         """
+        with self._limited():
+            return self._select(before, additions, removals, derive, partial, source, reach, survey)
+
+    def _select(
+        self,
+        before: TripleSource,
+        additions: tuple[Statement, ...],
+        removals: frozenset[Triple],
+        derive: Derive,
+        partial: bool,
+        source: str,
+        reach: Reach,
+        survey: Survey | None,
+    ) -> Selection:
         standing = {statement.triple: statement for statement in additions}
         if not self.concerns(standing, removals):
             return Selection(additions)
@@ -151,6 +177,21 @@ class ShapesGate:
             raise trial.too_much(survey.suspects, self.pairs.fan_in)
         return Selection(accepted, rejected, warnings, frozenset(trial.hubs))
 
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        try:
+            with self._limit.running():
+                yield
+        except JudgingTimeout as error:
+            self.exceeded |= {error.shape}
+            raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What judges is made anew: it is of functions, which cannot be sent to another process.
+        shapes = tuple(self.pairs.shapes.values())
+        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded)
+        return _made_again, (self._engines.files, shapes, *options)
+
     def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
         """Whether any shape speaks of such triples, or of what may follow from them."""
         derives_from = self._derives_from
@@ -177,10 +218,17 @@ class ShapesGate:
     ) -> list[Violation]:
         """What a change would newly break or be warned of, in stable order; nothing is derived from it."""
         standing = {triple: Statement(triple) for triple in additions}
-        trial = Trial(
-            self.pairs, self._engines, before, standing, removals, _nothing, derives_from=lambda triple: False
-        )
-        return [*trial.violations, *trial.warnings()]
+        with self._limited():
+            trial = Trial(
+                self.pairs,
+                self._engines,
+                before,
+                standing,
+                removals,
+                _nothing,
+                derives_from=lambda triple: False,
+            )
+            return [*trial.violations, *trial.warnings()]
 
     def _all_held(
         self,
@@ -195,24 +243,48 @@ class ShapesGate:
         return (*told, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
-        """Full validation of everything the source holds (used by `validate`, after bulk loads)."""
-        return in_order(self._engines.check(source, self.pairs.everything(source)).values())
+        """Full validation of everything the source holds (used by `validate`, after bulk loads).
+
+        It may take long where there is much; the limit is for each portion of a shape's nodes. A shape that
+        exceeds it is given up, and a violation says so. Raises `StoreClosing` when the server ends.
+        """
+        found: list[Sequence[Violation]] = []
+        for name, nodes in self.pairs.everything(source).items():
+            rest = iter(nodes)
+            while portion := set(islice(rest, _PORTION)):
+                try:
+                    found.append(self.check(source, {name: portion}))
+                except JudgingTimeout as error:
+                    found.append([self._given_up(name, error)])
+                    break
+        return in_order(found)
+
+    def _given_up(self, name: str, error: JudgingTimeout) -> Violation:
+        shape = to_oxigraph(self.pairs.shapes[name].node)
+        assert isinstance(shape, NamedNode | BlankNode)
+        return Violation(focus=shape, message=str(error), component=UKG.NotJudged, shape=shape)
 
     def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]:
-        """What these pairs violate, whatever was there before."""
-        return in_order(self._engines.check(source, pairs).values())
+        """What these pairs violate, whatever was there before. Raises `JudgingTimeout`."""
+        with self._limited():
+            return in_order(self._engines.check(source, pairs).values())
 
     def failing(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        """Those of these pairs that violate something, or are warned or told of."""
+        """Those of these pairs that violate something, or are warned or told of. Raises `JudgingTimeout`."""
         found: Pairs = {}
-        for (name, node), violations in self._engines.check(source, pairs).items():
-            if violations:
-                found.setdefault(name, set()).add(node)
+        with self._limited():
+            for (name, node), violations in self._engines.check(source, pairs).items():
+                if violations:
+                    found.setdefault(name, set()).add(node)
         return found
 
     def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        """The pairs that may violate something, found fast; the others surely conform."""
-        return self._engines.made()[0].doubtful(source, pairs)
+        """The pairs that may violate something, found fast; the others surely conform.
+
+        Raises `JudgingTimeout`.
+        """
+        with self._limited():
+            return self._engines.made()[0].doubtful(source, pairs)
 
     def _charge_all(
         self,
@@ -233,6 +305,19 @@ class ShapesGate:
             Rejection(standing.get(triple) or Statement(triple), _distinct(found))
             for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
         )
+
+
+def _made_again(
+    files: ShapesFiles,
+    shapes: Sequence[TargetedShape],
+    engine: EngineName,
+    fan_in: int,
+    fan_in_full: int,
+    exceeded: frozenset[str],
+) -> ShapesGate:
+    gate = ShapesGate(files, engine, fan_in=fan_in, fan_in_full=fan_in_full, shapes=shapes)
+    gate.exceeded = exceeded
+    return gate
 
 
 def _stands(trial: Trial) -> bool:
@@ -315,7 +400,7 @@ class _Engines:
     """The engine that is in use, of two that are made when they are first needed."""
 
     def __init__(self, files: ShapesFiles, nodes: Mapping[str, "Node"], name: EngineName) -> None:
-        self._files = files
+        self.files = files
         self._nodes = nodes
         self._making = Lock()
         self._made: tuple[CompiledEngine, PyshaclEngine] | None = None
@@ -329,8 +414,8 @@ class _Engines:
 
         with self._making:
             if self._made is None:
-                reference = PyshaclEngine(self._files.graph, self._nodes)
-                self._made = CompiledEngine(self._files.graph, self._nodes, reference), reference
+                reference = PyshaclEngine(self.files.graph, self._nodes)
+                self._made = CompiledEngine(self.files.graph, self._nodes, reference), reference
             return self._made
 
     def check(self, source: TripleSource, pairs: Pairs) -> Found:

@@ -4,7 +4,7 @@ Only shapes that say something else than before are run, on target nodes found t
 of the others only the focus nodes whose verdict the changed axioms can touch. Nothing is written.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -23,16 +23,39 @@ from sparql.change import Delta, Reach, Statement, Violation
 from sparql.source import Overlay, Term, TripleSource
 from sparql.vocabulary import OWL, RDF, RDFS, SH, UKG
 
-__all__ = ["Impact", "Inference", "RuleSet", "ShapeImpact", "measure_impact"]
+__all__ = [
+    "BOUNDS",
+    "Bounds",
+    "Impact",
+    "Inference",
+    "RuleSet",
+    "ShapeImpact",
+    "impact_in_steps",
+    "measure_impact",
+]
 
-MOST_TESTED = 40_000
-"""Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
-MOST_JUDGED = 2_000
-"""Of a shape that so many nodes may fail, these are judged in full; the others are counted as suspects."""
-MOST_TOUCHED = 5_000
-"""An axiom about classes that so many things are instances of is not followed to each of them."""
-_MANY = 500
+NOT_COMPARED = (
+    "The rules in force took too long on this graph, so nothing was compared with them: what fails counts as "
+    "new, and what no longer fails is not counted."
+)
 _BATCH = 100
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of a large graph is looked at."""
+
+    tested: int = 40_000
+    """Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
+    judged: int = 2_000
+    """Of a shape that so many nodes may fail, these are judged in full; others are counted as suspects."""
+    touched: int = 5_000
+    """An axiom about classes that so many things are instances of is not followed to each of them."""
+    many: int = 500
+    """For more nodes than these, all that a shape reads of them is read at once."""
+
+
+BOUNDS = Bounds()
 
 
 @dataclass(frozen=True)
@@ -99,31 +122,56 @@ def measure_impact(
     source: TripleSource, before: RuleSet, after: RuleSet, queue: Sequence[ReviewItem] = ()
 ) -> Impact:
     """Compare two rule sets over a graph; `queue` holds the open review items."""
+    *_, compared = impact_in_steps(source, before, after, queue)
+    return compared
+
+
+def impact_in_steps(
+    source: TripleSource,
+    before: RuleSet,
+    after: RuleSet,
+    queue: Sequence[ReviewItem] = (),
+    bounds: Bounds = BOUNDS,
+) -> Iterator[Impact]:
+    """The same in two steps: first only the new rules are run, then the old ones too.
+
+    What the first step gives is of use where the old rules take too long: it counts as new whatever fails.
+    """
     old, new = before.schema.triples, after.schema.triples
     added, gone = new - old, old - new
     future = Overlay(source, added, gone)
     either = Overlay(source, added)
     changes = _changes(before, after)
-    notes, heavy = _heavy(either, (*added, *gone))
+    notes, heavy = _heavy(either, (*added, *gone), bounds.touched)
     light_added, light_gone = added - heavy, gone - heavy
     touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
     back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
-    impacts = []
-    for name in sorted({*changes, *touched, *back}):
-        impact = _of_shape(name, changes.get(name), source, future, before, after, touched, back)
-        if impact is not None:
-            impacts.append(impact)
+    runs = [
+        _Run(name, changes.get(name), source, future, before, after, touched, back, bounds)
+        for name in sorted({*changes, *touched, *back})
+    ]
     waiting = [item for item in queue if not item.accepted]
-    return Impact(
-        tuple(impacts),
-        _passing(source, future, before, after, waiting, set(changes), bool(added or gone)),
-        len(waiting),
-        tuple(_inferences(source, before.schema, after.schema)),
-        notes,
-    )
+    hopeful = _hopeful(waiting, after.schema, set(changes), bool(added or gone))
+    passing = [_accepted(after.gate, future, batch) for batch in _batches(hopeful)]
+    inferences = tuple(_inferences(source, before.schema, after.schema))
+    for run in runs:
+        run.judge_by_new()
+    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, (*notes, NOT_COMPARED))
+    slow = before.gate.exceeded & {run.name for run in runs}
+    for run in runs:
+        if run.name not in slow:
+            run.judge_by_old()
+    if slow:
+        notes += tuple(f"The shape {name} as it is in force takes too long to be compared." for name in slow)
+    else:
+        anyway = [_passing_before(source, before, batch) for batch in _batches(hopeful)]
+        passing = [new - old for new, old in zip(passing, anyway, strict=True)]
+    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, notes)
 
 
-def _heavy(source: TripleSource, axioms: Iterable[Triple]) -> tuple[tuple[str, ...], frozenset[Triple]]:
+def _heavy(
+    source: TripleSource, axioms: Iterable[Triple], most: int
+) -> tuple[tuple[str, ...], frozenset[Triple]]:
     """Class axioms that concern too many things to follow, and a note on each."""
     notes, heavy = [], set()
     for axiom in axioms:
@@ -131,10 +179,10 @@ def _heavy(source: TripleSource, axioms: Iterable[Triple]) -> tuple[tuple[str, .
             continue
         below = walk(source, axiom.subject, Repeat(Step(RDFS.subClassOf, forward=False)))
         instances = chain.from_iterable(source.match(None, RDF.type, class_) for class_ in below)
-        if sum(1 for _ in islice(instances, MOST_TOUCHED + 1)) > MOST_TOUCHED:
+        if sum(1 for _ in islice(instances, most + 1)) > most:
             heavy.add(axiom)
             notes.append(
-                f"More than {MOST_TOUCHED} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
+                f"More than {most} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
                 f"{axiom.object}; shapes that stay were not run on them. `urbankg validate` judges all."
             )
     return tuple(sorted(notes)), frozenset(heavy)
@@ -149,60 +197,88 @@ def _changes(before: RuleSet, after: RuleSet) -> dict[str, str]:
     return found | {name: "changed" for name in old.keys() & new.keys() if old[name] != new[name]}
 
 
-def _of_shape(
-    name: str,
-    change: str | None,
-    source: TripleSource,
-    future: TripleSource,
-    before: RuleSet,
-    after: RuleSet,
-    touched: Pairs,
-    back: Pairs,
-) -> ShapeImpact | None:
-    """One shape judged on both sides; None where nothing comes of it."""
-    old_pairs, new_pairs = before.gate.pairs, after.gate.pairs
-    if change is None:
-        nodes = set(touched.get(name, ())) | set(back.get(name, ()))
-        old_nodes = {n for n in nodes if name in old_pairs.shapes and old_pairs.is_target(source, name, n)}
-        new_nodes = {n for n in nodes if name in new_pairs.shapes and new_pairs.is_target(future, name, n)}
-    else:
-        old_nodes = old_pairs.targets(old_pairs.shapes[name], source) if name in old_pairs.shapes else set()
-        new_nodes = new_pairs.targets(new_pairs.shapes[name], future) if name in new_pairs.shapes else set()
-    targets = old_nodes | new_nodes
-    tested = _part(targets)
-    new_nodes, old_nodes = new_nodes & tested, old_nodes & tested
-    suspects = _suspects(after.gate, future, name, new_nodes)
-    formerly = _suspects(before.gate, source, name, old_nodes)
-    concerned = sorted(suspects | formerly, key=str)
-    judged = set(concerned[:MOST_JUDGED])
-    now = _judged(after.gate, future, name, judged & new_nodes)
-    then = _judged(before.gate, source, name, judged & old_nodes)
-    failing = tuple(violation for key, violation in now.items() if key not in then)
-    mended = tuple(violation for key, violation in then.items() if key not in now)
-    if change is None and not failing and not mended:
-        return None
-    return ShapeImpact(
-        name=name,
-        change=change or "same, other axioms",
-        targets=len(targets),
-        tested=len(tested),
-        suspects=len(concerned),
-        judged=len(judged),
-        failing=failing,
-        mended=mended,
-    )
+class _Run:
+    """One shape judged on both sides, the new one first."""
+
+    def __init__(
+        self,
+        name: str,
+        change: str | None,
+        source: TripleSource,
+        future: TripleSource,
+        before: RuleSet,
+        after: RuleSet,
+        touched: Pairs,
+        back: Pairs,
+        bounds: Bounds,
+    ) -> None:
+        self.name = name
+        self._change = change
+        self._bounds = bounds
+        self._source, self._future = source, future
+        self._before, self._after = before.gate, after.gate
+        old, new = before.gate.pairs, after.gate.pairs
+        if change is None:
+            nodes = set(touched.get(name, ())) | set(back.get(name, ()))
+            old_nodes = {n for n in nodes if name in old.shapes and old.is_target(source, name, n)}
+            new_nodes = {n for n in nodes if name in new.shapes and new.is_target(future, name, n)}
+        else:
+            old_nodes = old.targets(old.shapes[name], source) if name in old.shapes else set()
+            new_nodes = new.targets(new.shapes[name], future) if name in new.shapes else set()
+        self._targets = old_nodes | new_nodes
+        self._tested = _part(self._targets, bounds.tested)
+        self._new_nodes, self._old_nodes = new_nodes & self._tested, old_nodes & self._tested
+        self._suspects: set[Term] = set()
+        self._judged: set[Term] = set()
+        self._now: Mapping[object, Violation] = {}
+        self._then: Mapping[object, Violation] = {}
+
+    def judge_by_new(self) -> None:
+        """Find out what fails by the new rules."""
+        self._suspects = _suspects(self._after, self._future, self.name, self._new_nodes, self._bounds.many)
+        self._judged = set(sorted(self._suspects, key=str)[: self._bounds.judged])
+        self._now = _judged(self._after, self._future, self.name, self._judged)
+
+    def judge_by_old(self) -> None:
+        """Find out what failed by the old rules."""
+        many = self._bounds.many
+        formerly = _suspects(self._before, self._source, self.name, self._old_nodes, many) - self._suspects
+        self._judged |= set(sorted(formerly, key=str)[: self._bounds.judged - len(self._judged)])
+        self._suspects |= formerly
+        self._then = _judged(self._before, self._source, self.name, self._judged & self._old_nodes)
+
+    def told(self) -> ShapeImpact | None:
+        """What was found so far; None where nothing comes of it."""
+        failing = tuple(violation for key, violation in self._now.items() if key not in self._then)
+        mended = tuple(violation for key, violation in self._then.items() if key not in self._now)
+        if self._change is None and not failing and not mended:
+            return None
+        return ShapeImpact(
+            name=self.name,
+            change=self._change or "same, other axioms",
+            targets=len(self._targets),
+            tested=len(self._tested),
+            suspects=len(self._suspects),
+            judged=len(self._judged),
+            failing=failing,
+            mended=mended,
+        )
 
 
-def _part(nodes: set[Term]) -> set[Term]:
+def _told(runs: Iterable[_Run]) -> tuple[ShapeImpact, ...]:
+    return tuple(told for run in runs if (told := run.told()) is not None)
+
+
+def _part(nodes: set[Term], most: int) -> set[Term]:
     """All of the nodes, or the first by name of too many."""
-    return nodes if len(nodes) <= MOST_TESTED else set(sorted(nodes, key=str)[:MOST_TESTED])
+    return nodes if len(nodes) <= most else set(sorted(nodes, key=str)[:most])
 
 
-def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term]) -> set[Term]:
+def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term], many: int) -> set[Term]:
     """The nodes that may fail a shape. For many nodes all that it reads is read at once."""
     if not nodes:
         return set()
-    if len(nodes) > _MANY:
+    if len(nodes) > many:
         source = Prefetched(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
     return set(gate.suspects(source, {name: nodes}).get(name, ()))
 
@@ -216,25 +292,16 @@ def _judged(
     return {(v.focus, v.component, v.path, v.value, v.severity): v for v in found}
 
 
-def _passing(
-    source: TripleSource,
-    future: TripleSource,
-    before: RuleSet,
-    after: RuleSet,
-    waiting: Sequence[ReviewItem],
-    changed: set[str],
-    axioms: bool,
-) -> tuple[ReviewItem, ...]:
-    """Items of the queue that were refused for what is no longer demanded."""
-    hopeful = _hopeful(waiting, after.schema, changed, axioms)
-    found: list[ReviewItem] = []
-    for batch in _batches(hopeful):
-        passing = _accepted(after.gate, future, batch)
-        # What would pass by the old rules too is no effect of the edit.
-        known = [item for item in batch if not unknown_terms(before.schema, item.triple)]
-        anyway = _accepted(before.gate, source, known)
-        found += [item for item in batch if item.triple in passing and item.triple not in anyway]
-    return tuple(found)
+def _passing_before(source: TripleSource, before: RuleSet, batch: Sequence[ReviewItem]) -> set[Triple]:
+    """What would pass by the old rules too, and is no effect of the edit."""
+    known = [item for item in batch if not unknown_terms(before.schema, item.triple)]
+    return _accepted(before.gate, source, known)
+
+
+def _items(hopeful: Sequence[ReviewItem], passing: Iterable[set[Triple]]) -> tuple[ReviewItem, ...]:
+    """Items of the queue that were refused for what is no longer demanded, batch by batch."""
+    batches = zip(_batches(hopeful), passing, strict=True)
+    return tuple(item for batch, triples in batches for item in batch if item.triple in triples)
 
 
 def _hopeful(

@@ -10,6 +10,7 @@ from rdflib.collection import Collection
 from rdflib.namespace import RDF, SH
 
 from shapes.errors import ShapeMalformed
+from shapes.time_limit import check_time
 from sparql.source import Term, TripleSource
 
 
@@ -125,6 +126,7 @@ def walk(source: TripleSource, start: Term, path: Path, most: int | None = None)
 def _from_each(source: TripleSource, nodes: Iterable[Term], path: Path, most: int | None) -> set[Term]:
     reached: set[Term] = set()
     for node in nodes:
+        check_time()
         reached |= walk(source, node, path, most)
         if most is not None and len(reached) > most:
             raise TooMany

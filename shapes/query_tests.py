@@ -5,7 +5,8 @@ is answered here; of others the triples that they can see are copied into a smal
 the store's own engine answers, if the query says nothing on which two engines may differ.
 """
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import pyoxigraph
@@ -29,6 +30,8 @@ _ALIKE = _TEXTS | {
     *("Builtin_STRSTARTS", "Builtin_STRENDS", "Builtin_CONTAINS", "Builtin_isIRI", "Builtin_isURI"),
     *("Builtin_isLITERAL", "Builtin_isBLANK", "Builtin_EXISTS", "Builtin_NOTEXISTS"),
 }
+_MOST_ROWS = 1_000_000
+"""A query that may join more rows is left to the engine that can be stopped; the store's own cannot be."""
 _PLAIN = frozenset(
     "SelectQuery Project Distinct BGP Join LeftJoin Union Filter".split()  # noqa: SIM905
 )
@@ -67,11 +70,24 @@ def _asked(text: str, dependencies: Iterable[Dependency]) -> Callable[[Reading, 
     def found(reading: Reading, focus: Term) -> bool:
         if not isinstance(focus, NamedNode):
             raise Unsure
+        triples = {triple for dependency in reached for triple in _seen(reading, focus, dependency)}
+        if _rows(triples, reached) > _MOST_ROWS:
+            raise Unsure
         seen = pyoxigraph.Store()
-        seen.extend(Quad(*triple) for dependency in reached for triple in _seen(reading, focus, dependency))
+        seen.extend(Quad(*triple) for triple in triples)
         solutions: Any = seen.query(text, substitutions={this: focus})
         return next(iter(solutions), None) is not None
 
+    return found
+
+
+def _rows(triples: Collection[pyoxigraph.Triple], dependencies: Iterable[Dependency]) -> int:
+    """At most so many rows come of joining everything that a query can see with everything else."""
+    by_predicate = Counter(triple.predicate for triple in triples)
+    found = 1
+    for dependency in dependencies:
+        predicate = dependency.step.predicate
+        found *= 1 + (len(triples) if predicate is None else by_predicate[predicate])
     return found
 
 

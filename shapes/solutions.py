@@ -19,6 +19,7 @@ from shapes.paths import Path, invert
 from shapes.queries import Pattern, plain_parts
 from shapes.reading import Reading
 from shapes.terms import to_oxigraph
+from shapes.time_limit import check_time
 from sparql.source import Term
 
 _THIS = rdflib.Variable("this")
@@ -83,6 +84,7 @@ def _joined(reading: Reading, steps: list[tuple[Any, Path, Any]], solution: _Sol
     start, path, end = steps[0]
     wanted = solution.get(end) if _is_variable(end) else to_oxigraph(end)
     for value in reading.values(solution[start], path):
+        check_time()
         if wanted is None:
             yield from _joined(reading, steps[1:], {**solution, end: value})
         elif wanted == value:

@@ -18,7 +18,7 @@ from shapes.gate import ShapesGate
 from sparql.change import Survey
 from sparql.source import Overlay, Term, TripleSource
 
-_CHUNK = 2_000
+_CHUNK = 500
 """So many focus nodes are judged between two looks whether to stop."""
 _MOST = 1_000
 """So many that fail are enough: the change does not come in as it is."""

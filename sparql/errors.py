@@ -26,6 +26,7 @@
     │   ├── QueryFailed              the engine gave up while evaluating
     │   └── ReaderLost               a reader process died or cannot start
     ├── WriteError                   a sound update that could not be carried out
+    │   ├── JudgingTimeout           the shapes took too long to judge it
     │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that is not there
     │   └── GraphExists              CREATE of a graph that is there
     ├── StripLost                    a portion of a bulk relating that its worker did not answer
@@ -281,6 +282,20 @@ class ReaderLost(ReadError):
 
 class WriteError(SparqlError):
     """An update that was sound but could not be carried out; nothing was changed."""
+
+
+class JudgingTimeout(WriteError):
+    """The shapes did not come to a verdict in time; ``shape`` is the one that was being judged."""
+
+    def __init__(self, timeout_s: float, shape: str = "") -> None:
+        named = f"the shape <{shape}>" if shape else "the shapes"
+        super().__init__(
+            f"Judging this by {named} took longer than {timeout_s:g} s, so it was given up and nothing was "
+            "changed. Make the shape's query cheaper, take the shape out (DELETE /shapes/FILE), or let the "
+            "operator raise shapes_timeout_s."
+        )
+        self.timeout_s = timeout_s
+        self.shape = shape
 
 
 class GraphMissing(WriteError):

@@ -13,7 +13,7 @@ from extractors.errors import (
     ModelUnavailable,
 )
 from server.errors import ClusterUnavailable, ServerError, StateUnreadable
-from sparql.errors import SparqlError, TooMuchDepends
+from sparql.errors import JudgingTimeout, SparqlError, TooMuchDepends
 
 
 class Fate(Enum):
@@ -34,6 +34,7 @@ _FATES: tuple[tuple[type[BaseException], Fate], ...] = (
     (ClusterUnavailable, Fate.WAIT),
     (StateUnreadable, Fate.WAIT),
     (TooMuchDepends, Fate.FAIL),
+    (JudgingTimeout, Fate.FAIL),
     (SparqlError, Fate.WAIT),
     (ModelTimeout, Fate.RETRY),
     (ModelReplyError, Fate.RETRY),

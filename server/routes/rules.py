@@ -142,8 +142,7 @@ def switched_json(switched: Switched) -> dict[str, Any]:
 
 def _would(workplace: Workplace, edit: Edit) -> dict[str, Any]:
     """The same of an edit that is not carried out."""
-    candidate = workplace.candidate(edit)
-    impact = workplace.impact(candidate.rules)
+    candidate, impact = workplace.would(edit)
     return {
         "switched": False,
         "rules": _versions(candidate.rules),

@@ -101,6 +101,21 @@ def paused(services: Services) -> list[object]:
     return asked
 
 
+async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_says_so(tmp_path: Path):
+    async with opened(tmp_path) as services, client_of(services) as client:
+        await update(client, codes(15))
+        paused(services)
+        place = await held(client, "nobody")
+        services.judging_limit.seconds = 0.0
+        await asyncio.to_thread(services.holding.judge_waiting)
+        told = (await client.get(place)).json()
+        assert told["status"] == "waiting"
+        assert "took longer than 0 s" in told["problem"]
+        services.judging_limit.seconds = 30.0
+        await asyncio.to_thread(services.holding.judge_waiting)
+        assert await holds(client, "nobody")
+
+
 async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_judged(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
