@@ -3,6 +3,7 @@
 ServerError
 ├── SettingsError       a setting that cannot be used
 ├── OpenWritesRefused   another address than loopback while anyone may write
+├── Misdirected         a request for another host name than the server's
 ├── ForeignOrigin       a web page of another origin tried to write
 ├── KeyNeeded           no key, or one that is not valid
 ├── ScopeMissing        a key that may not do this
@@ -61,12 +62,23 @@ class OpenWritesRefused(ServerError):
         )
 
 
-class ForeignOrigin(ServerError):
-    """A web page of a foreign origin, or a foreign host name, tried to write."""
+class Misdirected(ServerError):
+    """A request for another host name than the server's."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, host: str) -> None:
         super().__init__(
-            f"Writes from {what} are refused: open writes are taken only from programs on this machine."
+            f"This server does not answer to the name '{host[:200]}'. Use its own address; if the name is right, "
+            "the operator adds it to the setting `allowed_hosts`."
+        )
+
+
+class ForeignOrigin(ServerError):
+    """A web page of a foreign origin tried to write."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"Writes from the origin '{origin[:200]}' are refused: without a key they are taken only from programs "
+            "on this machine and from the server's own pages."
         )
 
 

@@ -91,6 +91,7 @@ def all_problems() -> ProblemMap:
     add(LoadError, 422, "File not loaded")
     add(BackupError, 409, "Backup not possible")
     add(MalformedLiteral, 422, "Literal outside its datatype")
+    add(server.Misdirected, 421, "Another host's request")
     add(server.ForeignOrigin, 403, "Write from a foreign origin")
     add(server.KeyNeeded, 401, "Key needed", headers=_challenge)
     add(server.ScopeMissing, 403, "Scope missing", headers=_challenge)

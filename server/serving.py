@@ -62,7 +62,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 server_header=False,
             ),
         )
-        remote.announce(settings.data, settings.base_url)
+        remote.announce(settings.data, settings.own_url)
         _log.info(
             "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
         )

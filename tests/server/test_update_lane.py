@@ -123,7 +123,8 @@ NOT_TAKEN = [
     ({"content-type": "text/plain"}, "/update", INSERT, 415),
     ({"content-type": f"{FORM}; charset=utf-8"}, "/update", urlencode({"update": INSERT}), 200),
     ({"origin": "http://page.example"}, "/update", urlencode({"update": INSERT}), 403),
-    ({"host": "page.example"}, "/update", urlencode({"update": INSERT}), 403),
+    ({"host": "page.example"}, "/update", urlencode({"update": INSERT}), 421),
+    ({"forwarded": "for=192.0.2.1"}, "/update", urlencode({"update": INSERT}), 401),
     ({"x-api-key": "wrong"}, "/update", urlencode({"update": INSERT}), 401),
     ({"authorization": "Bearer ukg_wrong_key"}, "/update", urlencode({"update": INSERT}), 401),
 ]
