@@ -18,6 +18,7 @@ ServerError
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── UnsupportedBody     a content type that this address does not read
 ├── TooManyListeners    a stream of events has all the listeners it takes
+├── FileNameUnusable    a name that no file can have
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── FolderReadOnly      an edit of the installed program's own files
@@ -67,8 +68,8 @@ class Misdirected(ServerError):
 
     def __init__(self, host: str) -> None:
         super().__init__(
-            f"This server does not answer to the name '{host[:200]}'. Use its own address; if the name is right, "
-            "the operator adds it to the setting `allowed_hosts`."
+            f"This server does not answer to the name '{host[:200]}'. Use its own address; if the name is "
+            "right, the operator adds it to the setting `allowed_hosts`."
         )
 
 
@@ -77,8 +78,8 @@ class ForeignOrigin(ServerError):
 
     def __init__(self, origin: str) -> None:
         super().__init__(
-            f"Writes from the origin '{origin[:200]}' are refused: without a key they are taken only from programs "
-            "on this machine and from the server's own pages."
+            f"Writes from the origin '{origin[:200]}' are refused: without a key they are taken only from "
+            "programs on this machine and from the server's own pages."
         )
 
 
@@ -275,6 +276,15 @@ class RecordTooLong(ServerError):
 
 class ClusterUnavailable(ServerError):
     """No Dask scheduler answers, it has no workers, or this program's part for it is not installed."""
+
+
+class FileNameUnusable(ServerError):
+    """A name that no file can have."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"{name[:80]!r} cannot be the name of a file: {reason}. Choose a shorter, plain name."
+        )
 
 
 class EditRefused(ServerError):

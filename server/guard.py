@@ -1,9 +1,9 @@
 """Who may do what: one dependency per scope, named by every route.
 
-As long as no key exists, writes are open to programs on this machine, and to nobody else. A page in the user's
-browser can reach a server on loopback, but its `Origin` is not that of the server's own pages; a proxy on this
-machine passes on requests of others, but says so in their headers. Once a key exists, every write needs one
-with the right scope; reads stay open unless `open_reads` is off.
+As long as no key exists, writes are open to programs on this machine, and to nobody else. A page in the
+user's browser can reach a server on loopback, but its `Origin` is not that of the server's own pages; a proxy
+on this machine passes on requests of others, but says so in their headers. Once a key exists, every write
+needs one with the right scope; reads stay open unless `open_reads` is off.
 """
 
 from collections.abc import Awaitable, Callable, Iterable

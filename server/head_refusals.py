@@ -1,4 +1,4 @@
-"""What is answered to bytes that no application could: problems as whole HTTP messages, which end the connection."""
+"""What the connection answers itself, since no application can: problems as whole HTTP messages."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ ANY = "*"
 class HostNames:
     """The names of the address served, of `public_url` and of `allowed_hosts`, and the machine's own.
 
-    A server that listens beyond this machine has addresses that it does not know of. It accepts any IP address
-    as its name: what is reached by an address was not looked up, so nobody can have pointed it here.
+    A server that listens beyond this machine has addresses that it does not know of. It accepts any IP
+    address as its name: what is reached by an address was not looked up, so nobody can have pointed it here.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -70,7 +70,7 @@ class OwnHosts:
 
 
 def host_and_port(host: str) -> tuple[str, int | None]:
-    """The name in lower case, without brackets, and the port of a `Host` header; an empty name for no host."""
+    """The name (lower case, without brackets) and the port of a `Host` header; an empty name for no host."""
     found = _HOST.fullmatch(host)
     if found is None:
         return "", None

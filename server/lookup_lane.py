@@ -85,7 +85,7 @@ class LookupLane:
         if format_ is None or text is None or _REWRITTEN in text:
             return None
         revision = self._store.revision()
-        body = self._lookups.answer(text, format_)
+        body = None if self._rewriter.may_warn(text) else self._lookups.answer(text, format_)
         if body is None and not zipped and (whole := self._by_place(text, format_)) is not None:
             body, revision = whole.body, whole.revision
         if body is None or (zipped and len(body) >= _SMALLEST_COMPRESSED):

@@ -105,6 +105,7 @@ def all_problems() -> ProblemMap:
     add(server.InvalidBody, 422, "Body not valid", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
+    add(server.FileNameUnusable, 400, "No name of a file")
     add(server.EditRefused, 422, "Edit not usable", members=lambda error: {"check": error.report.as_json()})
     add(server.EditConflict, 412, "Edited meanwhile")
     add(server.FolderReadOnly, 409, "Shipped files are not edited")

@@ -22,7 +22,7 @@ from ontology.errors import OntologyError
 from ontology.findings import Level
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.checking import Folders, Reasoner, check, reasoned
-from server.errors import EditConflict, EditRefused, FolderReadOnly, UnknownResource
+from server.errors import EditConflict, EditRefused, FileNameUnusable, FolderReadOnly, UnknownResource
 from server.rule_history import RuleHistory, write_whole
 from server.rulebook import Rulebook, open_shapes, read_rulebook
 from shapes.errors import ShapesError
@@ -45,12 +45,21 @@ class Kind(StrEnum):
     SHAPES = "shapes"
 
 
+# File systems take 255, and a file is written beside its place first, under a longer name.
+_LONGEST_NAME_BYTES = 200
+
+
 @dataclass(frozen=True)
 class Edit:
     """Files by name with their new content; None takes a file out."""
 
     ontology: dict[str, bytes | None]
     shapes: dict[str, bytes | None]
+
+    def __post_init__(self) -> None:
+        """Raises `FileNameUnusable`."""
+        for name in (*self.ontology, *self.shapes):
+            _check_file_name(name)
 
     @classmethod
     def of(cls, kind: Kind, name: str, content: bytes | None) -> Edit:
@@ -209,7 +218,8 @@ class Workplace:
         return {file.path.name: (file.path, file.digest) for file in sources}
 
     def content(self, kind: Kind, name: str) -> bytes:
-        """A file in force as it was read. Raises `UnknownResource`."""
+        """A file in force as it was read. Raises `UnknownResource` and `FileNameUnusable`."""
+        _check_file_name(name)
         rules = self.current
         for file in rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources:
             if file.path.name == name:
@@ -302,3 +312,11 @@ class Workplace:
                 continue
             found.append((str(path), state.st_mtime_ns, state.st_size))
         return tuple(found)
+
+
+def _check_file_name(name: str) -> None:
+    """Raises `FileNameUnusable` for what no file system takes as the name of a file."""
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
+        raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
+    if not name.isprintable():
+        raise FileNameUnusable(name, "it holds a character that cannot be shown")

@@ -1,4 +1,4 @@
-"""Requests to other names than the server's are answered by nobody: not by the framework, not by short ways."""
+"""Requests to other names than the server's are answered by nobody: not by the framework, nor past it."""
 
 from __future__ import annotations
 
