@@ -28,6 +28,33 @@ def refuse_open_writes(settings: Settings, *, has_keys: bool = False) -> None:
         raise OpenWritesRefused(settings.host)
 
 
+def open_to_whom(settings: Settings, *, has_keys: bool) -> list[str]:
+    """Who may read and write over HTTP with these settings, in sentences for the operator."""
+    open_writes = not has_keys and is_loopback(settings.host)
+    reach = "programs on this machine" if is_loopback(settings.host) else "everybody who reaches this address"
+    keyed = "those with a key of the scope"
+    if settings.open_reads:
+        reads = f"{reach}, and whoever comes through a proxy here" if is_loopback(settings.host) else reach
+    else:
+        reads = f"{reach}, but for proxies" if open_writes else f"{keyed} 'read'"
+    pages = settings.page_origins
+    told = [
+        f"Reads are open to {reads}.",
+        f"Writes are open to {reach}, but for proxies and web pages of other origins; "
+        "make a key before you put a proxy in front (`urbankg key create`)."
+        if open_writes
+        else f"Writes are open to {keyed} 'write'.",
+        f"The SPARQL endpoint may be read by web pages of {'any origin' if '*' in pages else ', '.join(pages)}."
+        if pages
+        else "Web pages of other origins may read nothing.",
+    ]
+    if "*" in settings.allowed_host_names:
+        told.append(
+            "Any host name is answered: a web page that has its own name point here reads everything."
+        )
+    return told
+
+
 def is_proxied(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether headers (names in lower case) say that a proxy passed the request on for somebody else."""
     return any(name in _PROXIES_SAY or name.startswith(b"x-forwarded") for name, _ in headers)

@@ -16,7 +16,7 @@ from server import routes
 from server.admission import Admission
 from server.app import create_app
 from server.errors import OpenWritesRefused
-from server.guard import Guard, ScopeDependency, refuse_open_writes
+from server.guard import Guard, ScopeDependency, open_to_whom, refuse_open_writes
 from server.keys import KeyStore, Scope
 from server.readiness import Readiness
 from server.services import Services
@@ -286,6 +286,26 @@ async def test_listening_elsewhere_needs_a_key():
         refuse_open_writes(elsewhere)
     refuse_open_writes(elsewhere, has_keys=True)
     refuse_open_writes(Settings(host="127.0.0.1"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "keyed", "reads", "writes", "pages"),
+    [
+        ({}, False, "through a proxy", "programs on this machine, but for proxies", "nothing"),
+        ({}, True, "through a proxy", "with a key of the scope 'write'", "nothing"),
+        ({"open_reads": False}, False, "but for proxies", "but for proxies", "nothing"),
+        ({"open_reads": False}, True, "with a key of the scope 'read'", "with a key", "nothing"),
+        ({"host": "0.0.0.0", "cors_origins": "*"}, True, "everybody", "with a key", "any origin"),
+        ({"cors_origins": "https://a.example"}, True, "through a proxy", "with a key", "https://a.example"),
+    ],
+)
+async def test_the_start_says_what_is_open_to_whom(
+    settings: dict[str, str], keyed: bool, reads: str, writes: str, pages: str
+):
+    told = open_to_whom(Settings(**settings), has_keys=keyed)
+    for sentence, expected in zip(told, (reads, writes, pages), strict=True):
+        assert expected in sentence
+    assert "Any host name" in open_to_whom(Settings(allowed_hosts="*"), has_keys=True)[-1]
 
 
 async def test_open_writes_never_reach_past_loopback(tmp_path: Path):

@@ -327,11 +327,6 @@ NONSENSE = [
     b"GET / HTTP/9.9\r\n\r\n",
     b"GET http://a@b/ HTTP/1.1\r\nhost: e\r\n\r\n",
 ]
-    b"\x00\x00\r\n\r\n",
-    b"nonsense",
-    b"GET / HTTP/9.9\r\n\r\n",
-    b"GET http://a@b/ HTTP/1.1\r\nhost: e\r\n\r\n",
-]
 
 
 @pytest.mark.parametrize("first", [f"{PREFIX}INSERT DATA {{ :trailed :p 1 }}", "CLEAR GRAPH <http://e/none>"])
