@@ -20,7 +20,7 @@ from server.limits import TextLimits
 from server.settings import Settings
 from sparql.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
 from sparql.formats import GRAPH_FORMATS
-from sparql.requests import DIRECT_UPDATE, ProtocolRequest
+from sparql.requests import DIRECT_UPDATE, FORM, ProtocolRequest
 from sparql.syntax import Kind, facts_of
 
 if TYPE_CHECKING:
@@ -61,16 +61,21 @@ class Admission:
 
         Raises the guard's errors and `BodyTooLarge`.
         """
-        updates = request.scope["path"] == "/update" or media_type(request) == DIRECT_UPDATE
-        await self._guard.check(request, Scope.WRITE if updates else Scope.READ)
+        kind = media_type(request)
+        if request.scope["path"] == "/update" or kind == DIRECT_UPDATE:
+            await self._guard.check(request, Scope.WRITE)
+        elif request.method == "POST" and kind == FORM:
+            # A form may hold a query or an update; `admit` sees which.
+            await self._guard.check(request, Scope.READ, Scope.WRITE)
+        else:
+            await self._guard.check(request, Scope.READ)
         return await read_body(request, self._most_bytes)
 
     async def admit(
         self, request: Request, found: ProtocolRequest, *, base: str, timeout_s: float
     ) -> ProtocolRequest:
         """The request as it may run. Raises the guard's errors, those of `TextLimits`, and fetch errors."""
-        if found.kind is Kind.UPDATE:
-            await self._guard.check(request, Scope.WRITE)
+        await self._guard.check(request, Scope.WRITE if found.kind is Kind.UPDATE else Scope.READ)
         self.limits.check(found.text, found.kind)
         facts = facts_of(found.text)
         if not (facts.services or facts.loads):

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.built_later import BuiltLater
 from server.direct import Direct
 from server.following import following
+from server.hosts import OwnHosts
 from server.problems import ProblemMap
 from server.readiness import Readiness
 from server.routes.sparql import Endpoint
@@ -61,7 +62,7 @@ def create_app(services: Services) -> ASGIApp:
         readiness=readiness.answer,
         candidates=take_candidates,
     )
-    served = rest if limited else direct
+    served = OwnHosts(rest if limited else direct, services.guard.hosts, problems)
     watched = Watched(served, services.metrics, services.draining, services.answers)
 
     @asynccontextmanager

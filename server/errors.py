@@ -3,6 +3,7 @@
 ServerError
 ├── SettingsError       a setting that cannot be used
 ├── OpenWritesRefused   another address than loopback while anyone may write
+├── Misdirected         a request for another host name than the server's
 ├── ForeignOrigin       a web page of another origin tried to write
 ├── KeyNeeded           no key, or one that is not valid
 ├── ScopeMissing        a key that may not do this
@@ -17,6 +18,7 @@ ServerError
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── UnsupportedBody     a content type that this address does not read
 ├── TooManyListeners    a stream of events has all the listeners it takes
+├── FileNameUnusable    a name that no file can have
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── FolderReadOnly      an edit of the installed program's own files
@@ -61,12 +63,23 @@ class OpenWritesRefused(ServerError):
         )
 
 
-class ForeignOrigin(ServerError):
-    """A web page of a foreign origin, or a foreign host name, tried to write."""
+class Misdirected(ServerError):
+    """A request for another host name than the server's."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, host: str) -> None:
         super().__init__(
-            f"Writes from {what} are refused: open writes are taken only from programs on this machine."
+            f"This server does not answer to the name '{host[:200]}'. Use its own address; if the name is "
+            "right, the operator adds it to the setting `allowed_hosts`."
+        )
+
+
+class ForeignOrigin(ServerError):
+    """A web page of a foreign origin tried to write."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"Writes from the origin '{origin[:200]}' are refused: without a key they are taken only from "
+            "programs on this machine and from the server's own pages."
         )
 
 
@@ -266,6 +279,15 @@ class RecordTooLong(ServerError):
 
 class ClusterUnavailable(ServerError):
     """No Dask scheduler answers, it has no workers, or this program's part for it is not installed."""
+
+
+class FileNameUnusable(ServerError):
+    """A name that no file can have."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"{name[:80]!r} cannot be the name of a file: {reason}. Choose a shorter, plain name."
+        )
 
 
 class EditRefused(ServerError):

@@ -3,10 +3,10 @@
 from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from server.compression import Compression
+from server.cors import CrossOrigin, CrossOriginHeaders
 from server.limits import RateLimit
 from server.methods import Methods
 from server.openapi import complete
@@ -35,9 +35,7 @@ from server.routes import (
     traces,
 )
 from server.services import Services
-from server.watching import REQUEST_ID, Leaving
-
-_EXPOSED = ["ETag", "Location", "Retry-After", "Content-Length", "Warning", "WWW-Authenticate", REQUEST_ID]
+from server.watching import Leaving
 
 
 def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
@@ -75,11 +73,8 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     complete(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     rate = services.settings.requests_per_second
-    # CORS around all that answers, so that errors carry its headers too.
-    return CORSMiddleware(
-        Leaving(RateLimit(Compression(Methods(app, routes)), rate), services.draining),
-        allow_origins=["*"],
-        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
-        allow_headers=["*"],
-        expose_headers=_EXPOSED,
+    limited = RateLimit(Compression(Methods(app, routes)), rate)
+    # Around all that answers, so that errors carry the headers too.
+    return CrossOriginHeaders(
+        Leaving(limited, services.draining), CrossOrigin(services.settings.page_origins)
     )

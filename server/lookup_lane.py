@@ -65,7 +65,7 @@ class LookupLane:
         began = perf_counter()
         start = target.find(b"=") + 1
         route = _TARGETS.get(target[:start])
-        if route is None or self._limited or self._draining.begun or not self._guard.reads_are_open:
+        if route is None or self._limited or self._draining.begun or not self._guard.reads_are_open(headers):
             return None
         given = target[start:]
         if b"&" in given or b"ukg_" in given or b"#" in given:
@@ -73,6 +73,8 @@ class LookupLane:
         accept, zipped = None, False
         for name, value in headers:
             if name in _PASSED_ON or (name == b"accept" and accept is not None):
+                return None
+            if name == b"host" and not self._guard.hosts.accepts(value):
                 return None
             if name == b"accept":
                 accept = value
@@ -83,7 +85,7 @@ class LookupLane:
         if format_ is None or text is None or _REWRITTEN in text:
             return None
         revision = self._store.revision()
-        body = self._lookups.answer(text, format_)
+        body = None if self._rewriter.may_warn(text) else self._lookups.answer(text, format_)
         if body is None and not zipped and (whole := self._by_place(text, format_)) is not None:
             body, revision = whole.body, whole.revision
         if body is None or (zipped and len(body) >= _SMALLEST_COMPRESSED):

@@ -7,6 +7,7 @@ as long is let go of.
 """
 
 import asyncio
+import re
 from asyncio.events import TimerHandle
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +16,10 @@ from typing import Any, Protocol
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from server.cors import CrossOrigin
 from server.gathering import GatheringTransport
+from server.head_refusals import refusal
 from server.outlets import offer_outlet
-from server.problems import MEDIA_TYPE
 from server.repeats import Head, Headers, KnownHeads, KnownTails
 from server.settings import Settings
 from server.updating import OUTCOME
@@ -46,6 +48,7 @@ def limited_protocol(
     class ConfiguredProtocol(LimitedProtocol):
         head_limit = settings.max_header_bytes
         patience_s = settings.client_timeout_s
+        pages = CrossOrigin(settings.page_origins)
 
         posts = taker
         known = KnownHeads()
@@ -58,10 +61,11 @@ def limited_protocol(
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Answers 400, 408, 414 or 431 by itself and closes, since no application could."""
+    """One connection. Answers 400, 408, 414, 421 or 431 by itself and closes, since no application could."""
 
     head_limit = 131_072
     patience_s = 30.0
+    pages = CrossOrigin(())
     posts: Taker | None = None
     known = KnownHeads()
     known_gets = KnownTails()
@@ -84,6 +88,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._closes = False
         # What came of such a request, for the application to tell.
         self._outcome: Any = None
+        # What is to be answered to the bytes that came last, after the requests before them.
+        self._refused: int | None = None
         self._timer: TimerHandle | None = None
         self._stall: TimerHandle | None = None
 
@@ -120,7 +126,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refuse(400)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._refused is not None:
             return
         if self._repeats:
             self._early.append(data)
@@ -214,11 +220,13 @@ class LimitedProtocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self.head_limit:
             self._refuse(414 if len(self.url) > self.head_limit // 2 else 431)
+        if not self.url.startswith(b"/"):
+            self._take_authority()
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts != 1 and self.parser.get_http_version() == "1.1":
             # RFC 9112, 3.2: none, or two of which a proxy may have taken the other one.
             self._refuse(400)
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._refused is not None:
             return
         self._answered = self._answer_quickly()
         if not self._answered:
@@ -230,8 +238,21 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._head_bytes = 0
 
+    def _take_authority(self) -> None:
+        """In a target with a host, that host is what counts, and not the header (RFC 9112, 3.2.2)."""
+        found = _ABSOLUTE.match(self.url)
+        if found is None:
+            return
+        if b"@" in found[2]:
+            # RFC 9110, 4.2.4: it makes one host look like another.
+            self._refuse(400)
+        elif found[1].lower() != b"http":
+            self._refuse(421)
+        else:
+            self.headers[:] = [one for one in self.headers if one[0] != b"host"] + [(b"host", found[2])]
+
     def on_body(self, body: bytes) -> None:
-        if not (self._answered or self.transport.is_closing()):
+        if not (self._answered or self._refused is not None or self.transport.is_closing()):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -239,7 +260,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._answered:
             self._answered = False
             self.on_response_complete()
-        elif not self.transport.is_closing():
+        elif self._refused is None and not self.transport.is_closing():
             super().on_message_complete()
             if self._offered is not None:
                 (cycle, app, head), self._offered = self._offered, None
@@ -304,6 +325,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         self._stop_waiting()
+        if self._refused is not None:
+            return
         self._timer = self.loop.call_later(self.patience_s, self._lose_patience)
 
     def _stop_waiting(self) -> None:
@@ -325,28 +348,36 @@ class LimitedProtocol(HttpToolsProtocol):
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
+    def on_response_complete(self) -> None:
+        was_last = not self.pipeline
+        super().on_response_complete()
+        if was_last and self._refused is not None and not self.transport.is_closing():
+            self._tell_refusal(self._refused)
+
     def _refuse(self, status: int) -> None:
-        """Answer, unless an answer is under way already, and close."""
-        if self.transport.is_closing():
+        """Answer, after the answers to all earlier requests, and close."""
+        if self.transport.is_closing() or self._refused is not None:
             return
         self._stop_waiting()
-        in_the_way = self._is_answering() if self._in_head else self.cycle.response_started
-        if not in_the_way:
-            title, detail = _TOLD[status]
-            body = f'{{"type": "about:blank", "title": "{title}", "status": {status}, "detail": "{detail}"}}'
-            self.transport.write(
-                f"HTTP/1.1 {status} {title}\r\ncontent-type: {MEDIA_TYPE}\r\nconnection: close\r\n"
-                f"access-control-allow-origin: *\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
-            )
+        if not self._in_head and self.pipeline and self.pipeline[0][0] is self.cycle:
+            # The body of a request that waits for its turn: it never gets it.
+            self.pipeline.popleft()
+            self._refused = status
+        elif self._in_head and self._is_answering():
+            self._refused = status
+        elif not self._in_head and self.cycle.response_started:
+            self.transport.close()
+        else:
+            self._tell_refusal(status)
+
+    def _tell_refusal(self, status: int) -> None:
+        path = self.url.partition(b"?")[0].decode("latin-1") if self.url else ""
+        origin = next(
+            (value.decode("latin-1") for name, value in self.headers or () if name == b"origin"), None
+        )
+        self.transport.write(refusal(status, self.pages.headers(path, origin)))
         self.transport.close()
 
 
-_TOLD = {
-    400: (
-        "Bad Request",
-        "This cannot be read as HTTP; check the request's head, its lengths and its chunks.",
-    ),
-    408: ("Request Timeout", "The request did not come in time; send it again without pauses."),
-    414: ("URI Too Long", "The address is too long; send the query by POST, as the body."),
-    431: ("Request Header Fields Too Large", "The headers are too large; send fewer or shorter ones."),
-}
+# The host in a target may be empty: then the Host header would be, too.
+_ABSOLUTE = re.compile(rb"([A-Za-z][A-Za-z0-9+.\-]*)://([^/?#]*)")

@@ -22,10 +22,9 @@ _GET: Final = re.compile(rb"GET (/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*)(?= HTTP/1\.
 
 @dataclass(frozen=True)
 class Head:
-    """What matters of the head of a POST: its target, its `Host`, the length and the type of its body."""
+    """What matters of the head of a POST: its target, the length and the type of its body."""
 
     target: bytes
-    host: str
     length: int
     kind: bytes
 

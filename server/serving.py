@@ -12,7 +12,7 @@ import uvicorn
 
 from server.app import create_app
 from server.errors import SettingsError
-from server.guard import refuse_open_writes
+from server.guard import open_to_whom, refuse_open_writes
 from server.keys import has_keys
 from server.logs import set_up_logs
 from server.lookup_lane import lookup_lane
@@ -36,7 +36,8 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
 
     Raises what `build` raises, `OpenWritesRefused` and `SettingsError`.
     """
-    refuse_open_writes(settings, has_keys=has_keys(settings.data))
+    keyed = has_keys(settings.data)
+    refuse_open_writes(settings, has_keys=keyed)
     set_up_logs(settings.log_level)
     # Nothing of what a start makes is garbage; `_Server` lets the collector go on when all is open.
     gc.disable()
@@ -62,10 +63,12 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 server_header=False,
             ),
         )
-        with announced(settings.data, settings.base_url):
+        with announced(settings.data, settings.own_url):
             _log.info(
                 "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
             )
+            for sentence in open_to_whom(settings, has_keys=keyed):
+                _log.info(sentence)
             server.run(sockets=[listener])
         if server.failure is not None:
             raise server.failure

@@ -5,13 +5,22 @@
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 from pyoxigraph import NamedNode
 
 from extractors.method_names import MethodName
@@ -21,6 +30,9 @@ from sparql.tolerances import Tolerances
 
 PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
+# A name or an IPv4 address, or an IPv6 address with or without its brackets.
+_HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
 
 
 def _from_json(value: object) -> object:
@@ -31,6 +43,11 @@ def _from_json(value: object) -> object:
         return json.loads(value)
     except json.JSONDecodeError as error:
         raise ValueError(f'not JSON ({error}); write {{"http://example.org/District": 0.5}}') from error
+
+
+def _listed(value: str) -> list[str]:
+    """The parts between commas."""
+    return [part for one in value.split(",") if (part := one.strip())]
 
 
 def _an_iri(value: str) -> str:
@@ -84,6 +101,16 @@ class Settings(BaseModel):
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     public_url: str | None = Field(
         None, description="Address that clients know the server by; http://host:port when not set."
+    )
+    allowed_hosts: str = Field(
+        "",
+        description="More names that the server answers to, with commas between, beside `host`, that of "
+        "`public_url` and the machine's own; `*`: all. Requests to other names get 421.",
+    )
+    cors_origins: str = Field(
+        "",
+        description="Origins whose web pages may read `/sparql`, `/query` and VoID, with commas between "
+        "(`https://app.example`); `*`: all. Empty: none.",
     )
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
@@ -367,7 +394,41 @@ class Settings(BaseModel):
     @property
     def base_url(self) -> str:
         """The server's own address, without a slash at the end."""
-        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        return (self.public_url or self.own_url).rstrip("/")
+
+    @property
+    def own_url(self) -> str:
+        """Where programs on this machine reach the server, also when others know it by `public_url`."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def allowed_host_names(self) -> tuple[str, ...]:
+        """The names of `allowed_hosts`, in lower case."""
+        return tuple(name.strip("[]") for name in _listed(self.allowed_hosts.lower()))
+
+    @property
+    def page_origins(self) -> tuple[str, ...]:
+        """The origins of `cors_origins`, as browsers write them."""
+        return tuple(_listed(self.cors_origins.lower()))
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names_of_hosts(cls, value: str) -> str:
+        for name in _listed(value):
+            if name != "*" and not _HOST_NAME.fullmatch(name):
+                raise ValueError(
+                    f"'{name}' is no name of a host; write it without http:// and without a port"
+                )
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins_of_pages(cls, value: str) -> str:
+        for origin in _listed(value):
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"'{origin}' is no origin; write https://app.example, without a path, or *")
+        return value
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import JSONResponse
 
 from server.errors import ServerError
+from server.guard import is_proxied
 from server.logs import new_identifier
 from server.percent import field_value
 from server.repeats import Head, Headers
@@ -64,7 +65,7 @@ class UpdateLane:
         self._limited = settings.requests_per_second > 0
         self._timeout_s = min(settings.query_timeout_s, settings.query_timeout_max_s)
         self._base = settings.base_url.rstrip("/") + "/sparql"
-        self._host, self._open_until = "", 0.0
+        self._open_until = 0.0
         self._log = services.answers
         requests = services.metrics.requests
         self._routes = {target: target.decode() for target in _TARGETS}
@@ -74,12 +75,13 @@ class UpdateLane:
         """What a head says, if the body may be worth waiting for."""
         if target not in _TARGETS or self._limited or self._draining.begun:
             return None
-        host, length, kind = "", b"", b""
+        length, kind = b"", b""
         for name, value in headers:
             if name in _PASSED_ON:
                 return None
             if name == b"host":
-                host = value.decode("latin-1")
+                if not self._guard.hosts.knows(value):
+                    return None
             elif name == b"content-length":
                 length = value
             elif name == b"content-type":
@@ -87,20 +89,23 @@ class UpdateLane:
                 kind = value if not kind else b"?"
         if not length.isdigit() or int(length) > _LONGEST or kind not in _KINDS:
             return None
-        return Head(target, host, int(length), kind) if self._writes_are_open(host) else None
+        if is_proxied(headers):
+            return None
+        return Head(target, int(length), kind) if self._writes_are_open() else None
 
-    def _writes_are_open(self, host: str) -> bool:
+    def _writes_are_open(self) -> bool:
+        """Whether a program that sends its request itself, to a name of the server, may write."""
         now = monotonic()
-        if host != self._host or now >= self._open_until:
-            open_now = self._guard.writes_are_open(host)
-            self._host, self._open_until = host, now + _REMEMBERED_S if open_now else now
-            return open_now
-        return True
+        if now < self._open_until:
+            return True
+        open_now = self._guard.writes_are_open(())
+        self._open_until = now + _REMEMBERED_S if open_now else now
+        return open_now
 
     def take(self, head: Head, body: bytes, answer: Answer) -> bool:
         """Take an update, and call `answer` when it is over; False when the application is to take it."""
         began = perf_counter()
-        if self._draining.begun or not self._writes_are_open(head.host):
+        if self._draining.begun or not self._writes_are_open():
             return False
         text = _text_of(head.kind, body)
         if text is None or _PLAIN.match(text) is None:

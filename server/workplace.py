@@ -29,6 +29,7 @@ from server.errors import (
     EditConflict,
     EditRefused,
     EditSuperseded,
+    FileNameUnusable,
     FolderReadOnly,
     UnknownResource,
 )
@@ -55,12 +56,21 @@ class Kind(StrEnum):
     SHAPES = "shapes"
 
 
+# File systems take 255, and a file is written beside its place first, under a longer name.
+_LONGEST_NAME_BYTES = 200
+
+
 @dataclass(frozen=True)
 class Edit:
     """Files by name with their new content; None takes a file out."""
 
     ontology: dict[str, bytes | None]
     shapes: dict[str, bytes | None]
+
+    def __post_init__(self) -> None:
+        """Raises `FileNameUnusable`."""
+        for name in (*self.ontology, *self.shapes):
+            _check_file_name(name)
 
     @classmethod
     def of(cls, kind: Kind, name: str, content: bytes | None) -> Edit:
@@ -272,7 +282,8 @@ class Workplace:
         return _files_of(self.current, kind)
 
     def content(self, kind: Kind, name: str) -> bytes:
-        """A file in force as it was read. Raises `UnknownResource`."""
+        """A file in force as it was read. Raises `UnknownResource` and `FileNameUnusable`."""
+        _check_file_name(name)
         rules = self.current
         for file in rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources:
             if file.path.name == name:
@@ -438,3 +449,11 @@ def _write(contents: Mapping[Path, bytes | None]) -> None:
             path.unlink(missing_ok=True)
         else:
             write_whole(path, content)
+
+
+def _check_file_name(name: str) -> None:
+    """Raises `FileNameUnusable` for what no file system takes as the name of a file."""
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
+        raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
+    if not name.isprintable():
+        raise FileNameUnusable(name, "it holds a character that cannot be shown")

@@ -24,6 +24,9 @@ from sparql.backup import back_up
 from sparql.formats import BY_NAME, GRAPH_FORMATS
 from sparql.negotiation import choose, choose_by_name
 
+# As long as file systems take the name of a file or folder.
+_LONGEST_PART_BYTES = 255
+
 
 class BackupRequest(BaseModel):
     """Where to write a backup."""
@@ -139,6 +142,8 @@ def _absolute(member: str, name: str) -> Path:
     path = Path(name)
     if "\0" in name or not path.is_absolute():
         raise InvalidBody([(member, f"'{name}' is not an absolute path on the server's machine")])
+    if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART_BYTES for part in path.parts):
+        raise InvalidBody([(member, f"a part of '{name[:80]}...' is longer than the name of a file can be")])
     return path
 
 

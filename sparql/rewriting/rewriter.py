@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Ask = Callable[[Probe], Awaitable[list[Row]]]
 
 _INTERESTING = re.compile(r"opengis\.net|urbankg/system#", re.IGNORECASE)
+# A literal with a datatype, which may be a geometry that cannot be read, and relations that are never kept.
+_WARNED = re.compile(r"\^\^|rcc[58]", re.IGNORECASE)
 _MATCH = "textMatch"
 _NEVER_KEPT = ("rcc8dc", "rcc5dc", "rcc5ec", "rcc5po", "rcc5eq", "rcc5in", "rcc5ini")
 _FUNCTIONS = "opengis.net/def/function"
@@ -77,6 +79,10 @@ class Rewriter:
         if not (options.changes_answers or options.explain or _INTERESTING.search(text)):
             return None
         return Preparation(self, text, options, base, own_dataset=own_dataset)
+
+    def may_warn(self, text: str) -> bool:
+        """Whether a query without functions may get a warning from `steps`, as far as its text tells."""
+        return _WARNED.search(text) is not None and _INTERESTING.search(text) is not None
 
     def warm(self) -> None:
         """Build the index of geometries in the background, so that no query waits for it."""

@@ -16,7 +16,7 @@ from server import routes
 from server.admission import Admission
 from server.app import create_app
 from server.errors import OpenWritesRefused
-from server.guard import Guard, ScopeDependency, refuse_open_writes
+from server.guard import Guard, ScopeDependency, open_to_whom, refuse_open_writes
 from server.keys import KeyStore, Scope
 from server.readiness import Readiness
 from server.services import Services
@@ -132,14 +132,102 @@ async def test_a_revoked_key_stops_at_once_and_opens_nothing(client: httpx.Async
     assert (await update(client)).status_code == 401
 
 
-@pytest.mark.parametrize("headers", [FOREIGN, {"host": "evil.example"}, {"origin": "null"}])
-async def test_no_web_page_of_another_origin_writes(client: httpx.AsyncClient, headers: dict[str, str]):
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "",
+        # Another program on this machine: another port is another origin, and so is another scheme or name.
+        "http://127.0.0.1:3000",
+        "http://127.0.0.1",
+        "https://127.0.0.1:8000",
+        "http://localhost:8000",
+        "http://127.0.0.1:8000@evil.example",
+        "http://127.0.0.1:8000.evil.example",
+    ],
+)
+async def test_no_web_page_of_another_origin_writes(client: httpx.AsyncClient, origin: str):
+    headers = {"origin": origin}
     for path in ("/update", "/sparql"):
         assert (await update(client, path, **headers)).status_code == 403
         assert (await client.post(path, data={"update": INSERT}, headers=headers)).status_code == 403
     put = await client.put("/store?graph=http://e/g", content="", headers={**TURTLE, **headers})
     assert put.status_code == 403
     assert (await client.post("/extractions", json={"text": "x"}, headers=headers)).status_code == 403
+
+
+async def test_a_page_of_the_server_writes_without_a_key(client: httpx.AsyncClient):
+    assert (await update(client, origin="http://127.0.0.1:8000")).status_code == 200
+    forwarded_port = {"host": "localhost:9000", "origin": "http://localhost:9000"}
+    assert (await update(client, **forwarded_port)).status_code == 200
+
+
+def guarded_by(services: Services, guard: Guard) -> httpx.AsyncClient:
+    guarded = replace(services, guard=guard, admission=Admission(services.settings, guard))
+    transport = httpx.ASGITransport(create_app(guarded), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+
+async def test_a_name_that_is_only_not_refused_makes_no_page_the_server_s_own(services: Services):
+    """With `allowed_hosts = *` the name of a page that was pointed at this machine is answered."""
+    settings = services.settings.model_copy(update={"allowed_hosts": "*"})
+    async with guarded_by(services, Guard(settings, services.keys)) as client:
+        rebound = {"host": "rebound.example:8000"}
+        assert (await client.get("/sparql?query=ASK{}", headers=rebound)).status_code == 200
+        assert (await update(client, **rebound)).status_code == 403
+        assert (await update(client, **rebound, origin="http://rebound.example:8000")).status_code == 403
+
+
+PROXIED = [
+    {"forwarded": "for=192.0.2.1"},
+    {"x-forwarded-for": "192.0.2.1"},
+    {"x-forwarded-host": "kg.example"},
+    {"x-forwarded-proto": "https"},
+    {"X-Forwarded": "for=192.0.2.1"},
+    {"via": "1.1 proxy"},
+    {"x-real-ip": "192.0.2.1"},
+]
+
+
+@pytest.mark.parametrize("headers", PROXIED)
+async def test_what_came_through_a_proxy_is_not_local(
+    client: httpx.AsyncClient, services: Services, headers: dict[str, str]
+):
+    for path in ("/update", "/sparql"):
+        refused = await update(client, path, **headers)
+        assert refused.status_code == 401
+        assert "proxy" in refused.json()["detail"]
+    assert (await client.post("/candidates", json={"statements": []}, headers=headers)).status_code == 401
+    assert (await client.put("/store?default", content="", headers={**TURTLE, **headers})).status_code == 401
+    assert (await client.get("/sparql?query=ASK{}", headers=headers)).status_code == 200
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    assert (await update(client, **headers, **bearer(token))).status_code == 200
+
+
+async def test_where_reads_are_closed_they_are_closed_to_proxies_without_a_key(services: Services):
+    closed = Guard(services.settings.model_copy(update={"open_reads": False}), services.keys)
+    async with guarded_by(services, closed) as client:
+        for path in ("/sparql?query=ASK{}", "/review"):
+            assert (await client.get(path)).status_code == 200
+            assert (await client.get(path, headers={"via": "1.1 proxy"})).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/sparql", "/update"])
+async def test_a_key_that_may_only_write_sends_updates_as_it_likes(services: Services, path: str):
+    closed = Guard(services.settings.model_copy(update={"open_reads": False}), services.keys)
+    _, writer = services.keys.create("writer", [Scope.WRITE])
+    _, reader = services.keys.create("reader", [Scope.READ])
+    async with guarded_by(services, closed) as client:
+        form = await client.post(path, data={"update": INSERT}, headers=bearer(writer))
+        assert form.status_code == 200, form.text
+        assert (await update(client, path, **bearer(writer))).status_code == 200
+        assert (await client.post(path, data={"update": INSERT}, headers=bearer(reader))).status_code == 403
+        query = await client.post("/sparql", data={"query": "ASK {}"}, headers=bearer(writer))
+        assert query.status_code == 403
+        assert 'scope="read"' in query.headers["www-authenticate"]
+        assert (await client.get("/sparql?query=ASK{}", headers=bearer(writer))).status_code == 403
+        assert (await client.get("/sparql", headers=bearer(writer))).status_code == 403
 
 
 async def test_a_web_page_may_write_with_a_key(client: httpx.AsyncClient, services: Services):
@@ -149,10 +237,8 @@ async def test_a_web_page_may_write_with_a_key(client: httpx.AsyncClient, servic
 
 async def test_reads_can_be_closed_too(services: Services):
     closed = Guard(services.settings.model_copy(update={"open_reads": False}), services.keys)
-    strict = replace(services, guard=closed, admission=Admission(services.settings, closed))
     _, reader = services.keys.create("reader", [Scope.READ])
-    transport = httpx.ASGITransport(create_app(strict), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with guarded_by(services, closed) as client:
         for path in (
             "/sparql?query=ASK{}",
             "/sparql",
@@ -200,6 +286,26 @@ async def test_listening_elsewhere_needs_a_key():
         refuse_open_writes(elsewhere)
     refuse_open_writes(elsewhere, has_keys=True)
     refuse_open_writes(Settings(host="127.0.0.1"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "keyed", "reads", "writes", "pages"),
+    [
+        ({}, False, "through a proxy", "programs on this machine, but for proxies", "nothing"),
+        ({}, True, "through a proxy", "with a key of the scope 'write'", "nothing"),
+        ({"open_reads": False}, False, "but for proxies", "but for proxies", "nothing"),
+        ({"open_reads": False}, True, "with a key of the scope 'read'", "with a key", "nothing"),
+        ({"host": "0.0.0.0", "cors_origins": "*"}, True, "everybody", "with a key", "any origin"),
+        ({"cors_origins": "https://a.example"}, True, "through a proxy", "with a key", "https://a.example"),
+    ],
+)
+async def test_the_start_says_what_is_open_to_whom(
+    settings: dict[str, str], keyed: bool, reads: str, writes: str, pages: str
+):
+    told = open_to_whom(Settings(**settings), has_keys=keyed)
+    for sentence, expected in zip(told, (reads, writes, pages), strict=True):
+        assert expected in sentence
+    assert "Any host name" in open_to_whom(Settings(allowed_hosts="*"), has_keys=True)[-1]
 
 
 async def test_open_writes_never_reach_past_loopback(tmp_path: Path):

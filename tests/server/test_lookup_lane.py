@@ -294,3 +294,57 @@ async def test_what_is_in_a_place_is_answered_as_the_application_does(
     assert lane.answered == 1
     assert zipped.content == varying.content == quick.content
     assert "etag" not in varying.headers
+
+
+PLACES = (
+    "PREFIX geo: <http://www.opengis.net/ont/geosparql#> "
+    "PREFIX geof: <http://www.opengis.net/def/function/geosparql/> "
+)
+READABLE, BROKEN = '"POINT(-73.9 40.8)"^^geo:wktLiteral', '"POINT(-73.9"^^geo:wktLiteral'
+IN_PLACE = "FILTER(geof:sfWithin(?w, %s)) }"
+KINDS = [
+    LOOKUP,
+    "ASK { <http://e/s> <http://e/n> ?n }",
+    "SELECT * { <http://e/s> ?p 'é' } LIMIT 3",
+    "SELECT * { ?s ?p 'x'^^<http://e/own> }",
+    PLACES + "SELECT ?w { <http://e/s> geo:asWKT ?w }",
+    PLACES + f"SELECT ?s {{ ?s geo:asWKT {READABLE} }}",
+    PLACES + f"SELECT ?s {{ ?s geo:asWKT {BROKEN} }}",
+    PLACES + f"ASK {{ <http://e/s> geo:asWKT {BROKEN} }}",
+    "ASK { <http://e/s> <http://e/n> 'POINT(1'^^<http://www.opengis.net/ont/geosparql#wktLiteral> }",
+    PLACES + 'ASK { <http://e/s> <http://e/n> "<gml:Point"^^geo:gmlLiteral }',
+    PLACES + "SELECT ?o { <http://e/s> geo:rcc8dc ?o }",
+    PLACES + "SELECT ?o { <http://e/s> geo:rcc8ec ?o }",
+    "SELECT ?o { <http://e/s> <http://www.opengis.net/ont/geosparql#rcc8dc> ?o }",
+    PLACES + "SELECT ?o { <http://e/s> geo:sfDisjoint ?o }",
+    PLACES + f"SELECT ?w {{ ?f geo:asWKT ?w {IN_PLACE % READABLE}",
+    PLACES + f"SELECT ?w {{ ?f geo:asWKT ?w {IN_PLACE % BROKEN}",
+    PLACES + f"SELECT ?f {{ ?f geo:hasGeometry ?g . ?g geo:asWKT ?w {IN_PLACE % BROKEN}",
+    PLACES + "SELECT ?w { ?f geo:asWKT ?w FILTER(geof:sfWithin(?w, 'no geometry')) }",
+    PLACES
+    + f"SELECT ?w {{ ?f geo:asWKT ?w }} ORDER BY geof:distance(?w, {READABLE}, <http://e/league>) LIMIT 1",
+    PLACES + f"SELECT ?w {{ ?f geo:asWKT ?w FILTER(geof:distance(?w, {READABLE}, <http://e/league>) < 1) }}",
+]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/csv"])
+@pytest.mark.parametrize("query", KINDS)
+async def test_no_header_of_the_application_is_left_out(
+    client: httpx.AsyncClient, lane: Counted, services: Services, query: str, accept: str
+) -> None:
+    own = {"date", "x-request-id"}
+    slow = await client.get(address(query), headers={"accept": accept, "x-request-id": "mine"})
+    assert lane.answered == 0
+    for _ in range(3):
+        quick = await client.get(address(query), headers={"accept": accept})
+        assert quick.content == slow.content
+        assert {k: v for k, v in quick.headers.items() if k not in own} == {
+            k: v for k, v in slow.headers.items() if k not in own
+        }
+    unhurried = await client.get(address(query) + "&optimize=false", headers={"accept": accept})
+    assert ("warning" in unhurried.headers) == ("warning" in slow.headers)
+
+
+async def test_a_geometry_that_cannot_be_read_is_warned_of_in_lookups(client: httpx.AsyncClient) -> None:
+    for query in (one for one in KINDS if "POINT(1'" in one or (BROKEN in one and "FILTER" not in one)):
+        assert "cannot be read" in (await client.get(address(query))).headers["warning"]

@@ -306,3 +306,31 @@ async def test_xml_that_breaks_off_is_refused_with_its_place(client: httpx.Async
         "/store?default", content=RDF_HEAD, headers={"content-type": "application/rdf+xml"}
     )
     assert stored.status_code == 400, stored.text
+
+
+UNUSABLE = ["a%00.ttl", "%00", "a" * 300 + ".ttl", "é" * 120 + ".ttl", "a%0A.ttl", "a%7F.ttl"]
+
+
+@pytest.mark.parametrize("folder", ["shapes", "ontologies"])
+@pytest.mark.parametrize("name", UNUSABLE)
+async def test_a_name_that_no_file_can_have_is_a_mistake_of_the_client(
+    client: httpx.AsyncClient, folder: str, name: str
+) -> None:
+    path = f"/{folder}/{name}"
+    dry = f"{path}?dry-run=true"
+    for answer in (
+        await client.get(path),
+        await client.put(path, content=RULES, headers=TURTLE),
+        await client.put(dry, content=RULES, headers=TURTLE),
+        await client.delete(path),
+        await client.delete(dry),
+    ):
+        assert answer.status_code == 400, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/check", "/impact"])
+@pytest.mark.parametrize("kind", ["ontology", "shapes"])
+async def test_so_it_is_in_an_edit_of_many_files(client: httpx.AsyncClient, path: str, kind: str) -> None:
+    for name in ("a\0.ttl", "a" * 300 + ".ttl"):
+        assert (await client.post(path, json={kind: {name: ""}})).status_code == 400

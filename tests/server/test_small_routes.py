@@ -73,12 +73,6 @@ async def test_an_unknown_address_is_a_problem(client: httpx.AsyncClient):
     assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_errors_carry_cors_headers(client: httpx.AsyncClient):
-    response = await client.get("/sparql?query=SELEC", headers={"origin": "https://app.example"})
-    assert response.status_code == 400
-    assert response.headers["access-control-allow-origin"] == "*"
-
-
 async def test_the_computed_relation_is_told_in_every_vocabulary(client: httpx.AsyncClient):
     body = {"a": SQUARE, "b": {"type": "Point", "coordinates": [1, 1]}}
     answer = (await client.post("/relations", json=body)).json()

@@ -123,7 +123,8 @@ NOT_TAKEN = [
     ({"content-type": "text/plain"}, "/update", INSERT, 415),
     ({"content-type": f"{FORM}; charset=utf-8"}, "/update", urlencode({"update": INSERT}), 200),
     ({"origin": "http://page.example"}, "/update", urlencode({"update": INSERT}), 403),
-    ({"host": "page.example"}, "/update", urlencode({"update": INSERT}), 403),
+    ({"host": "page.example"}, "/update", urlencode({"update": INSERT}), 421),
+    ({"forwarded": "for=192.0.2.1"}, "/update", urlencode({"update": INSERT}), 401),
     ({"x-api-key": "wrong"}, "/update", urlencode({"update": INSERT}), 401),
     ({"authorization": "Bearer ukg_wrong_key"}, "/update", urlencode({"update": INSERT}), 401),
 ]
@@ -318,3 +319,52 @@ async def test_a_head_that_came_before_opens_nothing_that_was_closed_meanwhile(
     writer.write(request)
     assert (await read_answer(reader))[0] == 401
     assert lane.taken == 1
+
+
+NONSENSE = [
+    b"\x00\x00\r\n\r\n",
+    b"nonsense",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET http://a@b/ HTTP/1.1\r\nhost: e\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("first", [f"{PREFIX}INSERT DATA {{ :trailed :p 1 }}", "CLEAR GRAPH <http://e/none>"])
+@pytest.mark.parametrize("nonsense", NONSENSE)
+async def test_bytes_behind_an_update_do_not_take_its_answer_away(
+    port: int, shop: Services, first: str, nonsense: bytes
+) -> None:
+    expected = 200 if first.startswith(PREFIX) else 404
+    for pieces in ([written(first) + nonsense], [written(first), nonsense]):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        assert (await read_answer(reader))[0] == expected
+        writer.write_eof()
+        async with asyncio.timeout(60):
+            rest = await reader.read()
+        writer.close()
+        assert rest == b"" or rest.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 421 "))
+
+
+async def test_bytes_behind_an_update_that_ends_its_connection_are_passed_over(port: int) -> None:
+    text = f"{PREFIX}INSERT DATA {{ :last :p 1 }}"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(written(text, Connection="close") + b"\x00 nonsense\r\n\r\n")
+    assert (await read_answer(reader))[0] == 200
+    async with asyncio.timeout(60):
+        assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_broken_body_is_refused_after_the_answers_to_what_came_before_it(port: int) -> None:
+    text = f"{PREFIX}INSERT DATA {{ :before :p 1 }}"
+    broken = b"POST /update HTTP/1.1\r\nhost: e\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(written(text) * 3 + broken)
+    statuses = [(await read_answer(reader))[0] for _ in range(4)]
+    assert statuses == [200, 200, 200, 400]
+    async with asyncio.timeout(60):
+        assert await reader.read() == b""
+    writer.close()

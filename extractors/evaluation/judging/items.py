@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ __all__ = ["COLUMNS", "Item", "Judgement", "items_of", "read_judgements", "write
 COLUMNS: Final = (
     "id", "group", "context", "subject", "relation", "object", "quote", "judgement", "confidence", "judge",
 )  # fmt: skip
+# What a spreadsheet takes for a formula, and so for a program; an apostrophe says that it is text.
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _TRUE: Final = frozenset(("true", "t", "yes", "y", "1", "right", "correct", "wahr"))
 _FALSE: Final = frozenset(("false", "f", "no", "n", "0", "wrong", "incorrect", "falsch"))
 
@@ -60,10 +63,20 @@ def write_table(file: Path, items: Iterable[Item], judgements: Iterable[Judgemen
             if found is not None:
                 confidence = "" if found.confidence is None else f"{found.confidence:.2f}"
                 told = (str(found.verdict).lower(), confidence, found.judge)
-            writer.writerow(
-                (item.identifier, item.group, item.context, item.subject, item.relation, item.object,
-                 item.quote, *told)
+            cells = (
+                item.identifier, item.group, item.context, item.subject, item.relation, item.object,
+                item.quote, *told,
             )  # fmt: skip
+            writer.writerow([_as_text(cell) for cell in cells])
+
+
+def _as_text(cell: str) -> str:
+    """The cell so that a spreadsheet shows what would be a formula; `_meant` undoes it."""
+    return "'" + cell if _FORMULA.match(cell) else cell
+
+
+def _meant(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def read_judgements(file: Path) -> list[Judgement]:
@@ -98,7 +111,7 @@ def _rows(file: Path) -> Sequence[tuple[int, dict[str, str], Item]]:
                 )
             rows = []
             for row in reader:
-                told = {name: row.get(name) or "" for name in COLUMNS}
+                told = {name: _meant(row.get(name) or "") for name in COLUMNS}
                 fields = (
                     told[name] for name in ("group", "context", "subject", "relation", "object", "quote")
                 )

@@ -1,5 +1,6 @@
 """Judging by people and models: tables, majority, agreement, the page."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -111,3 +112,34 @@ def test_the_page_is_whole_and_no_text_can_break_out_of_it(tmp_path: Path) -> No
     assert "1 &lt;statement&gt;" in written
     data = written.partition('id="items">')[2].partition("</script>")[0]
     assert json.loads(data)[0]["context"] == bad.context
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=HYPERLINK(1)",
+        "+1",
+        "-1",
+        "@SUM(1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "'=1",
+        "''=1",
+        "\uff1d1",
+        "'tis",
+        "",
+        "a=1",
+        "'",
+    ],
+)
+def test_no_cell_is_a_formula_and_each_is_read_back_as_it_was(tmp_path: Path, text: str):
+    table = tmp_path / "judge.csv"
+    item = Item(text, text, text, text, text, text)
+    write_table(table, [item], [Judgement(item, True, text or "somebody")])
+    with table.open(encoding="utf-8-sig", newline="") as stream:
+        (_, row) = csv.reader(stream)
+    assert not [cell for cell in row if cell[:1] in tuple("=+-@\t\r\n\uff1d")]
+    assert items_of(table) == [item]
+    (found,) = read_judgements(table)
+    assert found.judge == (text or "somebody").strip()
