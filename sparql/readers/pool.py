@@ -12,7 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -240,14 +240,14 @@ class ReaderPool:
 
     async def _wait_for_whole(self, reader: ReaderProcess) -> None:
         """Until all of an answer is here. Raises _Outstayed, unless the reader is no longer the express."""
-        try:
+        whole = False
+        with suppress(TimeoutError):
             async with asyncio.timeout(_EXPRESS_S):
-                await reader.frames.whole()
-        except TimeoutError:
-            if self._staff.is_express(reader):
-                self.statistics.kills += 1
-                reader.kill(None)
-                raise _Outstayed from None
+                whole = await reader.frames.whole()
+        if not whole and self._staff.is_express(reader):
+            self.statistics.kills += 1
+            reader.kill(None)
+            raise _Outstayed
 
     async def _rewritten(
         self, reader: ReaderProcess, lease: Lease, members: dict[str, Any], request: QueryRequest
