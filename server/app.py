@@ -62,7 +62,7 @@ def create_app(services: Services) -> ASGIApp:
         candidates=take_candidates,
     )
     served = rest if limited else direct
-    watched = Watched(served, services.metrics, services.draining, services.answers)
+    watched = Watched(served, services.metrics, services.draining, services.answers, services.clients)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:

@@ -77,7 +77,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     rate = services.settings.requests_per_second
     # CORS around all that answers, so that errors carry its headers too.
     return CORSMiddleware(
-        Leaving(RateLimit(Compression(Methods(app, routes)), rate), services.draining),
+        Leaving(RateLimit(Compression(Methods(app, routes)), rate, services.clients), services.draining),
         allow_origins=["*"],
         allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
         allow_headers=["*"],
