@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -131,7 +134,9 @@ def caller(services: Services, peer: str, **headers: str) -> httpx.AsyncClient:
 async def test_every_way_to_the_readers_names_the_client(
     services: Services, model: RecordedModel, takers: list[str]
 ):
-    model.replies = [plan({"op": "type", "class": "urban:Museum", "of": []})]
+    model.replies = [
+        plan({"op": "entity", "name": "Clock Museum"}, {"op": "relate", "property": "designed by"})
+    ]
     query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
     async with caller(services, "192.0.2.7") as client:
         turtle = {"content-type": "text/turtle"}
@@ -152,13 +157,12 @@ async def test_every_way_to_the_readers_names_the_client(
         explained = await told("GET", "/sparql", params={"query": query, "explain": "true"})
         described = await told("GET", "/.well-known/void")
         graph = await told("GET", "/store", params={"default": ""})
-        entity = await told("GET", "/id/a")
-        asked = await told("POST", "/ask", json={"question": "Which museums are there?"})
+        entity = await told("GET", "/urbankg/id/a")
+        asked = await told("POST", "/ask", json={"question": "Who designed the Clock Museum?"})
         for found in (direct, framework, looked_up, described, graph, entity, asked):
             assert set(found) == {"192.0.2.7"}
         assert set(explained) <= {"192.0.2.7"}
         assert await told("GET", "/readyz") == [OURSELVES]
-    assert CLIENT.get() == OURSELVES
 
 
 async def test_a_valid_key_is_the_client_wherever_it_comes_from(services: Services, takers: list[str]):
@@ -179,13 +183,16 @@ def at_once(url: str, address: str, query: str, count: int) -> tuple[Counter[int
     lock = threading.Lock()
 
     def ask() -> None:
-        transport = httpx.HTTPTransport(local_address=address)
-        with httpx.Client(transport=transport, timeout=120) as client:
-            try:
-                status = client.post(url + "/sparql", data={"query": query, "timeout": "30"}).status_code
-            except httpx.HTTPError:
-                # The server ended while it was under way.
-                status = 0
+        server = urlsplit(url)
+        connection = HTTPConnection(server.hostname, server.port, timeout=120, source_address=(address, 0))
+        headers = {"content-type": "application/sparql-query"}
+        try:
+            connection.request("POST", "/sparql?timeout=60", query, headers)
+            status = connection.getresponse().status
+        except (HTTPException, OSError):
+            # The server ended while it was under way.
+            status = 0
+        connection.close()
         with lock:
             told[status] += 1
 
@@ -198,15 +205,17 @@ def at_once(url: str, address: str, query: str, count: int) -> tuple[Counter[int
 def test_one_address_with_endless_queries_turns_away_nobody_else(tmp_path: Path):
     pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(6))
     with RunningServer(tmp_path / "data") as server:
-        greedy, _ = at_once(server.url, "127.0.0.2", f"SELECT (COUNT(*) AS ?n) {{ {pairs} }}", 100)
-        # They are all there when so many wait for a reader.
-        while sum(greedy.values()) + queued(server.url) < 90:
-            pass
-        others, asking = at_once(server.url, "127.0.0.3", "SELECT (COUNT(*) AS ?n) { ?s a ?c }", 30)
+        greedy, sent = at_once(server.url, "127.0.0.2", f"SELECT (COUNT(*) AS ?n) {{ {pairs} }}", 80)
+        # All of them were turned away or wait, but for those that run.
+        while sum(greedy.values()) + queued(server.url) < 75:
+            time.sleep(0.05)
+        others, asking = at_once(server.url, "127.0.0.3", "SELECT (COUNT(*) AS ?n) { ?s a ?c }", 20)
         for thread in asking:
             thread.join()
-        assert others == {200: 30}
+        assert others == {200: 20}
         server.kill()
+        for thread in sent:
+            thread.join()
 
 
 def queued(url: str) -> float:
