@@ -63,7 +63,7 @@ def create_app(services: Services) -> ASGIApp:
         candidates=take_candidates,
     )
     served = OwnHosts(rest if limited else direct, services.guard.hosts, problems)
-    watched = Watched(served, services.metrics, services.draining, services.answers)
+    watched = Watched(served, services.metrics, services.draining, services.answers, services.clients)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:

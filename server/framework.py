@@ -73,7 +73,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     complete(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     rate = services.settings.requests_per_second
-    limited = RateLimit(Compression(Methods(app, routes)), rate)
+    limited = RateLimit(Compression(Methods(app, routes)), rate, services.clients)
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
         Leaving(limited, services.draining), CrossOrigin(services.settings.page_origins)

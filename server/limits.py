@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pyoxigraph import RdfFormat
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.clients import Clients
 from server.errors import NestedTooDeep, TextTooComplex, TooLong
 from server.problems import problem_response
 from server.settings import Settings
@@ -43,14 +44,17 @@ class TextLimits:
 
 
 class RateLimit:
-    """ASGI middleware: a bucket of requests for each client's address, refilled at a constant rate.
+    """ASGI middleware: a bucket of requests for each client, refilled at a constant rate.
 
     A client may send `rate` requests per second on the long run, and a second's worth (at least one) at
-    once. The address, and not a key, names the client: whoever sends wrong keys is limited too.
+    once. `clients` names it: by a key only if that is valid, so whoever sends wrong keys is limited too.
     """
 
-    def __init__(self, app: ASGIApp, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, app: ASGIApp, rate: float, clients: Clients, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._app = app
+        self._clients = clients
         self._rate = rate
         self._most = max(1.0, rate)
         self._clock = clock
@@ -60,8 +64,7 @@ class RateLimit:
         """Pass a request on, or answer 429 with Retry-After (RFC 6585, 4)."""
         wait = 0.0
         if scope["type"] == "http" and self._rate > 0 and scope["path"] not in _NEVER_LIMITED:
-            client = scope.get("client")
-            wait = self._take(client[0] if client else "")
+            wait = self._take(self._clients.name_of(scope))
         answer = self._app if wait <= 0 else _too_many(wait)
         await answer(scope, receive, send)
 
@@ -81,6 +84,6 @@ def _too_many(wait_s: float) -> ASGIApp:
     return problem_response(
         429,
         "Too many requests",
-        "This address sends more requests than the server takes; wait as long as Retry-After says.",
+        "This client sends more requests than the server takes; wait as long as Retry-After says.",
         headers={"Retry-After": str(math.ceil(wait_s))},
     )

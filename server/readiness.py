@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from server.services import Services
 from sparql.errors import SparqlError
+from sparql.readers.client import CLIENT, OURSELVES
 
 _PROBE = "ASK {}"
 _PATIENCE_S = 5.0
@@ -36,6 +37,8 @@ class Readiness:
 
     async def _readers(self) -> str:
         """`ok` when a reader answers the simplest query in time, else why not."""
+        # Not behind the queries of others at the monitor's address.
+        CLIENT.set(OURSELVES)
         try:
             await self._services.readers.solutions(_PROBE, timeout_s=_PATIENCE_S)
         except SparqlError as error:

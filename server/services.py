@@ -12,6 +12,7 @@ from ontology import Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Reasoner
+from server.clients import Clients
 from server.desks import Desks
 from server.engines import Engines, Opening
 from server.guard import Guard
@@ -75,6 +76,7 @@ class Services:
     changes: ChangeLog
     keys: KeyStore
     guard: Guard
+    clients: Clients
     admission: Admission
     opening: Opening
     background: Background

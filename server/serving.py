@@ -61,6 +61,8 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 log_level="warning",
                 timeout_graceful_shutdown=15,
                 server_header=False,
+                # What headers say of the client counts only where the settings say so: see `clients`.
+                proxy_headers=False,
             ),
         )
         with announced(settings.data, settings.own_url):

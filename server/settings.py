@@ -25,6 +25,7 @@ from pyoxigraph import NamedNode
 
 from extractors.method_names import MethodName
 from server.errors import SettingsError
+from server.trusted_networks import networks_of
 from sparql.durability import Durability
 from sparql.tolerances import Tolerances
 
@@ -48,6 +49,11 @@ def _from_json(value: object) -> object:
 def _listed(value: str) -> list[str]:
     """The parts between commas."""
     return [part for one in value.split(",") if (part := one.strip())]
+
+
+def _networks(value: str) -> str:
+    networks_of(value)
+    return value
 
 
 def _an_iri(value: str) -> str:
@@ -229,7 +235,12 @@ class Settings(BaseModel):
         description="Scheduler of a Dask cluster, tcp://host:port, whose workers extract for jobs; the "
         "server's own model when not set.",
     )
-    readers: int = Field(2, ge=1, description="Processes that answer queries; one more takes short ones.")
+    readers: int = Field(
+        2,
+        ge=1,
+        description="Processes that answer queries. One more takes short ones, and another one is started "
+        "while one client has all of them and others wait.",
+    )
     query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
     query_timeout_max_s: float = Field(
         300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
@@ -364,7 +375,14 @@ class Settings(BaseModel):
         30, gt=0, description="Seconds a client may take for its headers, or between pieces of its body."
     )
     requests_per_second: float = Field(
-        0, ge=0, description="Requests a client's address may send per second, lasting; 0: no limit."
+        0,
+        ge=0,
+        description="Requests a client (a key, else an address) may send per second, lasting; 0: no limit.",
+    )
+    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
+        "",
+        description="Addresses and networks of proxies, with commas between, whose `Forwarded` and "
+        "`X-Forwarded-For` tell the client's address. Empty: none.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="From which level on the log is written, as JSON lines."

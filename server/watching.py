@@ -6,9 +6,11 @@ from time import perf_counter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.clients import Clients
 from server.logs import AnswerLog, begin_request, log_answered
 from server.metrics import Metrics
 from server.problems import problem_response
+from sparql.readers.client import CLIENT
 
 REQUEST_ID = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")
@@ -38,10 +40,16 @@ class Draining:
 
 
 class Watched:
-    """The application, watched. Outermost, so that errors are watched as well."""
+    """The application, watched. Outermost, so that errors are watched as well.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, draining: Draining, log: AnswerLog) -> None:
+    It also says for whom all is done that a request leads to, so that clients can take turns.
+    """
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, draining: Draining, log: AnswerLog, clients: Clients
+    ) -> None:
         self._app = app
+        self._clients = clients
         self._metrics = metrics
         self._draining = draining
         self._log = log
@@ -52,6 +60,7 @@ class Watched:
             await self._app(scope, receive, send)
             return
         identifier = begin_request(Headers(scope=scope).get(REQUEST_ID))
+        CLIENT.set(self._clients.name_of(scope))
         started = perf_counter()
         status = 500
         finished = False

@@ -11,6 +11,7 @@ from ontology import OntologyError, Schema
 from server.admission import Admission
 from server.background import Background
 from server.checking import Folders
+from server.clients import Clients
 from server.databases import check_databases
 from server.desks import Desks
 from server.dry_runs import DryRuns
@@ -138,6 +139,7 @@ def build(
         changes=changes,
         keys=keys,
         guard=guard,
+        clients=Clients(settings.trusted_proxies, guard.key_name),
         admission=Admission(settings, guard),
         opening=opening,
         background=Background(),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import collections
 import json
+import os
 import queue
+import select
 import subprocess
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
@@ -58,41 +61,51 @@ class Child:
     def _start(self) -> None:
         if self._process is not None and self._process.poll() is None:
             return
+        # One that died between two requests leaves its pipes.
+        self._kill()
         self._lines = queue.Queue()
         self._errors.clear()
         process = subprocess.Popen(
             list(self._command()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
+        assert process.stdin is not None
+        # A process that reads nothing is no reason to wait for it without end.
+        os.set_blocking(process.stdin.fileno(), False)
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
         threading.Thread(target=_read, args=(process.stdout, self._lines), daemon=True).start()
         self._draining = threading.Thread(target=_drain, args=(process.stderr, self._errors), daemon=True)
         self._draining.start()
-        self._receive(self._start_seconds)
+        self._receive(self._start_seconds, time.monotonic() + self._start_seconds)
 
     def _exchange(self, line: str, seconds: float) -> Any:
         assert self._process is not None
         assert self._process.stdin is not None
+        deadline = time.monotonic() + seconds
         try:
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
+            sent = _write(self._process.stdin.fileno(), line.encode() + b"\n", deadline)
         except OSError:
             raise self._died() from None
-        return self._receive(seconds)
+        if not sent:
+            raise self._too_late(seconds)
+        return self._receive(seconds, deadline)
 
-    def _receive(self, seconds: float) -> Any:
+    def _receive(self, seconds: float, deadline: float) -> Any:
         try:
-            line = self._lines.get(timeout=seconds)
+            line = self._lines.get(timeout=max(deadline - time.monotonic(), 0))
         except queue.Empty:
-            self._kill()
-            raise ModelTimeout(
-                f"the embedded model did not answer within {seconds:g} s: allow more time, "
-                "send shorter text, or give it more processor"
-            ) from None
+            raise self._too_late(seconds) from None
         if line is _END:
             raise self._died()
         return json.loads(line)
+
+    def _too_late(self, seconds: float) -> ModelTimeout:
+        self._kill()
+        return ModelTimeout(
+            f"the embedded model did not answer within {seconds:g} s: allow more time, "
+            "send shorter text, or give it more processor"
+        )
 
     def _died(self) -> ModelUnavailable:
         if self._draining is not None:
@@ -120,6 +133,22 @@ def _end(process: subprocess.Popen[str]) -> None:
                 pipe.close()
             except OSError:
                 continue
+
+
+def _write(pipe: int, data: bytes, deadline: float) -> bool:
+    """Whether all of it went into the pipe by the deadline. Raises OSError when nobody can read it."""
+    left = memoryview(data)
+    poll = select.poll()
+    poll.register(pipe, select.POLLOUT)
+    while left:
+        try:
+            left = left[os.write(pipe, left) :]
+        except BlockingIOError:
+            seconds = deadline - time.monotonic()
+            if seconds <= 0:
+                return False
+            poll.poll(seconds * 1000)
+    return True
 
 
 def _read(pipe: IO[str], lines: queue.Queue[str | None]) -> None:

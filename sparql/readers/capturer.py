@@ -261,23 +261,23 @@ class _Process:
         """Head and body of the answer. Raises what it tells, TimeoutError, and EOFError when it ends."""
         self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
         self._socket.sendall(frames)
-        kind, payload = self._next_frame(deadline)
-        if kind is FrameKind.REFUSED:
-            raise error_of(kind, pickle.loads(payload))
-        if kind is FrameKind.ERROR:
-            told = json.loads(payload)
-            if told["type"] == STALE:
-                raise CloneStale
-            raise error_of(kind, told)
-        head: dict[str, Any] = json.loads(payload)
+        head: dict[str, Any] = {}
         body = bytearray()
         while True:
             kind, payload = self._next_frame(deadline)
-            if kind is FrameKind.END:
+            if kind is FrameKind.HEAD:
+                head = json.loads(payload)
+            elif kind is FrameKind.DATA:
+                body += payload
+            elif kind is FrameKind.END:
                 return head, bytes(body)
-            if kind is not FrameKind.DATA:
-                raise EOFError
-            body += payload
+            elif kind is FrameKind.REFUSED:
+                raise error_of(kind, pickle.loads(payload))
+            else:
+                told = json.loads(payload)
+                if told["type"] == STALE:
+                    raise CloneStale
+                raise error_of(kind, told)
 
     def end(self, *, kill: bool) -> int:
         """The exit status of a process that is to go, or (without `kill`) that is going by itself."""

@@ -1,7 +1,8 @@
 """Which queries are known to take long, by their form: the text without the names and values in it.
 
 Applications send the same few forms again and again. One that outstayed its time on the express reader would
-do so the next time, too.
+do so the next time, too. Each client has forms of its own: what another one asks for in the same form may be
+much shorter.
 """
 
 from __future__ import annotations
@@ -23,18 +24,19 @@ class LongForms:
         self._seconds = seconds
         self._until: OrderedDict[int, float] = OrderedDict()
 
-    def note(self, text: str) -> None:
+    def note(self, client: str, text: str) -> None:
         """A query of this form took long."""
-        form = _form_of(text)
+        form = _form_of(client, text)
         self._until[form] = self._clock() + self._seconds
         self._until.move_to_end(form)
         if len(self._until) > _REMEMBERED:
             self._until.popitem(last=False)
 
-    def __contains__(self, text: str) -> bool:
+    def known(self, client: str, text: str) -> bool:
+        """Whether a query of this form took long."""
         # Without any, which is the rule, nothing needs to be read.
-        return bool(self._until) and self._until.get(_form_of(text), 0.0) > self._clock()
+        return bool(self._until) and self._until.get(_form_of(client, text), 0.0) > self._clock()
 
 
-def _form_of(text: str) -> int:
-    return hash(_VALUE.sub("", text[:_LONGEST_TEXT]))
+def _form_of(client: str, text: str) -> int:
+    return hash((client, _VALUE.sub("", text[:_LONGEST_TEXT])))

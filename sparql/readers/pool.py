@@ -12,7 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from pyoxigraph import NamedNode
 from sparql.errors import MalformedRequest, QueryTimeout, SparqlError
 from sparql.formats import BY_NAME, Format
 from sparql.readers.checkpoints import CheckpointSource, Lease
+from sparql.readers.client import CLIENT
 from sparql.readers.forms import LongForms
 from sparql.readers.frames import FrameKind
 from sparql.readers.launching import Launched
@@ -117,7 +118,8 @@ class ReaderPool:
         timeout_s = request.timeout_s or self.settings.timeout_s
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
-        reader = await self._staff.take(deadline)
+        # What it asks the reader may take longer than the express has time for.
+        reader = await self._staff.take(deadline, patient=True)
         killer = loop.call_at(deadline, self._staff.expire, reader, timeout_s)
         try:
             lease = await self._staff.keeper.lease()
@@ -172,13 +174,14 @@ class ReaderPool:
         """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
-        text = members.get("text", "")
-        patient = text in self._long
+        text, client = members.get("text", ""), CLIENT.get()
+        patient = self._long.known(client, text)
         try:
             return await self._ask_one(kind, members, timeout_s, deadline, request, patient=patient)
         except _Outstayed:
-            self._long.note(text)
-            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True)
+            self._long.note(client, text)
+            self._staff.outstayed(client)
+            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True, again=True)
 
     async def _ask_one(
         self,
@@ -189,8 +192,9 @@ class ReaderPool:
         request: QueryRequest | None,
         *,
         patient: bool = False,
+        again: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
-        reader = await self._staff.take(deadline, patient=patient)
+        reader = await self._staff.take(deadline, patient=patient, again=again)
         loop = asyncio.get_running_loop()
         if loop.time() >= deadline:
             # It has not been asked anything yet, so there is nothing to kill it for.
@@ -240,14 +244,14 @@ class ReaderPool:
 
     async def _wait_for_whole(self, reader: ReaderProcess) -> None:
         """Until all of an answer is here. Raises _Outstayed, unless the reader is no longer the express."""
-        try:
+        whole = False
+        with suppress(TimeoutError):
             async with asyncio.timeout(_EXPRESS_S):
-                await reader.frames.whole()
-        except TimeoutError:
-            if self._staff.is_express(reader):
-                self.statistics.kills += 1
-                reader.kill(None)
-                raise _Outstayed from None
+                whole = await reader.frames.whole()
+        if not whole and self._staff.is_express(reader):
+            self.statistics.kills += 1
+            reader.kill(None)
+            raise _Outstayed
 
     async def _rewritten(
         self, reader: ReaderProcess, lease: Lease, members: dict[str, Any], request: QueryRequest

@@ -21,18 +21,24 @@ from sparql.readers.launching import Launched, launch
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 
 _BUFFERED_BYTES = 256 * 1024
+_WHOLE_BYTES = 8 * 2**20
 _LAST_FRAMES = (FrameKind.END, FrameKind.ERROR, FrameKind.REFUSED)
 _START_TIMEOUT_S = 60.0
 _DYING_POLL_S = 0.002
 
 
 class FrameReader(asyncio.Protocol):
-    """Frames as they come in from the socket; the reader is held back while many bytes wait here."""
+    """Frames as they come in from the socket; the reader is held back while many bytes wait here.
+
+    What waits is the payload of the frames that came in and were not taken yet, of every kind.
+    """
 
     def __init__(self) -> None:
         self._received = bytearray()
-        self._frames: deque[tuple[FrameKind, Any]] = deque()
+        # Kind, payload, and the bytes that it had in the socket.
+        self._frames: deque[tuple[FrameKind, Any, int]] = deque()
         self._waiting = 0
+        self._most_waiting = _BUFFERED_BYTES
         self._paused = False
         self._arrival: asyncio.Future[None] | None = None
         self._transport: asyncio.Transport | None = None
@@ -51,14 +57,12 @@ class FrameReader(asyncio.Protocol):
             if end - offset - HEADER_SIZE < length:
                 break
             offset += HEADER_SIZE
-            self._frames.append((kind, _payload(kind, bytes(received[offset : offset + length]))))
+            self._frames.append((kind, _payload(kind, bytes(received[offset : offset + length])), length))
             self._waiting += length
             offset += length
         if offset:
             del received[:offset]
-        if self._waiting > _BUFFERED_BYTES and not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
+        self._pause_or_resume()
         if self._frames:
             self._wake()
 
@@ -76,11 +80,23 @@ class FrameReader(asyncio.Protocol):
             await self._arrival
         return self._take()
 
-    async def whole(self) -> None:
-        """Return when all frames of an answer are here, or no more will come."""
-        while not self.closed and not (self._frames and self._frames[-1][0] in _LAST_FRAMES):
-            self._arrival = asyncio.get_running_loop().create_future()
-            await self._arrival
+    async def whole(self) -> bool:
+        """Whether all frames of an answer are here, or no more will come; False when they are too many.
+
+        So much that it would otherwise hold the reader back may wait here meanwhile.
+        """
+        self._most_waiting = _WHOLE_BYTES
+        self._pause_or_resume()
+        try:
+            while not self.closed and not (self._frames and self._frames[-1][0] in _LAST_FRAMES):
+                if self._waiting > _WHOLE_BYTES:
+                    return False
+                self._arrival = asyncio.get_running_loop().create_future()
+                await self._arrival
+            return True
+        finally:
+            self._most_waiting = _BUFFERED_BYTES
+            self._pause_or_resume()
 
     def break_off(self) -> None:
         """Expect no more frames; those that are here can still be taken."""
@@ -99,13 +115,20 @@ class FrameReader(asyncio.Protocol):
         return chunks
 
     def _take(self) -> tuple[FrameKind, Any]:
-        kind, payload = self._frames.popleft()
-        if kind is FrameKind.DATA:
-            self._waiting -= len(payload)
-        if self._paused and self._waiting <= _BUFFERED_BYTES // 2 and self._transport is not None:
+        kind, payload, length = self._frames.popleft()
+        self._waiting -= length
+        self._pause_or_resume()
+        return kind, payload
+
+    def _pause_or_resume(self) -> None:
+        if self._transport is None or self.closed:
+            return
+        if not self._paused and self._waiting > self._most_waiting:
+            self._paused = True
+            self._transport.pause_reading()
+        elif self._paused and self._waiting <= self._most_waiting // 2:
             self._paused = False
             self._transport.resume_reading()
-        return kind, payload
 
     def _wake(self) -> None:
         if self._arrival is not None and not self._arrival.done():

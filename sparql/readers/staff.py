@@ -1,14 +1,17 @@
 """The reader processes: who gets one when, and another one in the place of one that is dead.
 
-Work takes a free reader, or waits in a bounded queue. At its deadline its reader is killed and another one
-started in its place; the same happens when nobody wants its answer and it does not stop by itself. One reader
-more, the express, is for what is short: it is taken while all others are busy.
+Work takes a free reader, or waits in a bounded queue, in which clients take turns. At its deadline its reader
+is killed and another one started in its place; the same happens when nobody wants its answer and it does not
+stop by itself. One reader more, the express, is for what is short: it is taken while all others are busy. Yet
+another one, the spare, is started when one client holds all readers but the express while another client
+waits, and ended when it has nothing to do.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import time
+from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -16,12 +19,16 @@ from typing import Any
 
 from sparql.errors import QueryTimeout, ReaderLost, TooManyQueries
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
+from sparql.readers.client import CLIENT
+from sparql.readers.express_access import ExpressAccess
+from sparql.readers.fair_queue import FairQueue, Waiting, was_given
 from sparql.readers.frames import FrameKind
 from sparql.readers.launching import Launched, launch
 from sparql.readers.process import ReaderProcess
 
 _STOP_GRACE_S = 0.2
 _EXPRESS_AFTER_S = 2.0
+_SPARE_KEPT_S = 10.0
 _RESTART_DELAYS_S = (0.0, 0.5, 1.0, 2.0)
 _LAST_RESTART_DELAY_S = 5.0
 
@@ -34,11 +41,12 @@ class ReaderSettings:
     may wait for one, ``timeout_s`` for queries that name none, ``memory_limit_bytes`` for one process,
     ``retry_after_s`` for the rejected.
     ``express``: one process more for short queries, started a little later than the others, or when a query
-    first has to wait.
+    first has to wait. No client gets more than ``readers`` processes beside it; while one client has as many
+    and others wait, there is one process more.
     """
 
     readers: int = 4
-    queue_limit: int = 64
+    queue_limit: int = 256
     timeout_s: float = 30.0
     memory_limit_bytes: int = 2 * 2**30
     retry_after_s: float = 1.0
@@ -65,10 +73,13 @@ class Staff:
         self.keeper = CheckpointKeeper(source, self._drop_stale)
         self._readers: set[ReaderProcess] = set()
         self._idle: list[ReaderProcess] = []
-        # Those that wait, and whether they may not take the express.
-        self._queue: deque[tuple[asyncio.Future[ReaderProcess], bool]] = deque()
+        self._held: dict[ReaderProcess, str] = {}
+        """The client that each busy reader works for."""
+        self._queue: FairQueue[ReaderProcess] = FairQueue(settings.queue_limit, self._refusal)
+        self._access = ExpressAccess(time.monotonic)
         self._express: ReaderProcess | None = None
         self._express_begun = False
+        self._spare_begun = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._launched: list[Launched] = []
         self._closing = False
@@ -108,9 +119,7 @@ class Staff:
     async def close(self) -> None:
         """End all readers and give their checkpoints back; queries under way are told."""
         self._closing = True
-        for waiting, _ in self._queue:
-            if not waiting.done():
-                waiting.set_exception(ReaderLost("The server is shutting down; try again later."))
+        self._queue.fail_all(ReaderLost("The server is shutting down; try again later."))
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -131,44 +140,130 @@ class Staff:
         """How many queries wait for a reader."""
         return len(self._queue)
 
-    async def take(self, deadline: float, *, patient: bool = False) -> ReaderProcess:
-        """A free reader, as soon as there is one; `patient` work does not take the express.
+    async def take(self, deadline: float, *, patient: bool = False, again: bool = False) -> ReaderProcess:
+        """A reader for the client of this task, as soon as there is one; `patient` work takes no express.
 
-        Raises TooManyQueries when too many wait, or none is free by the deadline (time of the loop).
+        Work that had one and starts `again` goes before other work of its client. Raises TooManyQueries when
+        too many wait, or none is free by the deadline (time of the loop).
         """
         if self._closing:
             raise ReaderLost("The server is shutting down; try again later.")
-        while (reader := self._idle_reader(patient)) is not None:
+        client = CLIENT.get()
+        self._access.asks(client)
+        while (reader := self._idle_reader(client, patient)) is not None:
             self._idle.remove(reader)
             if reader.alive:
+                self._held[reader] = client
                 return reader
             self.give_back(reader)
-        if len(self._queue) >= self._settings.queue_limit and not patient:
-            self._turn_away()
+        waiting = self._queue.add(client, patient=patient, first=again)
         if self._settings.express and not self._express_begun:
             self._spawn_task(self._start_express())
-        turn: asyncio.Future[ReaderProcess] = asyncio.get_running_loop().create_future()
-        self._queue.append((turn, patient))
+        self._start_spare_if_needed()
         try:
             async with asyncio.timeout_at(deadline):
-                return await turn
-        except TimeoutError:
-            self._turn_away()
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give_back(turn.result())
+                return await waiting.given
+        except BaseException as error:
+            self._queue.leave(waiting)
+            if was_given(waiting):
+                # It came in the very moment in which nobody waited for it any more.
+                self.give_back(waiting.given.result())
+            if isinstance(error, TimeoutError):
+                raise self._refusal() from None
             raise
-        finally:
-            if (turn, patient) in self._queue:
-                self._queue.remove((turn, patient))
-        raise AssertionError("unreachable")
 
-    def _idle_reader(self, patient: bool) -> ReaderProcess | None:
+    def _idle_reader(self, client: str, patient: bool) -> ReaderProcess | None:
         """The idle reader that was used last; the express only where there is no other."""
-        for reader in reversed(self._idle):
-            if reader is not self._express:
-                return reader
-        return None if patient or not self._idle else self._idle[-1]
+        if self._held_beside_express()[client] < self._settings.readers:
+            for reader in reversed(self._idle):
+                if reader is not self._express:
+                    return reader
+        return (
+            self._express if self._express in self._idle and self._may_take_express(client, patient) else None
+        )
+
+    def _held_beside_express(self) -> Counter[str]:
+        """How many readers each client has, without the express."""
+        return Counter(client for reader, client in self._held.items() if reader is not self._express)
+
+    def _may_take_express(self, client: str, patient: bool) -> bool:
+        return self._express is not None and not patient and self._access.allows(client)
+
+    def outstayed(self, client: str) -> None:
+        """A query of a client took too long on the express."""
+        pause = self._access.outstayed(client)
+        asyncio.get_running_loop().call_later(pause, self._dispatch)
+
+    def _dispatch(self) -> None:
+        """Give idle readers to those that wait."""
+        if self._closing:
+            return
+        for reader in [one for one in self._idle if not one.alive]:
+            self._idle.remove(reader)
+            self._replace_once(reader)
+        while self._queue and self._give_one():
+            pass
+        if self._idle and self._express_may_keep_on():
+            # This one is free for short queries in its stead.
+            self._express = self._idle[-1]
+            if self._queue and self._give_one():
+                self._dispatch()
+        self._start_spare_if_needed()
+
+    def _express_may_keep_on(self) -> bool:
+        """Whether the express is busy, and may take as long as any other reader for what it runs."""
+        if self._express is None or self._express in self._idle:
+            return False
+        client = self._held.get(self._express)
+        return client is None or self._held_beside_express()[client] < self._settings.readers
+
+    def _give_one(self) -> bool:
+        """Give one idle reader, rather not the express, to whoever comes next for it."""
+        held = self._held_beside_express()
+
+        def suits(waiting: Waiting[ReaderProcess]) -> bool:
+            if reader is self._express:
+                return self._may_take_express(waiting.client, waiting.patient)
+            return held[waiting.client] < self._settings.readers
+
+        for reader in sorted(self._idle, key=self.is_express):
+            waiting = self._queue.next(held, suits)
+            if waiting is not None:
+                self._idle.remove(reader)
+                self._held[reader] = waiting.client
+                waiting.given.set_result(reader)
+                return True
+        return False
+
+    def _start_spare_if_needed(self) -> None:
+        """Start the spare where one client holds all others, and another waits that takes no express."""
+        if self._spare_begun or self._closing or not self._queue:
+            return
+        holders = {self._held.get(reader) for reader in self._readers if reader is not self._express}
+        if len(holders) != 1 or None in holders:
+            return
+        if any(
+            one.client not in holders and not self._may_take_express(one.client, one.patient)
+            for one in self._queue
+        ):
+            self._spare_begun = True
+            self._spawn_task(self._start_spare())
+
+    async def _start_spare(self) -> None:
+        try:
+            spare = await ReaderProcess.start(self._settings.memory_limit_bytes)
+        except ReaderLost:
+            self._spare_begun = False
+            return
+        self._admit(spare)
+        while True:
+            await asyncio.sleep(_SPARE_KEPT_S)
+            unused = [one for one in self._idle if one is not self._express]
+            if unused:
+                self._idle.remove(unused[0])
+                self._spare_begun = False
+                await self._bury(unused[0])
+                return
 
     async def _start_express_later(self) -> None:
         await asyncio.sleep(_EXPRESS_AFTER_S)
@@ -185,9 +280,9 @@ class Staff:
             return
         self._admit(self._express)
 
-    def _turn_away(self) -> None:
+    def _refusal(self) -> TooManyQueries:
         self._statistics.turned_away += 1
-        raise TooManyQueries(self._settings.retry_after_s)
+        return TooManyQueries(self._settings.retry_after_s)
 
     def lend(self, reader: ReaderProcess, lease: Lease | None) -> None:
         """Let a reader have this lease in place of the one it has."""
@@ -204,23 +299,21 @@ class Staff:
 
     def give_back(self, reader: ReaderProcess) -> None:
         """A reader is free again, or dead and to be replaced."""
+        self._held.pop(reader, None)
         if not reader.alive:
-            if not reader.replaced:
-                reader.replaced = True
-                self._spawn_task(self._replace(reader))
-            return
-        newest = self.keeper.newest
-        if reader.lease is not None and newest is not None and reader.lease is not newest:
-            reader.close_store()
-            self.lend(reader, None)
-        for turn, patient in self._queue:
-            if not turn.done() and not (patient and reader is self._express):
-                turn.set_result(reader)
-                return
-        if self._express is not None and self._express not in self._idle:
-            # The express may keep what it runs; this one is free for short queries in its stead.
-            self._express = reader
-        self._idle.append(reader)
+            self._replace_once(reader)
+        else:
+            newest = self.keeper.newest
+            if reader.lease is not None and newest is not None and reader.lease is not newest:
+                reader.close_store()
+                self.lend(reader, None)
+            self._idle.append(reader)
+        self._dispatch()
+
+    def _replace_once(self, reader: ReaderProcess) -> None:
+        if not reader.replaced:
+            reader.replaced = True
+            self._spawn_task(self._replace(reader))
 
     def retire(self, reader: ReaderProcess) -> None:
         """Nobody wants what a reader does now."""

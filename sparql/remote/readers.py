@@ -29,6 +29,7 @@ from sparql.errors import (
     TooManyQueries,
 )
 from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.readers.fair_queue import Places
 from sparql.readers.pool import ReaderPool
 from sparql.readers.protocol import StreamedResult
 from sparql.readers.result import QueryRequest
@@ -87,8 +88,7 @@ class RemoteReaders:
         self._beside = beside
         self._terms = terms_of(store.address.query_url, store.traits)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "remote queries")
-        self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._waiting = 0
+        self._places = Places(_AT_ONCE, settings.queue_limit, self._refusal)
         self._running: set[asyncio.Task[None]] = set()
         self._client: httpx.AsyncClient | None = None
 
@@ -120,7 +120,7 @@ class RemoteReaders:
     @property
     def waiting(self) -> int:
         """How many queries wait for their turn."""
-        return self._waiting
+        return self._places.waiting
 
     @property
     def knows_every_change(self) -> bool:
@@ -240,9 +240,6 @@ class RemoteReaders:
     ) -> StreamedResult:
         if self._client is None:
             raise ReaderLost("The server is shutting down; try again later.")
-        if self._waiting >= self.settings.queue_limit:
-            self.statistics.turned_away += 1
-            raise TooManyQueries(self.settings.retry_after_s)
         result = RemoteResult(format_, self.revision())
         result.task = asyncio.create_task(self._run(passed, convert, result, timeout_s))
         self._running.add(result.task)
@@ -255,20 +252,20 @@ class RemoteReaders:
             raise
         return result
 
+    def _refusal(self) -> TooManyQueries:
+        self.statistics.turned_away += 1
+        return TooManyQueries(self.settings.retry_after_s)
+
     async def _run(self, passed: _Passed, convert: Convert, result: RemoteResult, timeout_s: float) -> None:
         """Fetch and convert until the end, the deadline, or the client's leaving."""
         error: SparqlError | None = ReaderLost("The query was stopped; try again later.")
         try:
             async with asyncio.timeout(timeout_s):
-                self._waiting += 1
-                try:
-                    await self._turns.acquire()
-                finally:
-                    self._waiting -= 1
+                await self._places.take()
                 try:
                     await self._fetch(passed, convert, result, timeout_s)
                 finally:
-                    self._turns.release()
+                    self._places.give_back()
             error = None
         except TimeoutError:
             self.statistics.kills += 1

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import statistics
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +26,8 @@ for line in sys.stdin:
     if request.get("crash"):
         sys.stderr.write("out of luck\\n")
         os._exit(3)
+    if request.get("said"):
+        sys.stderr.write(request["said"] + "\\n")
     time.sleep(request.get("sleep", 0))
     print(json.dumps({"pid": os.getpid(), "echo": request}), flush=True)
 """
@@ -51,6 +58,57 @@ def test_silence_ends_in_a_timeout_and_a_fresh_process(child: Child) -> None:
     with pytest.raises(ModelTimeout, match=r"0\.2 s"):
         child.ask({"sleep": 20}, 0.2)
     assert child.ask({}, 30)["pid"] != before
+
+
+def test_a_process_that_reads_nothing_ends_in_a_timeout_however_long_the_request(child: Child) -> None:
+    told: list[Exception] = []
+
+    def ask() -> None:
+        # It sleeps over the first line, and what follows is more than a pipe takes.
+        child.start()
+        assert child._process is not None
+        assert child._process.stdin is not None
+        child._process.stdin.write('{"sleep": 60}\n')
+        child._process.stdin.flush()
+        try:
+            child.ask({"text": "x" * 2**20}, 0.5)
+        except ModelTimeout as error:
+            told.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(30)
+    assert len(told) == 1
+    assert child.ask({"text": "again"}, 30)["echo"] == {"text": "again"}
+
+
+def test_processes_that_die_between_requests_leave_nothing_open(child: Child) -> None:
+    opened = []
+    for _ in range(5):
+        pid = child.ask({}, 30)["pid"]
+        opened.append(len(os.listdir("/proc/self/fd")))
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    assert opened == [opened[0]] * 5
+
+
+@pytest.mark.parametrize("count", [1_000, pytest.param(50_000, marks=pytest.mark.slow)])
+def test_many_requests_of_every_size_pass_one_process_and_none_gets_slower(child: Child, count: int) -> None:
+    large = {"text": "ß" * 300_000}
+    seconds = []
+    pids = set()
+    for number in range(count):
+        # Errors are answers too; what goes to standard error must not fill its pipe.
+        request = large if number % 100 == 50 else {"said": "x" * 500, "text": str(number)}
+        started = time.perf_counter()
+        answer = child.ask(request, 60)
+        if request is not large:
+            seconds.append(time.perf_counter() - started)
+        assert answer["echo"] == request
+        pids.add(answer["pid"])
+    assert len(pids) == 1
+    tenth = len(seconds) // 10
+    assert statistics.median(seconds[-tenth:]) < 3 * statistics.median(seconds[:tenth]) + 0.002
 
 
 def test_a_process_that_cannot_start_is_unavailable() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
 from starlette.responses import PlainTextResponse
 
+from server.clients import Clients
 from server.errors import NestedTooDeep, TextTooComplex, TooLong
 from server.limits import RateLimit, TextLimits
 from server.patience import limited_protocol
@@ -192,12 +193,13 @@ class Clock:
 
 async def test_a_client_that_asks_too_often_waits_and_others_do_not():
     clock = Clock()
-    app = RateLimit(PlainTextResponse("ok"), 2.0, clock=clock)
+    clients = Clients("10.0.0.9", lambda request: {"k": "loader"}.get(request.headers["x-api-key"]))
+    app = RateLimit(PlainTextResponse("ok"), 2.0, clients, clock=clock)
 
-    async def ask(address: str, path: str = "/sparql") -> httpx.Response:
+    async def ask(address: str, path: str = "/sparql", **headers: str) -> httpx.Response:
         transport = httpx.ASGITransport(app, client=(address, 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://e") as client:
-            return await client.get(path)
+            return await client.get(path, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
     assert [(await ask("10.0.0.1")).status_code for _ in range(3)] == [200, 200, 429]
     refused = await ask("10.0.0.1")
@@ -205,6 +207,12 @@ async def test_a_client_that_asks_too_often_waits_and_others_do_not():
     assert refused.headers["content-type"] == "application/problem+json"
     assert (await ask("10.0.0.2")).status_code == 200
     assert (await ask("10.0.0.1", "/healthz")).status_code == 200
+    # A wrong key or a header that anybody can send makes no other client; a key or a trusted proxy does.
+    assert (await ask("10.0.0.1", x_api_key="wrong")).status_code == 429
+    assert (await ask("10.0.0.1", x_forwarded_for="10.0.0.3")).status_code == 429
+    assert (await ask("10.0.0.1", x_api_key="k")).status_code == 200
+    assert (await ask("10.0.0.9", x_forwarded_for="10.0.0.1")).status_code == 429
+    assert (await ask("10.0.0.9", x_forwarded_for="10.0.0.3")).status_code == 200
     clock.now += 0.5
     assert [(await ask("10.0.0.1")).status_code for _ in range(2)] == [200, 429]
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import random
 import signal
+import socket
+import statistics
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,9 +26,17 @@ from pyoxigraph import (
     RdfFormat,
 )
 
-from sparql.errors import GraphMissing, ProtectedGraph, QueryMemoryExceeded, QueryTimeout, SyntaxProblem
+from sparql.errors import (
+    GraphMissing,
+    ProtectedGraph,
+    QueryFailed,
+    QueryMemoryExceeded,
+    QueryTimeout,
+    SyntaxProblem,
+)
 from sparql.readers import capturer as capturing
 from sparql.readers.capturer import UpdateCapturer
+from sparql.readers.frames import FrameKind, pack, pack_json
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import STATE
 
@@ -246,3 +259,68 @@ def test_a_statement_about_a_statement_survives_the_way(running: Running):
         EX + "INSERT { ?r ex:again ?t } WHERE { ?r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ?t }"
     )
     assert b"<<(" in (pyoxigraph.serialize(running.store.graph, format=RdfFormat.N_QUADS) or b"")
+
+
+def captured_many(running: Running, count: int) -> dict[str, list[float]]:
+    """Seconds by kind, of captures and commits of every kind in turns, all by one process."""
+    large = "x" * 2_000
+    texts = {
+        "refused": f"CLEAR GRAPH <{SYSTEM}derived>",
+        "syntax error": "INSERT DATA { <http://e/a> ",
+        "nothing": EX + "DELETE WHERE { ex:nobody ex:p ?o }",
+        "counted": EX + COUNT,
+        "large": EX
+        + f"INSERT {{ ?s ex:large ?o }} WHERE {{ ?s ex:p ?n BIND(CONCAT(STR(?n), '{large}') AS ?o) }}",
+    }
+    errors = {"refused": ProtectedGraph, "syntax error": SyntaxProblem}
+    running.store.commit(quads(200))
+    running.update(EX + "INSERT DATA { ex:c ex:n 0 }")
+    pid = running.capturer.pid
+    seconds: dict[str, list[float]] = {kind: [] for kind in texts}
+    for number in range(count):
+        kind = list(texts)[number % 4] if number % 50 else "large"
+        started = time.perf_counter()
+        if kind in errors:
+            with pytest.raises(errors[kind]):
+                running.capturer.capture(texts[kind])
+        elif kind == "counted":
+            # Committed: the next capture is preceded by what this one changed.
+            running.update(texts[kind])
+        else:
+            delta = running.capturer.capture(texts[kind])
+            assert len(delta.additions) == (200 if kind == "large" else 0)
+        seconds[kind].append(time.perf_counter() - started)
+    assert running.capturer.pid == pid
+    assert len(running.clones()) == 1
+    return seconds
+
+
+def test_updates_of_every_kind_pass_one_process(running: Running):
+    captured_many(running, 1_000)
+
+
+@pytest.mark.slow
+def test_fifty_thousand_updates_of_every_kind_pass_one_process_and_none_gets_slower(running: Running):
+    for kind, seconds in captured_many(running, 50_000).items():
+        tenth = len(seconds) // 10
+        first, last = statistics.median(seconds[:tenth]), statistics.median(seconds[-tenth:])
+        assert last < 3 * first + 0.002, f"{kind}: {first:.4f} s, then {last:.4f} s"
+
+
+@pytest.mark.parametrize(
+    ("last", "error"),
+    [
+        (pack_json(FrameKind.ERROR, {"type": "failed", "message": "no room"}), QueryFailed),
+        (pack(FrameKind.REFUSED, pickle.dumps(GraphMissing("http://e/g"))), GraphMissing),
+    ],
+)
+def test_an_error_after_the_head_of_an_answer_is_told_at_once(last: bytes, error: type[Exception]):
+    ours, theirs = socket.socketpair()
+    process = capturing._Process.__new__(capturing._Process)
+    process._socket, process._received = ours, bytearray()
+    head = pack(FrameKind.HEAD, json.dumps({"removals_bytes": 0}).encode())
+    theirs.sendall(head + pack(FrameKind.DATA, b"x") + last)
+    with pytest.raises(error):
+        process.ask(b"", time.monotonic() + 10)
+    for one in (ours, theirs):
+        one.close()
