@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 from sparql.changes import ChangeLog, Commit, is_system
 from sparql.durability import Durability, GroupSync, LogFiles
 from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
-from sparql.exact_update import FUNCTIONS, update_text
+from sparql.exact_update import write_exactly
 from sparql.graph_reading import GraphReading
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
@@ -64,13 +64,13 @@ class Observer(Protocol):
 
 
 class Follower(Protocol):
-    """Somebody who is told of each commit, in order, before the next may start."""
+    """What every commit is reported to, in order, before the next may start and `revision` returns it."""
 
-    def committed(self, commit: Commit) -> None:
-        """A commit was done: exactly these quads, those of the system included."""
+    def committed(self, commit: Commit, since: int) -> None:
+        """The store went from the revision `since` to that of the commit by exactly these quads."""
 
     def lost_track(self) -> None:
-        """The store changed in a way that is not told quad by quad."""
+        """The store changed in a manner that is not reported quad by quad."""
 
 
 class EmbeddedStore(GraphReading):
@@ -213,14 +213,15 @@ class EmbeddedStore(GraphReading):
             finally:
                 if any(quad.predicate == RDFS.subClassOf for quad in (*whole.additions, *whole.removals)):
                     self._forget_classes()
-        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
         older, self._stamped = self._stamped, stamp
-        self._revision = whole.revision
-        self.graph.remove(older)
         if self._followers:
             told = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
             for follower in self._followers:
-                follower.committed(told)
+                follower.committed(told, self._revision)
+        self._revision = whole.revision
+        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
+        with suppress(OSError):
+            self.graph.remove(older)
         if self.durability is Durability.COMMIT:
             self._log.sync()
 
@@ -233,22 +234,7 @@ class EmbeddedStore(GraphReading):
     ) -> None:
         """One transaction of the engine."""
         try:
-            if created:
-                # A graph is made by what is added to it, which the engine does much faster.
-                made = {quad.graph_name for quad in additions}
-                created = [graph for graph in created if graph not in made]
-            if removals or created or dropped:
-                left = [quad for quad in removals if quad.graph_name not in dropped]
-                text = " ;\n".join(
-                    [
-                        *(f"DROP SILENT GRAPH {graph}" for graph in dropped),
-                        *(f"CREATE SILENT GRAPH {graph}" for graph in created),
-                        update_text(additions, left),
-                    ]
-                )
-                self.graph.update(text, custom_functions=FUNCTIONS)
-            else:
-                self.graph.extend(additions)
+            write_exactly(self.graph, additions, removals, created, dropped)
         except OSError as error:
             raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
