@@ -1,7 +1,8 @@
 """Warnings that go out with whatever answer is being made.
 
-A read that is deep within a request (a name looked up, a plan's step) may find out what the client should hear of,
-although the answer goes on. The server opens a list for each request, and sends what is on it with the answer.
+A read that is deep within a request (a name looked up, a plan's step) may find out what the client should
+hear of, although the answer goes on. The server opens a list for each request, and sends what is on it with
+the answer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Which checkpoint readers begin with: one from which they can follow the commits to the newest revision.
 
-A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by commit
-(``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside that when
-following has come far, since every copy writes what it follows to the disk once more; and at once where the
-commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait for a newer
-checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and no reader uses it.
+A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
+commit (``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside
+that when following has come far, since every copy writes what it follows to the disk once more; and at once
+where the commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait
+for a newer checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and
+no reader uses it.
 """
 
 from __future__ import annotations
@@ -49,8 +50,7 @@ class CheckpointSource(Protocol):
 
     ``revision`` is that of the last committed write and cheap; ``acquire`` may block for tens of
     milliseconds and gives a checkpoint at least as new as ``revision()`` was when it was called. It raises
-    StoreUnwritable and OSError. A source that reports no commits to a log has every newer revision read from a
-    newer checkpoint.
+    StoreUnwritable and OSError. Of a source that reports no commits, every newer revision needs a checkpoint.
     """
 
     def revision(self) -> int: ...
@@ -99,8 +99,8 @@ class CheckpointKeeper:
     async def lease(self, needed: int) -> Lease:
         """A checkpoint of the revision that is needed, or from which the log leads there.
 
-        An older one where none can be made. The caller gives it back by ``drop``. Raises ReaderLost when there
-        is none at all.
+        An older one where none can be made. The caller gives it back by ``drop``. Raises ReaderLost when
+        there is none at all.
         """
         await self._until(lambda: self._leads_to(needed), needed)
         self._look_after_copies()

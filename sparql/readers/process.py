@@ -136,7 +136,7 @@ class ReaderProcess:
         self.frames = frames
         self.lease: Lease | None = None
         self.revision = 0
-        """The revision that it reads: that of its checkpoint, or of its copy of it, which follows the store."""
+        """The revision that it reads: that of its checkpoint, or of the copy that follows the store."""
         self.refused = False
         """Whether its copy failed to follow, so that it takes a new one to do so."""
         self.replaced = False

@@ -215,7 +215,7 @@ class Staff:
             warn(behind(reader.revision, needed))
 
     async def _follow(self, reader: ReaderProcess, needed: int) -> None:
-        """Let a reader follow the commits to a revision; where it cannot, give it a checkpoint of that one."""
+        """Let a reader follow the commits to a revision; where it cannot, give it a checkpoint of that."""
         lease, afresh = reader.lease, reader.refused
         assert lease is not None
         commits = self.keeper.log.after(lease.revision if afresh else reader.revision, needed)
