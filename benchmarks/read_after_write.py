@@ -1,9 +1,9 @@
 """How long a read takes right after a write, beside the same read at rest.
 
-Two queries with ORDER BY, of two patterns each: one around a constant, whose work is bounded before it runs,
-so that the server answers it in its own process; and one that goes to a worker process. Each is asked at rest,
-and each time after an update that adds a place, whose acknowledgement is waited for. With ``--writers`` others
-write all the time, so that hardly any read finds what the one before it left.
+Two queries with ORDER BY, of two patterns each: one around a constant, whose work is bounded before it
+runs, so that the server answers it in its own process; and one that goes to a worker process. Each is asked
+at rest, and each time after an update that adds a place, whose acknowledgement is waited for. With
+``--writers`` others write all the time, so that hardly any read finds what the one before it left.
 
 The server listens on this machine; HTTP is included in all times, in milliseconds.
 """
@@ -35,7 +35,7 @@ _QUERIES = {
         f"SELECT ?near ?label WHERE {{ <{E}place/%d> <{E}near> ?near ; <{LABEL}> ?label }} ORDER BY ?near"
     ),
     "by a worker": (
-        f"SELECT ?place ?label WHERE {{ ?place <{E}district> <{E}district/%d> . ?place <{LABEL}> ?label }} "
+        f"SELECT ?place ?label WHERE {{ ?place <{E}operator> <{E}operator/%d> . ?place <{LABEL}> ?label }} "
         "ORDER BY DESC(?label) LIMIT 20"
     ),
 }

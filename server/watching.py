@@ -9,6 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.logs import AnswerLog, begin_request, log_answered
 from server.metrics import Metrics
 from server.problems import problem_response
+from server.warning_header import warning_of
+from sparql.answer_warnings import collect
 
 REQUEST_ID = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")
@@ -52,6 +54,7 @@ class Watched:
             await self._app(scope, receive, send)
             return
         identifier = begin_request(Headers(scope=scope).get(REQUEST_ID))
+        warnings = collect()
         started = perf_counter()
         status = 500
         finished = False
@@ -61,6 +64,8 @@ class Watched:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii"))]
+                if (warning := warning_of(warnings)) is not None:
+                    headers.append((b"warning", warning.encode("ascii")))
                 if self._draining.begun:
                     headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -19,8 +19,9 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql.changes import ChangeLog, Commit, is_system
+from sparql.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.durability import Durability, GroupSync, LogFiles
-from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
+from sparql.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.exact_update import write_exactly
 from sparql.graph_reading import GraphReading
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
@@ -88,6 +89,8 @@ class EmbeddedStore(GraphReading):
         self._checkpoint: Checkpoint | None = None
         self._users: dict[Path, int] = {}
         self._made = 0
+        self._full = False
+        """Whether the engine refuses writes because the disk was full."""
         self._forget_classes()
         if folder is None:
             self.graph = pyoxigraph.Store()
@@ -233,10 +236,15 @@ class EmbeddedStore(GraphReading):
         dropped: Collection[NamedNode],
     ) -> None:
         """One transaction of the engine."""
+        self._bring_back()
         try:
             write_exactly(self.graph, additions, removals, created, dropped)
         except OSError as error:
-            raise StoreUnwritable(self.folder or Path(), str(error)) from error
+            self._give_way(error)
+            # It may have refused this for an older failure, a checkpoint's for one.
+            self._bring_back()
+            with self._engine():
+                write_exactly(self.graph, additions, removals, created, dropped)
 
     def _noted(self, commit: Commit) -> AbstractContextManager[None]:
         """The journal's entry for a commit, with only what it really changes.
@@ -274,8 +282,10 @@ class EmbeddedStore(GraphReading):
 
         Whoever calls keeps others from writing. Errors of the iterable come through.
         """
+        self._bring_back()
         try:
-            self.graph.bulk_extend(quads)
+            with self._engine():
+                self.graph.bulk_extend(quads)
         finally:
             self._forget_classes()
             for follower in self._followers:
@@ -300,11 +310,10 @@ class EmbeddedStore(GraphReading):
     def probe(self) -> None:
         """Write and remove a quad, without a revision. Raises `StoreUnwritable`."""
         with self._lock:
-            try:
+            self._bring_back()
+            with self._engine():
                 self.graph.add(_PROBE)
                 self.graph.remove(_PROBE)
-            except OSError as error:
-                raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def acquire(self) -> Checkpoint:
         """Lend a checkpoint at least as new as every change acknowledged before this call.
@@ -314,9 +323,7 @@ class EmbeddedStore(GraphReading):
         with self._lock:
             current = self._checkpoint
             if current is None or current.revision != self._revision:
-                self._made += 1
-                path = self._checkpoints / f"{self._revision}-{self._made}"
-                self.graph.backup(str(path))
+                path = self._backup(f"{self._revision}-")
                 self._checkpoint = Checkpoint(path, self._revision)
                 if current is not None:
                     self._drop_if_unused(current.path)
@@ -327,10 +334,21 @@ class EmbeddedStore(GraphReading):
     def clone(self) -> Checkpoint:
         """A copy of the store as it is, which may be written to, for whoever calls to delete."""
         with self._lock:
-            self._made += 1
-            path = self._checkpoints / f"clone-{self._made}"
-            self.graph.backup(str(path))
-            return Checkpoint(path, self._revision)
+            return Checkpoint(self._backup("clone-"), self._revision)
+
+    def _backup(self, name: str) -> Path:
+        """A copy of the store made of hard links. Raises StoreUnwritable, and then leaves nothing."""
+        self._bring_back()
+        self._made += 1
+        path = self._checkpoints / f"{name}{self._made}"
+        try:
+            with self._engine():
+                self.graph.backup(str(path))
+        except StoreUnwritable:
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(f"{path}.tmp", ignore_errors=True)
+            raise
+        return path
 
     def follow(self, follower: Follower) -> None:
         """Tell somebody of each commit from now on."""
@@ -345,10 +363,8 @@ class EmbeddedStore(GraphReading):
 
     def optimize(self) -> None:
         """Compact the database's files; reads and writes go on, more slowly. Raises `StoreUnwritable`."""
-        try:
+        with self._engine():
             self.graph.optimize()
-        except OSError as error:
-            raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def write_out(self) -> None:
         """Write what the database holds in its buffers to its files, which frees their memory.
@@ -357,16 +373,49 @@ class EmbeddedStore(GraphReading):
         """
         if self.folder is None:
             return
-        try:
+        with self._engine():
             self.graph.flush()
+
+    def _give_way(self, error: OSError) -> None:
+        """Note that the engine refuses writes from now on; raises what it is unless the disk is full."""
+        if not is_full(error):
+            raise unwritable(self.folder or Path(), error) from error
+        self._full = True
+
+    @contextmanager
+    def _engine(self) -> Iterator[None]:
+        """Errors of the engine at a write as those of this program."""
+        try:
+            yield
         except OSError as error:
-            raise StoreUnwritable(self.folder, str(error)) from error
+            self._full = self._full or is_full(error)
+            raise unwritable(self.folder or Path(), error) from error
+
+    def _bring_back(self) -> None:
+        """Open the database anew if the disk was full and has room again; under the store's lock.
+
+        The engine takes no write after one that failed, room or not. Raises DiskFull while there is none.
+        """
+        if not self._full or self.folder is None:
+            return
+        logged = sum(one.stat().st_size for one in (self.folder / "graph").glob("*.log"))
+        if not has_room(self.folder, 2 * logged + LEAST_ROOM):
+            raise DiskFull(self.folder, "too little room to open the database for writing")
+        with self._engine():
+            # Others read meanwhile. It holds no lock, so that the database can be opened beside it.
+            self.graph = pyoxigraph.Store.read_only(str(self.folder / "graph"))
+            self.graph = pyoxigraph.Store(str(self.folder / "graph"))
+        if stored_revision(self.graph) != self._revision:
+            raise StoreUnwritable(self.folder, "what was written last is not what was acknowledged last")
+        self._full = False
 
     def close(self) -> None:
         """Flush and let go of the folder's lock."""
         with self._lock:
             if self.folder is not None:
-                self.graph.flush()
+                # What is not flushed is in the log.
+                with suppress(OSError):
+                    self.graph.flush()
             # pyoxigraph has no close: the lock goes with the last reference.
             self.graph = pyoxigraph.Store()
             self._forget_classes()
@@ -408,4 +457,6 @@ def _open(path: Path) -> pyoxigraph.Store:
     except OSError as error:
         if "lock" in str(error).lower():
             raise StoreLocked(path.parent) from error
+        if is_full(error):
+            raise unwritable(path.parent, error) from error
         raise StoreUnreadable(path.parent, str(error)) from error

@@ -12,11 +12,13 @@ import json
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
+from sparql.disk_room import is_full, unwritable
 from sparql.errors import SparqlError
 from sparql.readers.frames import FrameKind, pack_json
 from sparql.readers.limits import die_with_parent, forbid_network
@@ -70,7 +72,10 @@ class CaptureWorker(Worker):
         except OSError as error:
             # The clone may be half written.
             self._let_go()
-            self._tell("failed", str(error))
+            if is_full(error):
+                self._refuse(unwritable(Path(request["path"]).parent, error))
+            else:
+                self._tell("failed", str(error))
 
     def _capture(self, request: dict[str, Any]) -> None:
         """Send the delta of an update: its removals and then its additions as N-Quads."""
