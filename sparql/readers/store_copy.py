@@ -42,7 +42,8 @@ class StoreCopy:
         if commit["since"] != self.revision:
             raise CopyBehind
         assert self.store is not None
-        removals, stamps = [], []
+        removals: list[Quad] = []
+        stamps: list[Quad] = []
         for quad in parse(commit["removals"], format=RdfFormat.N_QUADS):
             (stamps if _is_stamp(quad) else removals).append(quad)
         write_exactly(

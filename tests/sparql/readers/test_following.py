@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import resource
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,7 @@ from pyoxigraph import (
     parse,
 )
 
+from sparql.answer_warnings import collect
 from sparql.errors import GraphUnknown, QueryTimeout
 from sparql.formats import GRAPH_FORMATS
 from sparql.readers import QueryRequest, ReaderPool, ReaderSettings
@@ -193,3 +197,37 @@ async def test_copies_of_a_reader_that_is_killed_go_and_at_the_end_all_do(
         await body(pool, QueryRequest(RUNAWAY, timeout_s=1))
     await pool.close()
     assert not any("-of-" in path.name for path in store.left_beside())
+
+
+async def test_on_a_full_disk_readers_answer_from_what_they_have_say_so_and_catch_up_later(
+    store: Counted, pool: ReaderPool
+) -> None:
+    store.commit(one("seen"))
+    assert await counted(pool) == 1
+    store.commit(one("before"))
+    warnings = collect()
+    with no_file_grows(os.getpid(), *pool.pids):
+        assert await counted(pool) == 1
+        again = await counted(pool)
+    assert again == 1
+    assert len(warnings) == 1
+    assert "The disk is full" in warnings[0]
+    later = collect()
+    store.commit(one("after"))
+    assert await counted(pool) == 3
+    assert later == []
+
+
+@contextmanager
+def no_file_grows(*processes: int) -> Iterator[None]:
+    """The kernel refuses these processes every byte that would make a file longer."""
+
+    def limit(most: int) -> None:
+        for process in processes:
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+    limit(0)
+    try:
+        yield
+    finally:
+        limit(resource.RLIM_INFINITY)
