@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,7 @@ from pyoxigraph import (
 from sparql.answer_warnings import collect
 from sparql.errors import GraphUnknown, QueryTimeout
 from sparql.formats import GRAPH_FORMATS
-from sparql.readers import QueryRequest, ReaderPool, ReaderSettings
+from sparql.readers import QueryRequest, ReaderPool, ReaderSettings, checkpoints
 from sparql.readers.checkpoints import Checkpoint
 from sparql.store import EmbeddedStore
 from tests.sparql.readers.queries import LOOKUP, RUNAWAY, body, quads
@@ -231,3 +232,18 @@ def no_file_grows(*processes: int) -> Iterator[None]:
         yield
     finally:
         limit(resource.RLIM_INFINITY)
+
+
+async def test_copies_that_grow_by_themselves_are_done_without_for_a_while(
+    store: Counted, pool: ReaderPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "_LEAST_GROWTH", 0)
+    monkeypatch.setattr(checkpoints, "_LOOK_EVERY_S", 0.0)
+    grown: list[Quad] = []
+    for number in range(10):
+        # Each is larger than half of what there is so far.
+        grown = [quad for part in range(2**number) for quad in one(f"{number}/{part}")]
+        store.commit(grown)
+        assert await counted(pool) == 2 ** (number + 1) - 1
+    assert pool._staff.keeper._resting_until > time.monotonic()
+    assert not any("-of-" in path.name for path in store.left_beside())
