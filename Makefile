@@ -10,7 +10,7 @@ SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway read-after-write endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -70,6 +70,10 @@ extraction: setup
 
 runaway: setup
 	$(BIN)/python -m benchmarks.runaway
+
+# A read right after a write beside the same read at rest, answered in process and by a worker.
+read-after-write: setup
+	$(BIN)/python -m benchmarks.read_after_write
 
 # The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
 conformance: setup

@@ -10,6 +10,7 @@ ServerError
 ├── KeyInAddress        a key in the address, which logs and histories keep
 ├── KeyNameTaken, KeyUnknown  at `urbankg key create` and `revoke`
 ├── StateUnreadable     the database beside the graph cannot be used
+│   └── StateFull       because the disk is full
 ├── TooLong             a SPARQL text over its length
 ├── NestedTooDeep       brackets of a text or body nest too deep
 ├── TextTooComplex      a SPARQL text with too many operators
@@ -40,6 +41,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontology.findings import Level
+from sparql.disk_room import is_full_for_sqlite
 
 if TYPE_CHECKING:
     from ontology.reporting import CheckReport
@@ -137,6 +139,23 @@ class StateUnreadable(ServerError):
             f"{path} cannot be used: {reason}. Check its permissions and the disk's free space; if the file is "
             "damaged, make a new folder from a backup with `urbankg restore`."
         )
+
+
+class StateFull(StateUnreadable):
+    """The database beside the graph cannot be written: the disk is full."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        ServerError.__init__(
+            self,
+            f"The disk is full, so nothing of this was written to {path} ({reason}). Make room, then send it "
+            "again: no restart is needed.",
+        )
+
+
+def state_error(path: Path, error: Exception) -> StateUnreadable:
+    """The error of this program for one of SQLite or the operating system about a database."""
+    kind = StateFull if is_full_for_sqlite(error, path.parent) else StateUnreadable
+    return kind(path, str(error))
 
 
 class TooLong(ServerError):

@@ -22,7 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from server.errors import KeyNameTaken, KeyUnknown, StateUnreadable
+from server.errors import KeyNameTaken, KeyUnknown, state_error
 
 FILE = "state.sqlite"
 KEY_PATTERN = re.compile(r"ukg_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -104,7 +104,7 @@ class KeyStore:
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
-            raise StateUnreadable(self._path, str(error)) from error
+            raise state_error(self._path, error) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -194,7 +194,7 @@ class KeyStore:
                 for row in rows
             }
         except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
-            raise StateUnreadable(self._path, str(error)) from error
+            raise state_error(self._path, error) from error
         self._known = known
         self._version = version
 
@@ -203,7 +203,7 @@ class KeyStore:
             try:
                 self._connection.execute(statement, values)
             except sqlite3.Error as error:
-                raise StateUnreadable(self._path, str(error)) from error
+                raise state_error(self._path, error) from error
             self._version = None
 
 

@@ -97,6 +97,7 @@ def all_problems() -> ProblemMap:
     add(server.ScopeMissing, 403, "Scope missing", headers=_challenge)
     add(server.KeyInAddress, 400, "Key in the address")
     add(server.StateUnreadable, 503, "State unavailable")
+    add(server.StateFull, 507, "Disk full")
     add(server.TooLong, 413, "SPARQL text too long", members=lambda error: {"limit_chars": error.limit})
     add(server.NestedTooDeep, 400, "Nested too deep", members=lambda error: {"limit": error.limit})
     add(server.TextTooComplex, 400, "Too many operators", members=lambda error: {"limit": error.limit})

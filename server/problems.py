@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -19,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sparql import errors as sparql
+from sparql.disk_room import is_full
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -71,6 +73,9 @@ class ProblemMap:
     def response(self, error: Exception, instance: str | None = None) -> Response:
         """The answer for an error; 500 without details for one that nobody added."""
         error = sparql.damage_in(error) or error
+        if is_full(error) and not isinstance(error, sparql.SparqlError):
+            # Wherever a file was written, be it an edit, an upload or a record.
+            error = sparql.DiskFull(*_where(error))
         problem = next((self._problems[one] for one in type(error).__mro__ if one in self._problems), None)
         if problem is None:
             return problem_response(
@@ -94,7 +99,7 @@ class ProblemMap:
         try:
             return await work, None
         except Exception as error:  # noqa: BLE001 - the one place
-            expected = any(one in self._problems for one in type(error).__mro__)
+            expected = is_full(error) or any(one in self._problems for one in type(error).__mro__)
             return self.response(error, instance), None if expected else error
 
     def install(self, app: FastAPI) -> None:
@@ -202,6 +207,7 @@ def add_sparql(problems: ProblemMap) -> None:
     add(sparql.GraphExists, 409, "Graph exists")
     add(sparql.StoreError, 503, "Store unavailable")
     add(sparql.StoreDamaged, 500, "Store damaged")
+    add(sparql.DiskFull, 507, "Disk full")
     add_remote(problems)
 
 
@@ -219,6 +225,13 @@ def add_remote(problems: ProblemMap) -> None:
     add(sparql.RemoteUndecided, 504, "Update may or may not have been applied")
     add(sparql.RemoteConflict, 503, "Another server writes to the remote store")
     add(sparql.RemoteUnsupported, 501, "Not possible on a remote store")
+
+
+def _where(error: Exception) -> tuple[Path, str]:
+    """The folder that took no more, as far as the error names it, and the reason."""
+    name = getattr(error, "filename", None)
+    reason = getattr(error, "strerror", None) or str(error)
+    return Path(name).parent if isinstance(name, str) else Path("the data folder"), reason
 
 
 def _place(error: sparql.SyntaxProblem) -> Mapping[str, Any]:

@@ -10,6 +10,8 @@ from server.clients import Clients
 from server.logs import AnswerLog, begin_request, log_answered
 from server.metrics import Metrics
 from server.problems import problem_response
+from server.warning_header import warning_of
+from sparql.answer_warnings import collect
 from sparql.readers.client import CLIENT
 
 REQUEST_ID = "X-Request-Id"
@@ -61,6 +63,7 @@ class Watched:
             return
         identifier = begin_request(Headers(scope=scope).get(REQUEST_ID))
         CLIENT.set(self._clients.name_of(scope))
+        warnings = collect()
         started = perf_counter()
         status = 500
         finished = False
@@ -70,6 +73,8 @@ class Watched:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii"))]
+                if (warning := warning_of(warnings)) is not None:
+                    headers.append((b"warning", warning.encode("ascii")))
                 if self._draining.begun:
                     headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}

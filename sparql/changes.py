@@ -22,7 +22,8 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad
 
-from sparql.errors import ChangesForgotten, MalformedRequest, StoreUnwritable
+from sparql.disk_room import unwritable
+from sparql.errors import ChangesForgotten, MalformedRequest
 from sparql.vocabulary import GRAPH
 
 _PREFIX = b'{"revision":'
@@ -142,7 +143,7 @@ class ChangeLog:
             end = self._end_of(segment)
             end.append(lines, segment.size, sync=self._sync)
         except OSError as error:
-            raise StoreUnwritable(self._folder, error.strerror or str(error)) from error
+            raise unwritable(self._folder, error) from error
         try:
             yield
         except BaseException:

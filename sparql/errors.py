@@ -36,6 +36,7 @@
         ├── StoreUnreadable          its files cannot be opened
         ├── StoreDamaged             its files can be opened, but do not hold what was written to them
         ├── StoreUnwritable          the disk did not take what was written
+        │   └── DiskFull             because it is full
         ├── StoreClosing             the server is shutting down and takes no more writes
         ├── BackupError              a backup that cannot be made or restored
         └── RemoteError              the SPARQL store at another host that holds the graph
@@ -384,6 +385,19 @@ class StoreUnwritable(StoreError):
         super().__init__(
             f"The disk under {folder} does not take writes: {reason}. "
             "Check its space and health, then start the server anew; the last changes may be lost."
+        )
+        self.folder = folder
+        self.reason = reason
+
+
+class DiskFull(StoreUnwritable):
+    """The disk is full: nothing of what was to be written was."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        SparqlError.__init__(
+            self,
+            f"The disk under {folder} is full, so nothing of this was written ({reason}). Reads go on; make "
+            "room, then send it again: no restart is needed.",
         )
         self.folder = folder
         self.reason = reason

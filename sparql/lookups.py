@@ -5,7 +5,8 @@ A query is a lookup when its text is one basic graph pattern over the default gr
 - it is a single triple pattern with a constant subject or object and no variable twice (or any single pattern
   with a small LIMIT): the engine streams its matches from one index, and the answer is cut off at a size; or
 - it has a few patterns, each with a constant subject or object that few triples bear: their number is
-  looked up first, and bounds every join.
+  looked up first, and bounds every join. Their solutions may be sorted by variables (ORDER BY), and so may
+  those of a single pattern that few triples match.
 
 Everything else is for the reader processes, which can be stopped. A lookup reads the store itself, which is
 never older than what was acknowledged.
@@ -67,6 +68,7 @@ class _Known:
     """What is known of a form of text; ``passed_by`` counts down after answers that were too large."""
 
     patterns: tuple[_Pattern, ...] = ()
+    ordered: bool = False
     passed_by: int = 0
 
 
@@ -117,7 +119,7 @@ class Lookups:
         graph = self._graph()
         sink = _Sink()
         try:
-            if len(known.patterns) > 1 and not _few_solutions(graph, known.patterns, iris):
+            if (len(known.patterns) > 1 or known.ordered) and not _few_solutions(graph, known.patterns, iris):
                 return None
             found = graph.query(text, base_iri=self._base)
             # The engine accepts any object with a write method.
@@ -133,7 +135,7 @@ class Lookups:
     def _look_up(self, form: str, text: str) -> _Known:
         known = self._known.get(form)
         if known is None:
-            known = self._known[form] = _Known(_patterns_of(text))
+            known = self._known[form] = _read(text)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         else:
@@ -164,12 +166,13 @@ def _node(term: _Term, iris: Sequence[str]) -> NamedNode | None:
     return None if isinstance(term, _Value) else term
 
 
-def _patterns_of(text: str) -> tuple[_Pattern, ...]:
-    """The patterns of a lookup; empty when the text is none."""
+def _read(text: str) -> _Known:
+    """The patterns of a lookup, and whether it sorts; no patterns when the text is none."""
     try:
-        return _Reader(text).patterns()
+        reader = _Reader(text)
+        return _Known(reader.patterns(), reader.ordered)
     except _NoLookup:
-        return ()
+        return _Known()
 
 
 class _NoLookup(Exception):
@@ -177,7 +180,11 @@ class _NoLookup(Exception):
 
 
 class _Reader:
-    """Reads ``PREFIX* (SELECT variables | ASK) WHERE? { triples } (LIMIT n)?`` and gives up on all else."""
+    """Reads one form of query and gives up on all else.
+
+    ``PREFIX* (SELECT variables | ASK) WHERE? { triples } (ORDER BY (variable | ASC(variable) |
+    DESC(variable))+)? (LIMIT n)?``.
+    """
 
     def __init__(self, text: str) -> None:
         self._tokens = list(read_tokens(text))
@@ -187,6 +194,7 @@ class _Reader:
         }
         self._iris = [found[0][1:-1] for found in _IRI.finditer(text)]
         self._prefixes: dict[str, int] = {}
+        self.ordered = False
 
     def patterns(self) -> tuple[_Pattern, ...]:
         while self._peek().is_word("PREFIX"):
@@ -199,13 +207,14 @@ class _Reader:
         self._punctuation("{")
         patterns, variables = self._triples()
         self._punctuation("}")
+        self._order()
         limit = self._limit()
         if self._position < len(self._tokens):
             raise _NoLookup
         anchored = all(pattern[0] is not None or pattern[2] is not None for pattern in patterns)
         if len(patterns) == 1:
             repeated = len(set(variables)) < len(variables)
-            small = limit is not None and limit <= _LARGEST_LIMIT
+            small = limit is not None and limit <= _LARGEST_LIMIT and not self.ordered
             if repeated or not (anchored or small):
                 raise _NoLookup
         elif not (anchored and 0 < len(patterns) <= _MOST_PATTERNS):
@@ -272,6 +281,26 @@ class _Reader:
                 self._term([])
             return _Value()
         raise _NoLookup
+
+    def _order(self) -> None:
+        if self._position == len(self._tokens) or not self._peek().is_word("ORDER"):
+            return
+        self._take()
+        if not self._take().is_word("BY"):
+            raise _NoLookup
+        self._condition()
+        while self._position < len(self._tokens) and not self._peek().is_word("LIMIT"):
+            self._condition()
+        self.ordered = True
+
+    def _condition(self) -> None:
+        if self._peek().is_word("ASC") or self._peek().is_word("DESC"):
+            self._take()
+            self._punctuation("(")
+            self._take(TokenKind.VARIABLE)
+            self._punctuation(")")
+        else:
+            self._take(TokenKind.VARIABLE)
 
     def _limit(self) -> int | None:
         if self._position == len(self._tokens):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -20,9 +20,10 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from sparql.changes import ChangeLog, Commit, is_system
 from sparql.database_files import check_files
+from sparql.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.durability import Durability, GroupSync, LogFiles
-from sparql.errors import StoreLocked, StoreUnreadable, StoreUnwritable
-from sparql.exact_update import FUNCTIONS, update_text
+from sparql.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
+from sparql.exact_update import write_exactly
 from sparql.graph_reading import GraphReading
 from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
@@ -65,13 +66,13 @@ class Observer(Protocol):
 
 
 class Follower(Protocol):
-    """Somebody who is told of each commit, in order, before the next may start."""
+    """What every commit is reported to, in order, before the next may start and `revision` returns it."""
 
-    def committed(self, commit: Commit) -> None:
-        """A commit was done: exactly these quads, those of the system included."""
+    def committed(self, commit: Commit, since: int) -> None:
+        """The store went from the revision `since` to that of the commit by exactly these quads."""
 
     def lost_track(self) -> None:
-        """The store changed in a way that is not told quad by quad."""
+        """The store changed in a manner that is not reported quad by quad."""
 
 
 class EmbeddedStore(GraphReading):
@@ -89,6 +90,8 @@ class EmbeddedStore(GraphReading):
         self._checkpoint: Checkpoint | None = None
         self._users: dict[Path, int] = {}
         self._made = 0
+        self._full = False
+        """Whether the engine refuses writes because the disk was full."""
         self._forget_classes()
         if folder is None:
             self.graph, self._revision = pyoxigraph.Store(), 0
@@ -212,14 +215,15 @@ class EmbeddedStore(GraphReading):
             finally:
                 if any(quad.predicate == RDFS.subClassOf for quad in (*whole.additions, *whole.removals)):
                     self._forget_classes()
-        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
         older, self._stamped = self._stamped, stamp
-        self._revision = whole.revision
-        self.graph.remove(older)
         if self._followers:
             told = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
             for follower in self._followers:
-                follower.committed(told)
+                follower.committed(told, self._revision)
+        self._revision = whole.revision
+        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
+        with suppress(OSError):
+            self.graph.remove(older)
         if self.durability is Durability.COMMIT:
             self._log.sync()
 
@@ -231,25 +235,15 @@ class EmbeddedStore(GraphReading):
         dropped: Collection[NamedNode],
     ) -> None:
         """One transaction of the engine."""
+        self._bring_back()
         try:
-            if created:
-                # A graph is made by what is added to it, which the engine does much faster.
-                made = {quad.graph_name for quad in additions}
-                created = [graph for graph in created if graph not in made]
-            if removals or created or dropped:
-                left = [quad for quad in removals if quad.graph_name not in dropped]
-                text = " ;\n".join(
-                    [
-                        *(f"DROP SILENT GRAPH {graph}" for graph in dropped),
-                        *(f"CREATE SILENT GRAPH {graph}" for graph in created),
-                        update_text(additions, left),
-                    ]
-                )
-                self.graph.update(text, custom_functions=FUNCTIONS)
-            else:
-                self.graph.extend(additions)
+            write_exactly(self.graph, additions, removals, created, dropped)
         except OSError as error:
-            raise StoreUnwritable(self.folder or Path(), str(error)) from error
+            self._give_way(error)
+            # It may have refused this for an older failure, a checkpoint's for one.
+            self._bring_back()
+            with self._engine():
+                write_exactly(self.graph, additions, removals, created, dropped)
 
     def _noted(self, commit: Commit) -> AbstractContextManager[None]:
         """The journal's entry for a commit, with only what it really changes.
@@ -287,8 +281,10 @@ class EmbeddedStore(GraphReading):
 
         Whoever calls keeps others from writing. Errors of the iterable come through.
         """
+        self._bring_back()
         try:
-            self.graph.bulk_extend(quads)
+            with self._engine():
+                self.graph.bulk_extend(quads)
         finally:
             self._forget_classes()
             for follower in self._followers:
@@ -313,11 +309,10 @@ class EmbeddedStore(GraphReading):
     def probe(self) -> None:
         """Write and remove a quad, without a revision. Raises `StoreUnwritable`."""
         with self._lock:
-            try:
+            self._bring_back()
+            with self._engine():
                 self.graph.add(_PROBE)
                 self.graph.remove(_PROBE)
-            except OSError as error:
-                raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def acquire(self) -> Checkpoint:
         """Lend a checkpoint at least as new as every change acknowledged before this call.
@@ -327,9 +322,7 @@ class EmbeddedStore(GraphReading):
         with self._lock:
             current = self._checkpoint
             if current is None or current.revision != self._revision:
-                self._made += 1
-                path = self._checkpoints / f"{self._revision}-{self._made}"
-                self.graph.backup(str(path))
+                path = self._backup(f"{self._revision}-")
                 self._checkpoint = Checkpoint(path, self._revision)
                 if current is not None:
                     self._drop_if_unused(current.path)
@@ -340,10 +333,21 @@ class EmbeddedStore(GraphReading):
     def clone(self) -> Checkpoint:
         """A copy of the store as it is, which may be written to, for whoever calls to delete."""
         with self._lock:
-            self._made += 1
-            path = self._checkpoints / f"clone-{self._made}"
-            self.graph.backup(str(path))
-            return Checkpoint(path, self._revision)
+            return Checkpoint(self._backup("clone-"), self._revision)
+
+    def _backup(self, name: str) -> Path:
+        """A copy of the store made of hard links. Raises StoreUnwritable, and then leaves nothing."""
+        self._bring_back()
+        self._made += 1
+        path = self._checkpoints / f"{name}{self._made}"
+        try:
+            with self._engine():
+                self.graph.backup(str(path))
+        except StoreUnwritable:
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(f"{path}.tmp", ignore_errors=True)
+            raise
+        return path
 
     def follow(self, follower: Follower) -> None:
         """Tell somebody of each commit from now on."""
@@ -358,10 +362,8 @@ class EmbeddedStore(GraphReading):
 
     def optimize(self) -> None:
         """Compact the database's files; reads and writes go on, more slowly. Raises `StoreUnwritable`."""
-        try:
+        with self._engine():
             self.graph.optimize()
-        except OSError as error:
-            raise StoreUnwritable(self.folder or Path(), str(error)) from error
 
     def write_out(self) -> None:
         """Write what the database holds in its buffers to its files, which frees their memory.
@@ -370,16 +372,49 @@ class EmbeddedStore(GraphReading):
         """
         if self.folder is None:
             return
-        try:
+        with self._engine():
             self.graph.flush()
+
+    def _give_way(self, error: OSError) -> None:
+        """Note that the engine refuses writes from now on; raises what it is unless the disk is full."""
+        if not is_full(error):
+            raise unwritable(self.folder or Path(), error) from error
+        self._full = True
+
+    @contextmanager
+    def _engine(self) -> Iterator[None]:
+        """Errors of the engine at a write as those of this program."""
+        try:
+            yield
         except OSError as error:
-            raise StoreUnwritable(self.folder, str(error)) from error
+            self._full = self._full or is_full(error)
+            raise unwritable(self.folder or Path(), error) from error
+
+    def _bring_back(self) -> None:
+        """Open the database anew if the disk was full and has room again; under the store's lock.
+
+        The engine takes no write after one that failed, room or not. Raises DiskFull while there is none.
+        """
+        if not self._full or self.folder is None:
+            return
+        logged = sum(one.stat().st_size for one in (self.folder / "graph").glob("*.log"))
+        if not has_room(self.folder, 2 * logged + LEAST_ROOM):
+            raise DiskFull(self.folder, "too little room to open the database for writing")
+        with self._engine():
+            # Others read meanwhile. It holds no lock, so that the database can be opened beside it.
+            self.graph = pyoxigraph.Store.read_only(str(self.folder / "graph"))
+            self.graph = pyoxigraph.Store(str(self.folder / "graph"))
+        if stored_revision(self.graph) != self._revision:
+            raise StoreUnwritable(self.folder, "what was written last is not what was acknowledged last")
+        self._full = False
 
     def close(self) -> None:
         """Flush and let go of the folder's lock."""
         with self._lock:
             if self.folder is not None:
-                self.graph.flush()
+                # What is not flushed is in the log.
+                with suppress(OSError):
+                    self.graph.flush()
             # pyoxigraph has no close: the lock goes with the last reference.
             self.graph = pyoxigraph.Store()
             self._forget_classes()
@@ -425,6 +460,8 @@ def _open(path: Path) -> tuple[pyoxigraph.Store, int]:
         # The engine raises RuntimeError where a file does not hold what was written to it.
         if "lock" in str(error).lower():
             raise StoreLocked(path.parent) from error
+        if is_full(error):
+            raise unwritable(path.parent, error) from error
         raise StoreUnreadable(path.parent, str(error)) from error
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from server.errors import StateUnreadable
+from server.errors import StateUnreadable, state_error
 
 FILE = "jobs.sqlite"
 _BUSY_TIMEOUT_S = 30.0
@@ -79,7 +79,7 @@ class Database:
             self._connection.executescript(_SCHEMA)
             self._check_layout()
         except (OSError, sqlite3.Error) as error:
-            raise StateUnreadable(self.path, str(error)) from error
+            raise state_error(self.path, error) from error
 
     def _check_layout(self) -> None:
         """Raises `StateUnreadable` for a file of a later version of the program."""
@@ -98,7 +98,7 @@ class Database:
             try:
                 yield self._connection
             except sqlite3.Error as error:
-                raise StateUnreadable(self.path, str(error)) from error
+                raise state_error(self.path, error) from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -9,18 +9,20 @@ What an update writes to the clone on its way is taken back, so the clone is alw
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pyoxigraph
-from pyoxigraph import NamedNode, RdfFormat, parse
+from pyoxigraph import NamedNode, RdfFormat
 
+from sparql.disk_room import is_full, unwritable
 from sparql.errors import SparqlError
 from sparql.readers.frames import FrameKind, pack_json
 from sparql.readers.limits import die_with_parent, forbid_network
+from sparql.readers.store_copy import CopyBehind, StoreCopy
 from sparql.readers.worker import THREAD_STACK_BYTES, Sink, Watch, Worker, run_in_thread
 from sparql.syntax import syntax_problem
 from sparql.updates import capture
@@ -28,8 +30,6 @@ from sparql.updates import capture
 
 class CaptureWorker(Worker):
     """The clone, and the updates carried out on it."""
-
-    _revision = 0
 
     def serve(self) -> bool:
         """Take commits in and capture updates until the parent closes the connection."""
@@ -39,7 +39,7 @@ class CaptureWorker(Worker):
                 if kind is FrameKind.CLOSE:
                     self._let_go()
                 elif kind is FrameKind.FEED:
-                    self._follow(json.loads(payload))
+                    self._follow_one(json.loads(payload))
                 else:
                     self._answer(kind, json.loads(payload))
         except (BrokenPipeError, ConnectionResetError):
@@ -48,28 +48,17 @@ class CaptureWorker(Worker):
 
     def _let_go(self) -> None:
         """Close the clone and delete it: only here is it known when its files are no longer written."""
-        path, self._store, self._path = self._path, None, ""
-        if path:
-            shutil.rmtree(path, ignore_errors=True)
+        clone, self._copy, self._store = self._copy, None, None
+        if clone is not None:
+            clone.delete()
 
-    def _follow(self, commit: dict[str, Any]) -> None:
+    def _follow_one(self, commit: dict[str, Any]) -> None:
         """Bring the clone to the next revision; one that cannot follow is let go of."""
-        clone = self._store
-        if clone is None or commit["revision"] != self._revision + 1:
-            self._let_go()
-            return
         try:
-            for graph in commit["graphs_dropped"]:
-                clone.remove_graph(NamedNode(graph))
-            for graph in commit["graphs_created"]:
-                clone.add_graph(NamedNode(graph))
-            for quad in parse(commit["removals"], format=RdfFormat.N_QUADS):
-                clone.remove(quad)
-            clone.extend(parse(commit["additions"], format=RdfFormat.N_QUADS))
-        except (OSError, SyntaxError, ValueError):
+            if self._copy is not None:
+                self._copy.follow(commit)
+        except (OSError, SyntaxError, ValueError, CopyBehind):
             self._let_go()
-            return
-        self._revision = commit["revision"]
 
     def _answer(self, kind: FrameKind, request: dict[str, Any]) -> None:
         try:
@@ -83,15 +72,24 @@ class CaptureWorker(Worker):
         except OSError as error:
             # The clone may be half written.
             self._let_go()
-            self._tell("failed", str(error))
+            if is_full(error):
+                self._refuse(unwritable(Path(request["path"]).parent, error))
+            else:
+                self._tell("failed", str(error))
 
     def _capture(self, request: dict[str, Any]) -> None:
         """Send the delta of an update: its removals and then its additions as N-Quads."""
         if request["fresh"]:
             self._let_go()
-            self._store, self._path = pyoxigraph.Store(request["path"]), request["path"]
-            self._revision = request["revision"]
-        if self._store is None or self._path != request["path"] or self._revision != request["revision"]:
+            self._copy = StoreCopy(request["path"], request["revision"])
+            self._store = self._copy.store
+        clone = self._copy
+        if (
+            clone is None
+            or self._store is None
+            or clone.path != request["path"]
+            or clone.revision != request["revision"]
+        ):
             self._let_go()
             self._tell("stale", "")
             return

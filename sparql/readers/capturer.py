@@ -1,8 +1,8 @@
 """The server's end of the process that captures updates; see ``capture_worker``.
 
 The process keeps a clone of the store in step with it, so that an update costs one exchange over a socket and
-no new checkpoint. The clone is made with the first update that needs it, and given up when more has been
-committed since the last one than following would be worth.
+no new checkpoint. The clone is made with the first update that needs it, and given up when so much has been
+committed since that a new one, which shares its files with the store, costs less than the old one.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from pyoxigraph import NamedNode, RdfFormat, parse
 
 from sparql.changes import Commit
 from sparql.errors import QueryMemoryExceeded, QueryTimeout, ReaderLost
-from sparql.readers.frames import HEADER_SIZE, FrameKind, pack_json, unpack_header
+from sparql.readers.commit_log import MOST_QUADS, LoggedCommit
+from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 from sparql.readers.result import error_of
 from sparql.update_account import QuadDelta
 
 _START_TIMEOUT_S = 60.0
-_FOLLOWED_QUADS = 5000
-"""Beyond so many quads a new clone, which is made of hard links, is cheaper than following."""
 _PIECE = 64 * 1024
 _LEAVING_S = 10.0
 STALE = "stale"
@@ -92,8 +91,8 @@ class UpdateCapturer:
         self._process: _Process | None = None
         self._clone: Clone | None = None
         self._revision = 0
-        self._pending: list[Commit] = []
-        self._pending_quads = 0
+        self._pending: list[LoggedCommit] = []
+        self._followed_quads = 0
         self.kills = 0
         source.follow(self)
 
@@ -137,14 +136,14 @@ class UpdateCapturer:
             graphs_dropped=frozenset(NamedNode(iri) for iri in head["graphs_dropped"]),
         )
 
-    def committed(self, commit: Commit) -> None:
+    def committed(self, commit: Commit, since: int) -> None:
         """The store was changed: the clone is to follow before the next update."""
         with self._lock:
             if self._clone is None:
                 return
-            self._pending.append(commit)
-            self._pending_quads += len(commit.additions) + len(commit.removals)
-            if self._pending_quads <= _FOLLOWED_QUADS:
+            self._pending.append(LoggedCommit(commit, since))
+            self._followed_quads += self._pending[-1].quads
+            if self._followed_quads <= MOST_QUADS:
                 return
         self._give_up_clone()
 
@@ -180,7 +179,7 @@ class UpdateCapturer:
     def _brought_up_to_date(self, request: dict[str, Any]) -> bytes:
         """The frames that bring the clone to the store's revision, or name a new one, and ask the request."""
         with self._lock:
-            pending, self._pending, self._pending_quads = self._pending, [], 0
+            pending, self._pending = self._pending, []
             clone = self._clone
         revision = pending[-1].revision if pending else self._revision
         followed = clone is not None and revision == self._source.revision()
@@ -192,7 +191,8 @@ class UpdateCapturer:
         self._revision = revision
         named = {"path": str(clone.path), "revision": revision, "fresh": not followed}
         asked = pack_json(FrameKind.CAPTURE, {**named, **request})
-        return b"".join([*(_feed(commit) for commit in pending), asked])
+        fed = (pack(FrameKind.FEED, commit.written()) for commit in pending)
+        return b"".join([*fed, asked])
 
     def _end(self, *, kill: bool) -> int:
         """The end of the process and its clone; without `kill` it is ending by itself. Its exit status."""
@@ -204,7 +204,7 @@ class UpdateCapturer:
     def _give_up_clone(self) -> None:
         with self._lock:
             clone, self._clone = self._clone, None
-            self._pending, self._pending_quads = [], 0
+            self._pending, self._followed_quads = [], 0
         if clone is not None and (self._process is None or not self._process.let_go()):
             shutil.rmtree(clone.path, ignore_errors=True)
 
@@ -308,15 +308,3 @@ class _Process:
         data = bytes(received[:length])
         del received[:length]
         return data
-
-
-def _feed(commit: Commit) -> bytes:
-    """What a commit changed, as a frame."""
-    members = {
-        "revision": commit.revision,
-        "graphs_dropped": [graph.value for graph in commit.graphs_dropped],
-        "graphs_created": [graph.value for graph in commit.graphs_created],
-        "removals": "".join(f"{quad} .\n" for quad in commit.removals),
-        "additions": "".join(f"{quad} .\n" for quad in commit.additions),
-    }
-    return pack_json(FrameKind.FEED, members)

@@ -1,18 +1,38 @@
-"""Which checkpoint a query reads: always one as new as the last write acknowledged before it.
+"""Which checkpoint readers begin with: one from which they can follow the commits to the newest revision.
 
-Refreshes are coalesced: however many queries wait for a newer checkpoint, one is made. A checkpoint goes
-back to its source when it is no longer the newest and no reader uses it.
+A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
+commit (``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside
+that when following has come far, since every copy writes what it follows to the disk once more; and at once
+where the commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait
+for a newer checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and
+no reader uses it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from glob import escape, glob
 from pathlib import Path
+from time import monotonic
 from typing import Protocol
 
-from sparql.errors import ReaderLost
+from sparql.errors import ReaderLost, StoreUnwritable
+from sparql.readers.commit_log import MOST_QUADS, CommitLog
+from sparql.readers.store_copy import copies_folder
+
+_BYTES_A_QUAD = 600
+_FEWEST_QUADS = 500
+_COPIES = 8
+"""So many copies, at most, should together take no more than half of the store."""
+_LEAST_GROWTH = 4 * 2**20
+_LOOK_EVERY_S = 1.0
+_REST_S = 60.0
+_TRY_AGAIN_S = 1.0
 
 
 class Checkpoint(Protocol):
@@ -26,10 +46,11 @@ class Checkpoint(Protocol):
 
 
 class CheckpointSource(Protocol):
-    """Whoever owns the store. All three may be called from any thread.
+    """The store. All of it may be called from any thread.
 
     ``revision`` is that of the last committed write and cheap; ``acquire`` may block for tens of
-    milliseconds and gives a checkpoint at least as new as ``revision()`` was when it was called.
+    milliseconds and gives a checkpoint at least as new as ``revision()`` was when it was called. It raises
+    StoreUnwritable and OSError. Of a source that reports no commits, every newer revision needs a checkpoint.
     """
 
     def revision(self) -> int: ...
@@ -37,6 +58,8 @@ class CheckpointSource(Protocol):
     def acquire(self) -> Checkpoint: ...
 
     def release(self, checkpoint: Checkpoint) -> None: ...
+
+    def follow(self, follower: CommitLog) -> None: ...
 
 
 class Lease:
@@ -59,37 +82,56 @@ class CheckpointKeeper:
         self._source = source
         self._on_refresh = on_refresh
         self._refresh: asyncio.Task[None] | None = None
-        self._releases: set[asyncio.Future[None]] = set()
+        self._under_way: set[asyncio.Future[None]] = set()
         # Threads of its own: those of the loop may all be waiting for a writer that waits for a reader.
         self._threads = ThreadPoolExecutor(2, "checkpoints")
         self.newest: Lease | None = None
+        self.log = CommitLog(source)
+        self._renewed_at = _FEWEST_QUADS
+        self._most_growth = _LEAST_GROWTH
+        self._looked = self._resting_until = 0.0
+        self._refused: tuple[int, float] | None = None
 
-    async def lease(self) -> Lease:
-        """A lease on a checkpoint that holds every write acknowledged before this call.
+    def revision(self) -> int:
+        """The revision of the last commit."""
+        return self._source.revision()
 
-        The caller gives it back by ``drop``. Raises ReaderLost when no checkpoint can be made.
+    async def lease(self, needed: int) -> Lease:
+        """A checkpoint of the revision that is needed, or from which the log leads there.
+
+        An older one where none can be made. The caller gives it back by ``drop``. Raises ReaderLost when
+        there is none at all.
         """
-        needed = self._source.revision()
-        while self.newest is None or self.newest.revision < needed:
-            if self._refresh is None:
-                self._refresh = asyncio.create_task(self._make_newest())
-            try:
-                await asyncio.shield(self._refresh)
-            except OSError as error:
-                raise ReaderLost(
-                    f"No checkpoint of the store can be made: {error}. Check the disk's space."
-                ) from error
-        self.newest.users += 1
-        return self.newest
+        await self._until(lambda: self._leads_to(needed), needed)
+        self._look_after_copies()
+        return self._lent()
+
+    async def at_least(self, needed: int) -> Lease:
+        """The same, of the revision that is needed itself."""
+        await self._until(lambda: self.newest is not None and self.newest.revision >= needed, needed)
+        return self._lent()
+
+    def is_refused(self, needed: int) -> bool:
+        """Whether the disk was too full a moment ago for what this revision needs."""
+        return (
+            self._refused is not None
+            and self._refused[0] == needed
+            and monotonic() - self._refused[1] < _TRY_AGAIN_S
+        )
+
+    def note_refusal(self, needed: int) -> None:
+        """The disk was too full for a copy or a checkpoint of this revision."""
+        self._refused = needed, monotonic()
 
     def drop(self, lease: Lease) -> None:
         """Give a lease back."""
         lease.users -= 1
         if lease.users == 0:
-            loop = asyncio.get_running_loop()
-            given_back = loop.run_in_executor(self._threads, self._source.release, lease.checkpoint)
-            self._releases.add(given_back)
-            given_back.add_done_callback(self._releases.discard)
+            self._in_thread(self._source.release, lease.checkpoint)
+
+    def delete_copies(self, lease: Lease, pid: int) -> None:
+        """Delete what a process has left that did not do so itself."""
+        self._in_thread(shutil.rmtree, copies_folder(lease.path, pid), True)
 
     async def close(self) -> None:
         """Give everything back; no lease may be in use any more."""
@@ -98,17 +140,95 @@ class CheckpointKeeper:
         if self.newest is not None:
             self.drop(self.newest)
             self.newest = None
-        while self._releases:
-            await asyncio.wait(self._releases)
+        while self._under_way:
+            await asyncio.wait(self._under_way)
         self._threads.shutdown()
+
+    def _lent(self) -> Lease:
+        assert self.newest is not None
+        self.newest.users += 1
+        return self.newest
+
+    def _leads_to(self, needed: int) -> bool:
+        if self.newest is None:
+            return False
+        if self.newest.revision >= needed:
+            return True
+        return monotonic() >= self._resting_until and self.log.after(self.newest.revision, needed) is not None
+
+    async def _until(self, reached: Callable[[], bool], needed: int) -> None:
+        """Make checkpoints until one will do; an older one must do where none can be made."""
+        while not reached():
+            if self.newest is not None and self.is_refused(needed):
+                return
+            try:
+                await asyncio.shield(self._renewing())
+            except (OSError, StoreUnwritable) as error:
+                self.note_refusal(needed)
+                if self.newest is None:
+                    raise ReaderLost(
+                        f"No checkpoint of the store can be made: {error}. Check the disk's space."
+                    ) from error
+                return
+
+    def _renewing(self) -> asyncio.Task[None]:
+        if self._refresh is None:
+            self._refresh = asyncio.create_task(self._make_newest())
+        return self._refresh
 
     async def _make_newest(self) -> None:
         try:
-            loop = asyncio.get_running_loop()
-            made = Lease(await loop.run_in_executor(self._threads, self._source.acquire))
+            made, size = await asyncio.get_running_loop().run_in_executor(self._threads, self._acquire)
         finally:
             self._refresh = None
         previous, self.newest = self.newest, made
+        self._renewed_at = min(MOST_QUADS // 2, max(_FEWEST_QUADS, size // 2 // _COPIES // _BYTES_A_QUAD))
+        self._most_growth = max(_LEAST_GROWTH, size // 2)
         if previous is not None:
             self.drop(previous)
         self._on_refresh()
+
+    def _acquire(self) -> tuple[Lease, int]:
+        lease = Lease(self._source.acquire())
+        return lease, _size(lease.path, own=False)
+
+    def _look_after_copies(self) -> None:
+        """Have copies replaced that have come far, and done without where they grow by themselves.
+
+        The engine tidies up a large store after a bulk load, and would do the same in every copy.
+        """
+        newest = self.newest
+        if newest is None or self._refresh is not None or self.is_refused(self.revision()):
+            return
+        if self.log.quads_after(newest.revision) > self._renewed_at:
+            self._renewing().add_done_callback(_note_failure)
+        elif monotonic() - self._looked > _LOOK_EVERY_S:
+            self._looked = monotonic()
+            self._in_thread(self._watch_growth, newest.path, self._most_growth)
+
+    def _watch_growth(self, path: str, most: int) -> None:
+        if sum(_size(one, own=True) for one in glob(f"{escape(path)}-of-*/*")) > most:
+            self._resting_until = monotonic() + _REST_S
+
+    def _in_thread(self, work: Callable[..., None], *arguments: object) -> None:
+        done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+        self._under_way.add(done)
+        done.add_done_callback(self._under_way.discard)
+
+
+def _size(folder: str, *, own: bool) -> int:
+    """The bytes of a folder's files; with `own` only of those that no other folder has."""
+    total = 0
+    with suppress(FileNotFoundError):
+        for one in os.scandir(folder):
+            with suppress(FileNotFoundError):
+                status = one.stat()
+                if not own or status.st_nlink == 1:
+                    total += status.st_size
+    return total
+
+
+def _note_failure(task: asyncio.Task[None]) -> None:
+    # Nobody waits for it: the next query that needs one tries again.
+    if not task.cancelled():
+        task.exception()

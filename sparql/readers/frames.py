@@ -4,7 +4,8 @@ A frame is one byte that says what it is, four bytes of length (big-endian) and 
 in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
 After an OFFER the rest of the DATA goes another way (see ``handover``).
 An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
-graph to be sent as a whole, which goes in as DUMP. FEED brings a commit that a clone is to follow.
+graph to be sent as a whole, which goes in as DUMP. FEED brings commits that a copy of the store is to follow;
+a reader answers it with REVISION, the revision that its copy is at afterwards.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class FrameKind(IntEnum):
     END = 6
     ERROR = 7
     REFUSED = 8
+    REVISION = 13
 
 
 _KINDS = {kind.value: kind for kind in FrameKind}

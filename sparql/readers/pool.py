@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode
 
 from sparql.errors import MalformedRequest, QueryTimeout, SparqlError
 from sparql.formats import BY_NAME, Format
-from sparql.readers.checkpoints import CheckpointSource, Lease
+from sparql.readers.checkpoints import CheckpointSource
 from sparql.readers.client import CLIENT
 from sparql.readers.forms import LongForms
 from sparql.readers.frames import FrameKind
@@ -122,9 +122,8 @@ class ReaderPool:
         reader = await self._staff.take(deadline, patient=True)
         killer = loop.call_at(deadline, self._staff.expire, reader, timeout_s)
         try:
-            lease = await self._staff.keeper.lease()
-            self._staff.lend(reader, lease)
-            members = await self._rewritten(reader, lease, members_of(request), request)
+            await self._staff.refresh(reader)
+            members = await self._rewritten(reader, members_of(request), request)
         except EOFError:
             self._staff.give_back(reader)
             raise await reader.cause_of_end() from None
@@ -137,7 +136,7 @@ class ReaderPool:
         finally:
             killer.cancel()
         self._staff.give_back(reader)
-        return members["text"], lease.revision
+        return members["text"], reader.revision
 
     async def open_dump(
         self,
@@ -202,16 +201,15 @@ class ReaderPool:
             raise QueryTimeout(timeout_s)
         killer = loop.call_at(deadline, self._staff.expire, reader, timeout_s)
         try:
-            lease = await self._staff.keeper.lease()
-            self._staff.lend(reader, lease)
+            await self._staff.refresh(reader)
             as_sent = members
             if request is not None and request.preparation is not None:
-                members = await self._rewritten(reader, lease, members, request)
+                members = await self._rewritten(reader, members, request)
             if not reader.alive:
                 # The deadline came first.
                 raise EOFError
             outlet = None if request is None or self._staff.is_express(reader) else request.outlet
-            told_of = {"path": lease.path, "patience_s": None if outlet is None else outlet.patience_s}
+            told_of = {"path": reader.path, "patience_s": None if outlet is None else outlet.patience_s}
             reader.send(kind, {**members, **told_of})
             self.statistics.queries += 1
             if self._staff.is_express(reader):
@@ -235,7 +233,7 @@ class ReaderPool:
             killer.cancel()
             self._staff.retire(reader)
             raise
-        answer = Answer(reader, lease.revision, killer, outlet)
+        answer = Answer(reader, reader.revision, killer, outlet)
         if told is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)
@@ -254,7 +252,7 @@ class ReaderPool:
             raise _Outstayed
 
     async def _rewritten(
-        self, reader: ReaderProcess, lease: Lease, members: dict[str, Any], request: QueryRequest
+        self, reader: ReaderProcess, members: dict[str, Any], request: QueryRequest
     ) -> dict[str, Any]:
         """The members with the text that the query's preparation makes for this checkpoint.
 
@@ -265,7 +263,7 @@ class ReaderPool:
 
         async def ask(probe: Probe) -> list[Row]:
             dataset: dict[str, Any] = {"default_graphs": [], "named_graphs": []} if probe.whole else {}
-            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": lease.path}
+            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": reader.path}
             reader.send(FrameKind.QUERY, asked)
             chunks = []
             while (frame := await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
@@ -277,7 +275,7 @@ class ReaderPool:
 
         try:
             async with asyncio.timeout(_EXPRESS_S if self._staff.is_express(reader) else None):
-                text = await request.preparation.apply(lease.revision, ask)
+                text = await request.preparation.apply(reader.revision, ask)
         except TimeoutError:
             self.statistics.kills += 1
             reader.kill(None)

@@ -10,11 +10,13 @@ import signal
 import socket
 import subprocess
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, cast
 
 from sparql.errors import QueryMemoryExceeded, ReaderLost, SparqlError
 from sparql.readers.checkpoints import Lease
+from sparql.readers.commit_log import LoggedCommit
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.handover import hand_over
 from sparql.readers.launching import Launched, launch
@@ -156,6 +158,10 @@ class ReaderProcess:
         self._reason: SparqlError | None = None
         self.frames = frames
         self.lease: Lease | None = None
+        self.revision = 0
+        """The revision that it reads: that of its checkpoint, or of the copy that follows the store."""
+        self.refused = False
+        """Whether its copy failed to follow, so that it takes a new one to do so."""
         self.replaced = False
         """Whether another one has been started in its place."""
 
@@ -197,10 +203,29 @@ class ReaderProcess:
         """Whether it can take a query."""
         return not self.frames.closed and self._reason is None
 
+    @property
+    def path(self) -> str:
+        """The folder of its checkpoint."""
+        assert self.lease is not None
+        return self.lease.path
+
     def send(self, kind: FrameKind, members: dict[str, Any]) -> None:
         """Hand over a QUERY or CAPTURE; its frames come in through ``frames``."""
         self._number += 1
         self._transport.write(pack_json(kind, {**members, "number": self._number}))
+
+    async def follow(self, lease: Lease, commits: Sequence[LoggedCommit], *, afresh: bool) -> str:
+        """Bring what the worker reads to the last of the commits, and note where it is; what prevented that.
+
+        The commits follow on the checkpoint when `afresh`, else on what the worker holds. Raises EOFError.
+        """
+        about = json.dumps({"path": lease.path, "revision": lease.revision, "afresh": afresh}).encode()
+        body = b'%b, "commits": [%b]}' % (about[:-1], b",".join(one.written() for one in commits))
+        self._transport.write(pack(FrameKind.FEED, body))
+        _, reached = await self.frames.next()
+        self.revision = reached["revision"]
+        problem: str = reached["problem"]
+        return problem
 
     def hand_over(self, descriptor: int) -> None:
         """Give the worker the connection of the client whose query it answers."""

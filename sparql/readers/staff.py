@@ -13,10 +13,12 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
+from sparql.answer_warnings import behind, warn
 from sparql.errors import QueryTimeout, ReaderLost, TooManyQueries
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.client import CLIENT
@@ -113,8 +115,14 @@ class Staff:
         if failures:
             await self.close()
             raise failures[0]
+        self._spawn_task(self._prepare())
         if self._settings.express:
             self._spawn_task(self._start_express_later())
+
+    async def _prepare(self) -> None:
+        """Have a checkpoint before one is needed: later the disk may be full."""
+        with suppress(ReaderLost):
+            self.keeper.drop(await self.keeper.lease(self.keeper.revision()))
 
     async def close(self) -> None:
         """End all readers and give their checkpoints back; queries under way are told."""
@@ -284,9 +292,52 @@ class Staff:
         self._statistics.turned_away += 1
         return TooManyQueries(self._settings.retry_after_s)
 
+    async def refresh(self, reader: ReaderProcess) -> None:
+        """Have a reader read what holds every write acknowledged before this call.
+
+        Where the disk has no room for that, it reads what there is, and a warning goes out with the answer.
+        Raises ReaderLost, and EOFError when the reader ends.
+        """
+        needed = self.keeper.revision()
+        lease = await self.keeper.lease(needed)
+        if reader.lease is lease:
+            self.keeper.drop(lease)
+        else:
+            self._change(reader, lease)
+        if reader.revision < needed and not self.keeper.is_refused(needed):
+            await self._follow(reader, needed)
+        if reader.revision < needed:
+            warn(behind(reader.revision, needed))
+
+    async def _follow(self, reader: ReaderProcess, needed: int) -> None:
+        """Let a reader follow the commits to a revision; where it cannot, give it a checkpoint of that."""
+        lease, afresh = reader.lease, reader.refused
+        assert lease is not None
+        commits = self.keeper.log.after(lease.revision if afresh else reader.revision, needed)
+        if commits:
+            problem = await reader.follow(lease, commits, afresh=afresh)
+            reader.refused = bool(problem)
+            if not problem:
+                return
+        newer = await self.keeper.at_least(needed)
+        if newer.revision >= needed:
+            self._change(reader, newer)
+        else:
+            self.keeper.note_refusal(needed)
+            self.keeper.drop(newer)
+
+    def _change(self, reader: ReaderProcess, lease: Lease) -> None:
+        """Let a reader have this lease in place of the one it has, if it has one."""
+        if reader.lease is not None:
+            reader.close_store()
+        self.lend(reader, lease)
+
     def lend(self, reader: ReaderProcess, lease: Lease | None) -> None:
         """Let a reader have this lease in place of the one it has."""
         previous, reader.lease = reader.lease, lease
+        reader.refused = False
+        if lease is not None:
+            reader.revision = lease.revision
         if previous is not None:
             self.keeper.drop(previous)
 
@@ -350,6 +401,8 @@ class Staff:
     async def _bury(self, reader: ReaderProcess) -> None:
         await reader.end()
         self._readers.discard(reader)
+        if reader.lease is not None:
+            self.keeper.delete_copies(reader.lease, reader.pid)
         self.lend(reader, None)
 
     def _admit(self, reader: ReaderProcess) -> None:

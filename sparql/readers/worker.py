@@ -14,6 +14,7 @@ import json
 import os
 import pickle
 import select
+import shutil
 import socket
 import sys
 import threading
@@ -30,6 +31,7 @@ from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpac
 from sparql.readers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.readers.handover import CLIENT_GONE, ClientGone, Takeover
 from sparql.readers.limits import MEMORY_EXIT_STATUS, OwnMemory, die_with_parent, forbid_network, slow_down
+from sparql.readers.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
 from sparql.readers.whole_graph import whole_graph
 from sparql.unknown_functions import tolerating
 
@@ -174,6 +176,8 @@ class Worker:
         self._handover = handover
         self._store: pyoxigraph.Store | None = None
         self._path = ""
+        self._copy: StoreCopy | None = None
+        self._copies = 0
         self._graphs: list[NamedNode | BlankNode] | None = None
         self._functions: Functions | None = None
         self._aggregates: Functions = {}
@@ -190,10 +194,13 @@ class Worker:
             while (frame := self._next_frame()) is not None:
                 kind, payload = frame
                 if kind is FrameKind.CLOSE:
-                    self._store, self._path = None, ""
+                    self._close()
                     continue
                 self._watch.begin()
-                self._answer(kind, json.loads(payload))
+                if kind is FrameKind.FEED:
+                    self._follow(json.loads(payload))
+                else:
+                    self._answer(kind, json.loads(payload))
                 if self._watch.end():
                     return True
         except (BrokenPipeError, ConnectionResetError):
@@ -328,9 +335,48 @@ class Worker:
 
     def _open(self, path: str) -> pyoxigraph.Store:
         if self._store is None or path != self._path:
-            self._store, self._graphs = None, None
+            self._close()
             self._store, self._path = pyoxigraph.Store.read_only(path), path
         return self._store
+
+    def _close(self) -> None:
+        """Let go of the checkpoint, and of the copy that was made of it."""
+        self._store, self._path, self._graphs = None, "", None
+        if self._copy is not None:
+            self._copy.delete()
+            shutil.rmtree(os.path.dirname(self._copy.path), ignore_errors=True)
+            self._copy = None
+
+    def _follow(self, asked: dict[str, Any]) -> None:
+        """Bring what is read to the last of the commits, as far as the disk takes them, and say how far.
+
+        The commits follow on a checkpoint when `afresh`, else on what the copy holds. A copy that cannot
+        follow any more is replaced by a new one, and kept where there is no room for that.
+        """
+        path, problem = asked["path"], ""
+        if self._path != path:
+            self._close()
+        try:
+            if self._copy is None or asked["afresh"]:
+                self._copies += 1
+                made = copy_of(
+                    path,
+                    asked["revision"],
+                    os.path.join(copies_folder(path, os.getpid()), str(self._copies)),
+                    asked["commits"],
+                )
+                self._store, self._path, self._graphs = made.store, path, None
+                if self._copy is not None:
+                    self._copy.delete()
+                self._copy = made
+            else:
+                self._graphs = None
+                for commit in asked["commits"]:
+                    self._copy.follow(commit)
+        except (OSError, CopyBehind) as error:
+            problem = str(error) or "a commit is missing"
+        revision = asked["revision"] if self._copy is None else self._copy.revision
+        self._connection.sendall(pack_json(FrameKind.REVISION, {"revision": revision, "problem": problem}))
 
     def _dataset(self, store: pyoxigraph.Store, request: dict[str, Any]) -> dict[str, Any]:
         default, named = request["default_graphs"], request["named_graphs"]

@@ -17,13 +17,13 @@ import httpx
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.changes import ChangeLog, Commit
+from sparql.disk_room import unwritable
 from sparql.errors import (
     ProtectedGraph,
     RemoteConflict,
     RemoteError,
     RemoteUndecided,
     RemoteUnreachable,
-    StoreUnwritable,
 )
 from sparql.graph_reading import GraphReading
 from sparql.remote.address import RemoteAddress
@@ -257,7 +257,7 @@ class RemoteStore(GraphReading):
         try:
             self._pending.write(pending)
         except OSError as error:
-            raise StoreUnwritable(self.folder, error.strerror or str(error)) from error
+            raise unwritable(self.folder, error) from error
         with self._noted(pending):
             try:
                 self._marker.apply(delta.text(pending.before, pending.after), pending)

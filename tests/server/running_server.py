@@ -16,15 +16,17 @@ import httpx
 class RunningServer:
     """`urbankg serve --data FOLDER --port 0` as a process; `url` is where it listens."""
 
-    def __init__(self, data: Path, *flags: str, model_url: str | None = None) -> None:
+    def __init__(
+        self, data: Path, *flags: str, model_url: str | None = None, log: Path | None = None
+    ) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("URBANKG_")}
         if model_url is not None:
             environment["URBANKG_MODEL_URL"] = model_url
         self.data = data
-        self.log = data.with_suffix(".log")
+        self.log = log or data.with_suffix(".log")
         command = [sys.executable, "-m", "server", "serve", "--data", str(data), "--port", "0", *flags]
-        with self.log.open("a") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        with self.log.open("a") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         self.url = self._wait()
 
     def _wait(self) -> str:

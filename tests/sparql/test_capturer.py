@@ -169,7 +169,7 @@ def test_the_clone_follows_commits_of_every_kind(running: Running):
 
 
 def test_what_is_loaded_in_bulk_or_in_masses_is_seen_too(running: Running, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(capturing, "_FOLLOWED_QUADS", 100)
+    monkeypatch.setattr(capturing, "MOST_QUADS", 100)
     running.update(EX + "INSERT DATA { ex:c ex:n 0 }")
     count = EX + "INSERT { ex:c ex:count ?n } WHERE { { SELECT (COUNT(*) AS ?n) { ?s ex:p ?o } } }"
 

@@ -177,7 +177,8 @@ def test_a_clone_that_follows_holds_what_was_committed_together():
     clone = pyoxigraph.Store()
 
     class Following:
-        def committed(self, commit):
+        def committed(self, commit, since):
+            assert since == store.revision()
             for one in commit.removals:
                 clone.remove(one)
             clone.extend(commit.additions)

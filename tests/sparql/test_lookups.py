@@ -43,6 +43,8 @@ LOOKUPS = [
     "SELECT ?s { ?s <http://e/next> <http://e/s4> } # the one before",
     "SELECT * { ?s ?p ?o } LIMIT 2",
     "SELECT ?s { ?s <http://e/size> 5 }",
+    "SELECT * { <http://e/s1> ?p ?o } ORDER BY ?o",
+    "PREFIX e: <http://e/> SELECT ?p ?n { e:s1 ?p ?o ; e:name ?n } order by DESC(?p) ?n asc(?o) LIMIT 2",
 ]
 
 
@@ -66,7 +68,12 @@ NO_LOOKUPS = [
     "SELECT * { <http://e/s1> ^<http://e/next> ?x }",
     "SELECT * { <http://e/s1> <http://e/name>|<http://e/next> ?x }",
     "SELECT * { <http://e/s1> ?p ?o FILTER(?o > 1) }",
-    "SELECT * { <http://e/s1> ?p ?o } ORDER BY ?o",
+    "SELECT * { ?s <http://e/type> <http://e/Place> } ORDER BY ?s",
+    "SELECT * { ?s ?p ?o } ORDER BY ?o LIMIT 2",
+    "SELECT * { <http://e/s1> ?p ?o } ORDER BY STR(?o)",
+    "SELECT * { <http://e/s1> ?p ?o } ORDER BY DESC(STR(?o))",
+    "SELECT * { <http://e/s1> ?p ?o } ORDER BY ?o OFFSET 1",
+    "SELECT * { <http://e/s1> ?p ?o } ORDER BY",
     "SELECT * { <http://e/s1> ?p ?o } OFFSET 1",
     "SELECT DISTINCT ?o { <http://e/s1> ?p ?o }",
     "SELECT (COUNT(*) AS ?n) { <http://e/s1> ?p ?o }",
