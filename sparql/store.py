@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -27,12 +27,15 @@ from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.triple_store import LateCommit
 from sparql.vocabulary import RDFS, STATE, UKG, XSD
+from sparql.write_buffer import WriteBuffer, literal_characters
 
 _STORE = UKG.store
 _REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
 _CLASSES = 10_000
 """Of so many classes it is kept which lie right above them."""
+_BUFFERED_BYTES = 16 * 2**20
+"""Beyond this, what the engine holds in memory of what was written is written to its files."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 
 
@@ -89,6 +92,7 @@ class EmbeddedStore(GraphReading):
         self._users: dict[Path, int] = {}
         self._made = 0
         self._forget_classes()
+        self._buffer = WriteBuffer(self.write_out, _BUFFERED_BYTES)
         if folder is None:
             self.graph = pyoxigraph.Store()
         else:
@@ -223,6 +227,11 @@ class EmbeddedStore(GraphReading):
                 follower.committed(told)
         if self.durability is Durability.COMMIT:
             self._log.sync()
+        # A disk that does not take it refuses the next write, too; this one is done.
+        with suppress(StoreUnwritable):
+            self._buffer.wrote(
+                len(whole.additions) + len(whole.removals), literal_characters(whole.additions)
+            )
 
     def _apply(
         self,
@@ -330,7 +339,7 @@ class EmbeddedStore(GraphReading):
             if current is None or current.revision != self._revision:
                 self._made += 1
                 path = self._checkpoints / f"{self._revision}-{self._made}"
-                self.graph.backup(str(path))
+                self._back_up(path)
                 self._checkpoint = Checkpoint(path, self._revision)
                 if current is not None:
                     self._drop_if_unused(current.path)
@@ -343,8 +352,12 @@ class EmbeddedStore(GraphReading):
         with self._lock:
             self._made += 1
             path = self._checkpoints / f"clone-{self._made}"
-            self.graph.backup(str(path))
+            self._back_up(path)
             return Checkpoint(path, self._revision)
+
+    def _back_up(self, path: Path) -> None:
+        self.graph.backup(str(path))
+        self._buffer.emptied()
 
     def follow(self, follower: Follower) -> None:
         """Tell somebody of each commit from now on."""
@@ -367,7 +380,7 @@ class EmbeddedStore(GraphReading):
     def write_out(self) -> None:
         """Write what the database holds in its buffers to its files, which frees their memory.
 
-        Removals fill them by 4 MB every 10,000 quads, beyond a gigabyte. Raises `StoreUnwritable`.
+        Raises `StoreUnwritable`.
         """
         if self.folder is None:
             return

@@ -24,12 +24,17 @@ from sparql.readers.limits import die_with_parent, forbid_network
 from sparql.readers.worker import THREAD_STACK_BYTES, Sink, Watch, Worker, run_in_thread
 from sparql.syntax import syntax_problem
 from sparql.updates import capture
+from sparql.write_buffer import WriteBuffer
+
+_BUFFERED_BYTES = 4 * 2**20
+"""Beyond this, what the clone's engine holds in memory of what was written is written to its files."""
 
 
 class CaptureWorker(Worker):
     """The clone, and the updates carried out on it."""
 
     _revision = 0
+    _buffer: WriteBuffer | None = None
 
     def serve(self) -> bool:
         """Take commits in and capture updates until the parent closes the connection."""
@@ -48,7 +53,7 @@ class CaptureWorker(Worker):
 
     def _let_go(self) -> None:
         """Close the clone and delete it: only here is it known when its files are no longer written."""
-        path, self._store, self._path = self._path, None, ""
+        path, self._store, self._path, self._buffer = self._path, None, "", None
         if path:
             shutil.rmtree(path, ignore_errors=True)
 
@@ -66,6 +71,9 @@ class CaptureWorker(Worker):
             for quad in parse(commit["removals"], format=RdfFormat.N_QUADS):
                 clone.remove(quad)
             clone.extend(parse(commit["additions"], format=RdfFormat.N_QUADS))
+            assert self._buffer is not None
+            written = commit["removals"].count("\n") + commit["additions"].count("\n")
+            self._buffer.wrote(written, len(commit["additions"]))
         except (OSError, SyntaxError, ValueError):
             self._let_go()
             return
@@ -90,6 +98,7 @@ class CaptureWorker(Worker):
         if request["fresh"]:
             self._let_go()
             self._store, self._path = pyoxigraph.Store(request["path"]), request["path"]
+            self._buffer = WriteBuffer(self._store.flush, _BUFFERED_BYTES)
             self._revision = request["revision"]
         if self._store is None or self._path != request["path"] or self._revision != request["revision"]:
             self._let_go()
@@ -104,6 +113,7 @@ class CaptureWorker(Worker):
             functions=self._functions_for(request["text"]),
             aggregates=self._aggregates,
             writable=True,
+            buffer=self._buffer,
         )
         removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
         head = {
