@@ -23,7 +23,7 @@ import httpx
 
 from benchmarks.recorded.server import RecordedServer, serving
 from benchmarks.serving.processes import load_average
-from benchmarks.soaking.clients import ROLES, Clients, Role
+from benchmarks.soaking.clients import COUNTER, ROLES, Clients, Role
 from benchmarks.soaking.readings import Reading, read
 from benchmarks.soaking.record import Record
 from benchmarks.soaking.verdict import growth, problems, roles
@@ -38,6 +38,11 @@ _SIZE = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 def soak(minutes: float, folder: Path, chosen: Sequence[Role] = ROLES) -> list[str]:
     """Run it in an empty folder; what is wrong."""
     with serving(RecordedServer(delay_s=0.05)) as model, _server(folder, model.url) as server:
+        # The client of pattern updates puts another value in its place.
+        update = {"content-type": "application/sparql-update"}
+        httpx.post(
+            server.url + "/update", content=COUNTER, headers=update, trust_env=False
+        ).raise_for_status()
         before = _statements(server.url)
         record = Record()
         readings: list[Reading] = []
@@ -108,9 +113,13 @@ def _report(readings: Sequence[Reading], record: Record, warm_up_s: float) -> No
 
 def main() -> int:
     """The exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--only", nargs="+", choices=[role.name for role in ROLES], help="these clients alone")
+    parser.add_argument(
+        "--only", nargs="+", choices=[role.name for role in ROLES], help="these clients alone"
+    )
     options = parser.parse_args()
     chosen = [role for role in ROLES if not options.only or role.name in options.only]
     with tempfile.TemporaryDirectory(prefix="urbankg-soak-") as folder:

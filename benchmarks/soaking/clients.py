@@ -28,6 +28,7 @@ _KEPT_DOCUMENTS = 10
 """So many documents of a client stay before the oldest goes."""
 _LOADED = 20
 
+COUNTER = f"INSERT DATA {{ <{BASE}counter> <{BASE}value> 0 }}"
 MAPPING = f"""
 [prefixes]
 urban = "{URBAN}"
@@ -76,7 +77,9 @@ class Client:
 
     def update(self, kind: str, text: str) -> None:
         """Send an update."""
-        self.send(kind, "POST", "/update", content=text, headers={"content-type": "application/sparql-update"})
+        self.send(
+            kind, "POST", "/update", content=text, headers={"content-type": "application/sparql-update"}
+        )
 
     def stored(self, answer: httpx.Response | None, source: str) -> None:
         """A document came in; the oldest that is kept goes when there are many."""
@@ -110,7 +113,7 @@ def look_up(client: Client) -> None:
 def join(client: Client) -> None:
     """Two to four patterns, with words that no query had before; some of them by place."""
     near = (
-        f'?s <{GEO}hasGeometry>/<{GEO}asWKT> ?w FILTER(<http://www.opengis.net/def/function/geosparql/sfWithin>'
+        f"?s <{GEO}hasGeometry>/<{GEO}asWKT> ?w FILTER(<http://www.opengis.net/def/function/geosparql/sfWithin>"
         f'(?w, "POLYGON((-74.1 40.6,-73.9 40.6,-73.9 40.{client.next() % 1000 + 7000},-74.1 40.6))"'
         f"^^<{GEO}wktLiteral>))"
     )
@@ -140,7 +143,9 @@ def submit(client: Client) -> None:
         "source": f"soak {number}",
         "text": text,
         "statements": [
-            _statement(about, TYPE, {"type": "uri", "value": f"{URBAN}Museum"}, evidence=quote, confidence=0.9),
+            _statement(
+                about, TYPE, {"type": "uri", "value": f"{URBAN}Museum"}, evidence=quote, confidence=0.9
+            ),
             _statement(about, LABEL, {"type": "literal", "value": name, "xml:lang": "en"}, evidence=quote),
         ],
     }
@@ -175,7 +180,7 @@ def reload(client: Client) -> None:
     text = (
         f"@prefix sh: <http://www.w3.org/ns/shacl#> .\n<{BASE}shape> a sh:NodeShape ;\n"
         f"  sh:targetClass <{URBAN}Museum> ; sh:property <{BASE}length> .\n"
-        f"<{BASE}length> sh:path <{LABEL}> ; sh:maxLength {number} ; sh:message \"Too long.\"@en .\n"
+        f'<{BASE}length> sh:path <{LABEL}> ; sh:maxLength {number} ; sh:message "Too long."@en .\n'
     )
     if client.send("reload", "PUT", name, content=text, headers={"content-type": "text/turtle"}) is not None:
         client.send("reload", "DELETE", name)

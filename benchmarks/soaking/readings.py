@@ -59,7 +59,9 @@ def _processes(pid: int) -> Iterator[Process]:
             command = (folder / "cmdline").read_bytes().decode(errors="replace")
             role = next((role for module, role in _ROLES.items() if module in command), "helper")
             memory = dict(
-                line.split(":", 1) for line in (folder / "smaps_rollup").read_text().splitlines() if ":" in line
+                line.split(":", 1)
+                for line in (folder / "smaps_rollup").read_text().splitlines()
+                if ":" in line
             )
             rss, pss = (int(memory[name].split()[0]) / 1024 for name in ("Rss", "Pss"))
             descriptors = sum(1 for _ in (folder / "fd").iterdir())

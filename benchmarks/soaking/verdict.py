@@ -19,7 +19,9 @@ _WINDOW = 0.2
 
 def problems(readings: Sequence[Reading], record: Record, warm_up_s: float) -> list[str]:
     """All that is wrong, in words; empty when nothing grew and nothing failed."""
-    found = [f"{record.failed} requests failed, the first with: {record.failures[0]}"] if record.failed else []
+    found = (
+        [f"{record.failed} requests failed, the first with: {record.failures[0]}"] if record.failed else []
+    )
     warm = [reading for reading in readings if reading.at >= warm_up_s]
     if len(warm) < 5:
         return [*found, f"{len(warm)} readings after the warm-up are too few to judge by"]

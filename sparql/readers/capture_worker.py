@@ -18,6 +18,7 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat, parse
 
+from sparql.arenas import share_arenas
 from sparql.errors import SparqlError
 from sparql.readers.frames import FrameKind, pack_json
 from sparql.readers.limits import die_with_parent, forbid_network
@@ -130,6 +131,7 @@ class CaptureWorker(Worker):
 def main(arguments: list[str]) -> int:
     """Run a worker on the given file descriptors."""
     data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    share_arenas()
     die_with_parent()
     forbid_network()
     watch = Watch(control, memory_limit_bytes)

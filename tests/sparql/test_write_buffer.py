@@ -42,7 +42,12 @@ def table_files(folder: Path) -> set[str]:
 def quads(count: int, *, about: str = "s", length: int = 10) -> list[Quad]:
     text = "".join(random.Random(about).choices("abcdefgh", k=length))
     return [
-        Quad(NamedNode(f"http://e/{about}"), NamedNode(f"http://e/p{n}"), Literal(text + str(n)), DefaultGraph())
+        Quad(
+            NamedNode(f"http://e/{about}"),
+            NamedNode(f"http://e/p{n}"),
+            Literal(text + str(n)),
+            DefaultGraph(),
+        )
         for n in range(count)
     ]
 
