@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from extractors.linking import nearly_equal, normalise
+from geo.remembered import remembered
 
 __all__ = ["QUALIFIERS", "marks", "same_words", "told_apart"]
 
@@ -16,8 +16,8 @@ QUALIFIERS: Final = frozenset(
 
 _SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())  # noqa: SIM905
 
-_REMEMBERED: Final = 10_000
-"""Of so many names the words are kept: a new name is compared with the same ones again and again."""
+_REMEMBERED: Final = (100, 4000)
+"""Up to this length, of so many names the words are kept: a new one is compared with the same ones again."""
 
 
 def same_words(a: str, b: str) -> bool:
@@ -41,13 +41,13 @@ def told_apart(a: str, b: str) -> bool:
     return marks(a) != marks(b)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered(_REMEMBERED)
 def marks(name: str) -> frozenset[str]:
     """The words of a name that make it the name of another thing where they are missing."""
     return frozenset(w for w in _words(name) if w in QUALIFIERS or any(c.isdigit() for c in w))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remembered(_REMEMBERED)
 def _words(name: str) -> tuple[str, ...]:
     return tuple(word for word in normalise(name).split() if word not in _SMALL)
 

@@ -6,7 +6,6 @@ Whatever a literal's reference system, the shape handed out is in CRS84 (longitu
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 from typing import Literal as OneOf
 
@@ -20,6 +19,7 @@ from geo.crs import canonical_crs, from_crs84, to_crs84
 from geo.errors import GeometryError, InvalidShapeError
 from geo.gml import read_gml, write_gml
 from geo.kml import read_kml, write_kml
+from geo.remembered import remembered
 from geo.vocabulary import CRS84, GEOJSON_LITERAL, GEOMETRY_LITERALS, GML_LITERAL, KML_LITERAL, WKT_LITERAL
 
 Invalid = OneOf["repair", "refuse"]
@@ -28,7 +28,8 @@ _WKT: Final = re.compile(r"\s*(?:<(?P<crs>[^>]*)>)?(?P<text>.*)", re.DOTALL)
 _NUMBER: Final = r"([-+]?[0-9]+(?:\.[0-9]+)?)"
 _PLAIN_POINT: Final = re.compile(rf"POINT ?\({_NUMBER} {_NUMBER}\)")
 _SURFACE: Final = re.compile(r"(?:TIN|TRIANGLE|POLYHEDRALSURFACE)\b", re.IGNORECASE)
-_CACHED_LITERALS: Final = 4096
+_CACHED_LITERALS: Final = ((1_000, 4096), (50_000, 256), (1_000_000, 8))
+"""The longest text in characters, and how many: points and streets, boroughs, outlines of countries."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def write_geometry(shape: BaseGeometry, datatype: NamedNode = WKT_LITERAL, crs: 
     raise _no_geometry_datatype(datatype.value)
 
 
-@lru_cache(maxsize=_CACHED_LITERALS)
+@remembered(*_CACHED_LITERALS)
 def _read(text: str, datatype: str, invalid: Invalid) -> GeometryValue:
     if datatype == WKT_LITERAL.value and (point := _plain_point(text)):
         return GeometryValue(point)

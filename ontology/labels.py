@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
     return [word.replace("'s", "").replace("’s", "").replace("'", "").replace("’", "") for word in found]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_000)
 def singular(word: str) -> str:
     """The English singular of a lower-case word by its ending; the word itself where none applies."""
     if word in _IRREGULAR:
@@ -65,7 +65,7 @@ def normalise(text: str) -> tuple[str, ...]:
     return tuple(singular(word) for word in found)
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=8_000)
 def stem(word: str) -> str:
     """A short form that the inflections of a lower-case English word share.
 

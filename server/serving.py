@@ -22,6 +22,7 @@ from server.services import Services
 from server.settings import Settings
 from server.update_lane import UpdateLane
 from server.wiring import build
+from sparql.arenas import share_arenas
 from sparql.readers import ReaderPool
 from sparql.readers.launching import Launched
 
@@ -39,6 +40,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
     keyed = has_keys(settings.data)
     refuse_open_writes(settings, has_keys=keyed)
     set_up_logs(settings.log_level)
+    share_arenas()
     # Nothing of what a start makes is garbage; `_Server` lets the collector go on when all is open.
     gc.disable()
     # Parsers call themselves for each level of a text. This is address space; memory is taken when used.

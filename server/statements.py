@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
+from geo.remembered import remembered
 from server.errors import MalformedBody
 from shapes.review_item import ReviewItem
 from sparql.change import Rejection, Statement, Verdict, Violation
@@ -208,7 +209,7 @@ def _object(term: TermJson) -> NamedNode | BlankNode | RdfLiteral:
             return RdfLiteral(term.value)
 
 
-@lru_cache(maxsize=4096)
+@remembered((200, 4096))
 def _iri(text: str) -> NamedNode:
     try:
         return NamedNode(text)

@@ -8,6 +8,7 @@ from functools import lru_cache
 import rdflib
 from pyoxigraph import Literal
 
+from geo.remembered import remembered
 from shapes.terms import to_rdflib
 from sparql.lexical import in_lexical_space
 from sparql.source import Term
@@ -58,7 +59,7 @@ def _is_recognized(datatype: str) -> bool:
     return rdflib.URIRef(datatype) in rdflib.term.XSDToPython
 
 
-@lru_cache(maxsize=4096)
+@remembered((200, 4096))
 def _is_well_typed(literal: Literal) -> bool:
     node = to_rdflib(literal)
     kind = _VALUE_TYPES.get(literal.datatype.value)

@@ -96,7 +96,9 @@ class _State:
         self.keys_of: dict[NamedNode, frozenset[str]] = {}
         self.terms: dict[str, set[NamedNode]] = {}
         self.term_keys: dict[NamedNode, frozenset[str]] = {}
+        # How many words the longest key has that begins with a word, and how many keys have how many.
         self.longest: dict[str, int] = {}
+        self._lengths: dict[tuple[str, int], int] = {}
         self.trigrams = TrigramIndex()
         # The keys with a number or a word such as "East", by these.
         self.marked: dict[frozenset[str], set[str]] = {}
@@ -123,6 +125,8 @@ class _State:
             self._drop(key, iri)
         for key in self.term_keys.pop(iri, frozenset()):
             self.terms[key].discard(iri)
+            if not self.terms[key]:
+                del self.terms[key]
         if not facts.labels and not facts.classes:
             del self.facts[iri]
         elif facts.is_term:
@@ -148,8 +152,7 @@ class _State:
                 marked = marks(key)
                 if marked:
                     self.marked.setdefault(marked, set()).add(key)
-                first, size = key.split(" ", 1)[0], key.count(" ") + 1
-                self.longest[first] = max(size, self.longest.get(first, 0))
+                self._count(key)
             bearers = self.entries.setdefault(key, {})
             bearers[iri] = (*bearers.get(iri, ()), LabelEntry(iri, label_text, is_main, classes))
         self.keys_of[iri] = frozenset(keys)
@@ -160,11 +163,31 @@ class _State:
         if not bearers:
             del self.entries[key]
             self.trigrams.discard(key)
+            self._discount(key)
             marked = self.marked.get(marks(key))
             if marked is not None:
                 marked.discard(key)
                 if not marked:
                     del self.marked[marks(key)]
+
+    def _count(self, key: str) -> None:
+        first, size = key.split(" ", 1)[0], key.count(" ") + 1
+        self._lengths[first, size] = self._lengths.get((first, size), 0) + 1
+        self.longest[first] = max(size, self.longest.get(first, 0))
+
+    def _discount(self, key: str) -> None:
+        first, size = key.split(" ", 1)[0], key.count(" ") + 1
+        self._lengths[first, size] -= 1
+        if self._lengths[first, size]:
+            return
+        del self._lengths[first, size]
+        longest = self.longest[first]
+        while longest and (first, longest) not in self._lengths:
+            longest -= 1
+        if longest:
+            self.longest[first] = longest
+        else:
+            del self.longest[first]
 
     def named(self, key: str) -> list[LabelEntry]:
         """Return the entries of a key in normal form, main labels first."""

@@ -5,12 +5,12 @@ here, or it is refused too, as the setting says. The literal itself is kept as i
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from geo.errors import GeometryError
+from geo.remembered import remembered
 from geo.vocabulary import GEOMETRY_LITERALS
 from sparql.change import Rejection, Statement, Violation
 from sparql.lexical import in_lexical_space
@@ -65,7 +65,7 @@ def sort_out(
     return tuple(sound), malformed, repaired
 
 
-@lru_cache(maxsize=8192)
+@remembered((200, 8192))
 def _problem(
     literal: Literal, datatype: str, invalid: InvalidGeometry
 ) -> tuple[NamedNode, str, NamedNode] | None:

@@ -29,12 +29,15 @@ from sparql.readers.checkpoints import Checkpoint as LentCheckpoint
 from sparql.source import Term
 from sparql.triple_store import LateCommit
 from sparql.vocabulary import RDFS, STATE, UKG, XSD
+from sparql.write_buffer import WriteBuffer, literal_characters
 
 _STORE = UKG.store
 _REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
 _CLASSES = 10_000
 """Of so many classes it is kept which lie right above them."""
+_BUFFERED_BYTES = 16 * 2**20
+"""Beyond this, what the engine holds in memory of what was written is written to its files."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 
 
@@ -93,6 +96,7 @@ class EmbeddedStore(GraphReading):
         self._full = False
         """Whether the engine refuses writes because the disk was full."""
         self._forget_classes()
+        self._buffer = WriteBuffer(self.write_out, _BUFFERED_BYTES)
         if folder is None:
             self.graph, self._revision = pyoxigraph.Store(), 0
         else:
@@ -226,6 +230,11 @@ class EmbeddedStore(GraphReading):
             self.graph.remove(older)
         if self.durability is Durability.COMMIT:
             self._log.sync()
+        # A disk that does not take it refuses the next write, too; this one is done.
+        with suppress(StoreUnwritable):
+            self._buffer.wrote(
+                len(whole.additions) + len(whole.removals), literal_characters(whole.additions)
+            )
 
     def _apply(
         self,
@@ -343,6 +352,7 @@ class EmbeddedStore(GraphReading):
         try:
             with self._engine():
                 self.graph.backup(str(path))
+                self._buffer.emptied()
         except StoreUnwritable:
             shutil.rmtree(path, ignore_errors=True)
             shutil.rmtree(f"{path}.tmp", ignore_errors=True)
@@ -368,7 +378,7 @@ class EmbeddedStore(GraphReading):
     def write_out(self) -> None:
         """Write what the database holds in its buffers to its files, which frees their memory.
 
-        Removals fill them by 4 MB every 10,000 quads, beyond a gigabyte. Raises `StoreUnwritable`.
+        Raises `StoreUnwritable`.
         """
         if self.folder is None:
             return

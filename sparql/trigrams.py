@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from functools import lru_cache
 from heapq import nsmallest
 from math import ceil
 from typing import Final
 
 import numpy
 from numpy.typing import NDArray
+
+from geo.remembered import remembered
 
 __all__ = ["TrigramIndex"]
 
@@ -21,7 +22,7 @@ _LOOK: Final = 500
 """So many entries are read through in about the time of a look at what is known, however little that is."""
 
 
-@lru_cache(maxsize=10_000)
+@remembered((100, 2000))
 def _trigrams(key: str) -> frozenset[str]:
     """Return the trigrams of each word, the word padded by two blanks in front and one behind."""
     grams: set[str] = set()

@@ -19,6 +19,7 @@ from sparql.change import Change, Statement
 from sparql.errors import ProtectedGraph
 from sparql.triple_store import Readable
 from sparql.vocabulary import DEFAULT, GRAPH
+from sparql.write_buffer import WriteBuffer, literal_characters
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,18 @@ def is_system_graph(graph: object) -> bool:
 
 
 class Account:
-    """What has come and gone so far, and the store as it then is."""
+    """What has come and gone so far, and the store as it then is.
 
-    def __init__(self, store: Readable, scratch: Path | None, *, writable: bool) -> None:
+    What is written to a writable store counts in its `buffer`.
+    """
+
+    def __init__(
+        self, store: Readable, scratch: Path | None, *, writable: bool, buffer: WriteBuffer | None = None
+    ) -> None:
         self._store = store
         self._scratch = scratch
         self._writable = writable
+        self._buffer = buffer
         self._clone: pyoxigraph.Store | None = None
         # What a writable store held, of all that is written to it.
         self._held: dict[Quad, bool] = {}
@@ -180,6 +187,7 @@ class Account:
         for quad in removals:
             self._clone.remove(quad)
         self._clone.extend(additions)
+        self._wrote(len(removals) + len(additions), literal_characters(additions))
 
     def _add_graph(self, graph: NamedNode) -> None:
         assert self._clone is not None
@@ -214,6 +222,11 @@ class Account:
                 store.add_graph(graph)
             else:
                 store.remove_graph(graph)
+        self._wrote(len(self._held), literal_characters(quad for quad, held in self._held.items() if held))
+
+    def _wrote(self, quads: int, characters: int) -> None:
+        if self._buffer is not None and self._clone is self._store:
+            self._buffer.wrote(quads, characters)
 
 
 class Scratch:

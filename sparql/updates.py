@@ -27,6 +27,7 @@ from sparql.syntax import Kind, facts_of, syntax_problem
 from sparql.triple_store import Readable
 from sparql.update_account import Account, QuadDelta
 from sparql.update_steps import Functions, Step
+from sparql.write_buffer import WriteBuffer
 
 _REMEMBERED_LENGTH = 4096
 
@@ -74,18 +75,19 @@ def capture(
     aggregates: Functions | None = None,
     scratch: Path | None = None,
     writable: bool = False,
+    buffer: WriteBuffer | None = None,
 ) -> QuadDelta:
     """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
 
     ``update`` is its text, or what ``read_update`` made of it.
     ``using`` and ``using_named`` are the dataset of the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones
     are made in ``scratch``; on the store's own file system they cost hard links only. A ``writable`` store is
-    a clone itself: it is written to instead, and left as it was (when that fails, OSError). Everything runs
-    in the calling thread. Raises RequestError and WriteError.
+    a clone itself: it is written to instead, which counts in `buffer`, and left as it was (when that fails,
+    OSError). Everything runs in the calling thread. Raises RequestError and WriteError.
     """
     operations = read_update(update, base) if isinstance(update, str) else update
     request_dataset = (tuple(using), tuple(using_named))
-    with Account(store, scratch, writable=writable) as account:
+    with Account(store, scratch, writable=writable, buffer=buffer) as account:
         for operation in operations:
             Step(account, functions, aggregates, request_dataset).carry_out(operation)
         return account.delta()

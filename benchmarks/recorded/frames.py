@@ -35,6 +35,12 @@ def texts(count: int, seed: int = 7) -> list[str]:
     return list(made)
 
 
+def text_about(chance: random.Random, sentences: int = 2) -> str:
+    """A text of so many sentences, for loads that go on without end."""
+    made = _sentences(chance)
+    return " ".join(next(made) for _ in range(sentences))
+
+
 def reply_to(text: str) -> str:
     """What the model says of a text, as JSON triples."""
     said = []

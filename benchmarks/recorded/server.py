@@ -24,6 +24,8 @@ from fastapi import FastAPI, Request
 from benchmarks.recorded.frames import reply_to
 
 MODEL = "recorded/frames"
+PLAN = '{"steps": [{"op": "count"}]}'
+"""What it answers where a plan of a question is wanted."""
 
 
 @dataclass
@@ -72,6 +74,8 @@ class RecordedServer:
         text = str(body["messages"][-1]["content"]).rpartition("Text:")[2].strip()
         self.asked[text] = self.asked.get(text, 0) + 1
         answer = reply_to(text) if self.failing is None or self.failing not in text else "I do not know."
+        if _plans(body):
+            answer = PLAN
         choice = {
             "index": 0,
             "message": {"role": "assistant", "content": answer},
@@ -81,6 +85,11 @@ class RecordedServer:
         usage = {"prompt_tokens": 700, "completion_tokens": len(answer) // 4, "total_tokens": 800}
         return {"object": "chat.completion", "id": "", "created": 0, "model": MODEL, "choices": [choice],
                 "usage": usage}  # fmt: skip
+
+
+def _plans(body: dict[str, Any]) -> bool:
+    """Whether a plan is asked for: the schema is spelled out in the prompt, as this server takes none."""
+    return any('"steps"' in str(message["content"]) for message in body["messages"])
 
 
 @contextmanager

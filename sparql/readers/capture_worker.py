@@ -18,6 +18,7 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
+from sparql.arenas import share_arenas
 from sparql.disk_room import is_full, unwritable
 from sparql.errors import SparqlError
 from sparql.readers.frames import FrameKind, pack_json
@@ -102,6 +103,7 @@ class CaptureWorker(Worker):
             functions=self._functions_for(request["text"]),
             aggregates=self._aggregates,
             writable=True,
+            buffer=clone.buffer,
         )
         removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
         head = {
@@ -118,6 +120,7 @@ class CaptureWorker(Worker):
 def main(arguments: list[str]) -> int:
     """Run a worker on the given file descriptors."""
     data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    share_arenas()
     die_with_parent()
     forbid_network()
     watch = Watch(control, memory_limit_bytes)

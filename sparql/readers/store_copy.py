@@ -14,9 +14,12 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.exact_update import write_exactly
 from sparql.vocabulary import STATE, UKG
+from sparql.write_buffer import WriteBuffer, literal_characters
 
 _NOT_COPIED = frozenset({"LOCK", "LOG"})
 _NEVER_REWRITTEN = ".sst"
+_BUFFERED_BYTES = 4 * 2**20
+"""Beyond this, what the copy's engine holds in memory of what was written is written to its files."""
 
 
 class CopyBehind(Exception):
@@ -30,6 +33,7 @@ class StoreCopy:
         self.path = path
         self.revision = revision
         self.store: pyoxigraph.Store | None = pyoxigraph.Store(path)
+        self.buffer = WriteBuffer(self._write_out, _BUFFERED_BYTES)
 
     def follow(self, commit: Mapping[str, Any]) -> None:
         """Write one commit, in one step; those that the copy holds already are passed over.
@@ -46,18 +50,24 @@ class StoreCopy:
         stamps: list[Quad] = []
         for quad in parse(commit["removals"], format=RdfFormat.N_QUADS):
             (stamps if _is_stamp(quad) else removals).append(quad)
+        additions = list(parse(commit["additions"], format=RdfFormat.N_QUADS))
         write_exactly(
             self.store,
-            list(parse(commit["additions"], format=RdfFormat.N_QUADS)),
+            additions,
             removals,
             [NamedNode(iri) for iri in commit["graphs_created"]],
             [NamedNode(iri) for iri in commit["graphs_dropped"]],
         )
         self.revision = commit["revision"]
+        self.buffer.wrote(len(additions) + len(removals) + len(stamps), literal_characters(additions))
         # The newest stamp counts, as in the store itself, so an older one may stay.
         with suppress(OSError):
             for quad in stamps:
                 self.store.remove(quad)
+
+    def _write_out(self) -> None:
+        if self.store is not None:
+            self.store.flush()
 
     def delete(self) -> None:
         """Close it and delete its folder."""

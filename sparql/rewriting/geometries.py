@@ -36,6 +36,8 @@ SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
 LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)
 _BULK: Final = UKG.bulkLoadPending
 _MOST_NOTES: Final = 200_000
+_MOST_CHARACTERS: Final = 64_000_000
+"""Notes that take more, while no query asks for the index, are given up with it: it is built anew then."""
 
 
 class _Part:
@@ -46,6 +48,7 @@ class _Part:
         self.touched: list[str] = []
         self.classed: list[str] = []
         self.others = self.bulk = False
+        self.characters = 0
         for quad in quads:
             predicate = quad.predicate
             if predicate in LINKS:
@@ -54,6 +57,7 @@ class _Part:
                 self._touch(quad, quad.subject)
                 if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode | BlankNode):
                     self.keys.append((text_of(quad.subject), literal_text(quad.object)))
+                    self.characters += len(quad.object.value)
                 else:
                     self.others = True
             elif predicate == RDF.type:
@@ -108,7 +112,7 @@ class GeometryIndex:
         self._read: tuple[int, GeometryReading] | None = None
         self._forgotten = 0
         self._notes: list[Note] = []
-        self._count = 0
+        self._count = self._characters = 0
         self._recording = False
         self._loading = False
         self._state: GeometryState | None = None
@@ -135,7 +139,8 @@ class GeometryIndex:
                 touched += classed
                 self._notes.append(Note(revision, added.keys, removed.keys, added.others, touched))
                 self._count += len(added.keys) + len(removed.keys) + len(touched)
-                if self._count > _MOST_NOTES:
+                self._characters += added.characters + removed.characters
+                if self._count > _MOST_NOTES or self._characters > _MOST_CHARACTERS:
                     self._forget()
 
     def at(self, revision: int, oldest: int | None = None) -> GeometryState:
@@ -215,7 +220,8 @@ class GeometryIndex:
         with self._lock:
             if not self._recording:
                 raise IndexAway("a bulk load began while the index of geometries was read")
-            self._state, notes, self._notes, self._count = state, self._notes, [], 0
+            self._state, notes, self._notes = state, self._notes, []
+            self._count = self._characters = 0
             if self._featured is None:
                 self._featured = state.features.concerned
                 self._featured.update(node for note in notes for node in note.touched)
@@ -223,6 +229,7 @@ class GeometryIndex:
             state.take(note)
 
     def _forget(self) -> None:
-        self._recording, self._state, self._notes, self._count = False, None, [], 0
+        self._recording, self._state, self._notes = False, None, []
+        self._count = self._characters = 0
         self._featured = self._read = None
         self._forgotten += 1

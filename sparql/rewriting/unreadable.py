@@ -60,7 +60,7 @@ def warn_of_misuse(query: n.Query, report: Report) -> None:
                 report.warn(f"A call of {name} in the query is unbound whatever it is asked of: {reason}")
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _misuse(function: NamedNode, terms: tuple[NamedNode | Literal | None, ...]) -> str | None:
     """Why the function is an error for these constants; None stands for what depends on the solution."""
     definition = DEFINITIONS[function]

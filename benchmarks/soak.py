@@ -1,0 +1,135 @@
+"""A soak: ten clients with a mixed load for half an hour, on a server that must not grow.
+
+Lookups, joins, updates by patterns, candidates with texts, extractions with a recorded model, review decisions,
+reloads of shapes, questions and loads of features; all that is added is taken away again. For each minute it
+prints the time of each kind of request; for each process its memory and descriptors; and the disk. Exit code 1
+when, after the warm-up, a process grew by more than 5 %, descriptors were left open, the checkpoints took more
+than twice the store, a request failed, or the graph is not as large at the end as at the beginning.
+
+    python -m benchmarks.soak --minutes 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+
+from benchmarks.recorded.server import RecordedServer, serving
+from benchmarks.serving.processes import load_average
+from benchmarks.soaking.clients import COUNTER, ROLES, Clients, Role
+from benchmarks.soaking.readings import Reading, read
+from benchmarks.soaking.record import Record
+from benchmarks.soaking.verdict import growth, problems, roles
+from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from tests.server.running_server import RunningServer
+
+_EVERY_S = 5.0
+_WARM_UP_SHARE = 0.25
+_SIZE = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+
+
+def soak(minutes: float, folder: Path, chosen: Sequence[Role] = ROLES) -> list[str]:
+    """Run it in an empty folder; what is wrong."""
+    with serving(RecordedServer(delay_s=0.05)) as model, _server(folder, model.url) as server:
+        # The client of pattern updates puts another value in its place.
+        update = {"content-type": "application/sparql-update"}
+        httpx.post(
+            server.url + "/update", content=COUNTER, headers=update, trust_env=False
+        ).raise_for_status()
+        before = _statements(server.url)
+        record = Record()
+        readings: list[Reading] = []
+        clients = Clients(server.url, record, folder, tuple(chosen))
+        try:
+            while time.monotonic() - record.begin < 60 * minutes:
+                time.sleep(min(_EVERY_S, 60 * minutes / 20))
+                readings.append(read(server.process.pid, server.data, record.begin))
+                _show(readings, record)
+                if server.process.poll() is not None:
+                    break
+        finally:
+            clients.stop()
+        warm_up_s = 60 * minutes * _WARM_UP_SHARE
+        found = problems(readings, record, warm_up_s)
+        after = _statements(server.url)
+        if after != before:
+            found.append(f"the graph had {before} statements and has {after} now")
+        _report(readings, record, warm_up_s)
+        return found
+
+
+def _server(folder: Path, model_url: str) -> RunningServer:
+    for name, shipped in (("ontology", SHIPPED_ONTOLOGY), ("shapes", SHIPPED_SHAPES)):
+        shutil.copytree(shipped, folder / name)
+    config = folder / "urbankg.toml"
+    config.write_text('log_level = "warning"\nmax_body_bytes = 3000000\n')
+    flags = [f"--{name}={folder / name}" for name in ("ontology", "shapes")]
+    server = RunningServer(folder / "data", "--config", str(config), *flags, model_url=model_url)
+    answer = httpx.post(server.url + "/loads", json={"sample": True}, timeout=300, trust_env=False)
+    answer.raise_for_status()
+    return server
+
+
+def _statements(url: str) -> int:
+    answer = httpx.get(url + "/sparql", params={"query": _SIZE}, timeout=60, trust_env=False)
+    answer.raise_for_status()
+    return int(answer.json()["results"]["bindings"][0]["n"]["value"])
+
+
+def _show(readings: Sequence[Reading], record: Record) -> None:
+    """A line for the last reading, once a minute."""
+    last = readings[-1]
+    if len(readings) > 1 and int(last.at / 60) == int(readings[-2].at / 60):
+        return
+    memory = " ".join(f"{one.role} {one.rss_mb:.0f}/{one.descriptors}" for one in last.processes)
+    disk = last.disk
+    print(
+        f"{last.at:6.0f} s  {record.requests} requests, {record.failed} failed; MB/descriptors: {memory}; "
+        f"store {disk.store_mb:.1f} MB, checkpoints {disk.checkpoints_mb:.1f}, log {disk.log_mb:.1f}; "
+        f"load {load_average()}",
+        flush=True,
+    )
+
+
+def _report(readings: Sequence[Reading], record: Record, warm_up_s: float) -> None:
+    for line in record.table():
+        print(line)
+    warm = [reading for reading in readings if reading.at >= warm_up_s] or readings
+    print(f"{'process':<10} {'RSS MB':>15} {'PSS MB':>15} {'descriptors':>15}   (after the warm-up -> end)")
+    for role in roles(warm):
+        columns = [
+            growth(warm, role, lambda process, name=name: getattr(process, name))  # type: ignore[misc]
+            for name in ("rss_mb", "pss_mb", "descriptors")
+        ]
+        print(f"{role:<10} " + " ".join(f"{before:>6.1f} -> {after:>5.1f}" for before, after in columns))
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument(
+        "--only", nargs="+", choices=[role.name for role in ROLES], help="these clients alone"
+    )
+    options = parser.parse_args()
+    chosen = [role for role in ROLES if not options.only or role.name in options.only]
+    with tempfile.TemporaryDirectory(prefix="urbankg-soak-") as folder:
+        found = soak(options.minutes, Path(folder), chosen)
+    for one in found:
+        print(f"FAILED: {one}", file=sys.stderr)
+    if not found:
+        print("nothing grew and nothing failed")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of the soak: clients with a mixed load, readings of processes and disk, and the verdict."""

@@ -1,0 +1,64 @@
+"""Whether a soak's readings show growth: what is compared, and with which bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from benchmarks.soaking.readings import Process, Reading
+from benchmarks.soaking.record import Record
+
+MEMORY_GROWTH = 0.05
+_CHECKPOINTS_PER_STORE = 2.0
+_MORE_DESCRIPTORS = 8
+"""Connections and checkpoints come and go between two readings; what leaks one with each of thousands of requests
+is soon beyond this."""
+_WINDOW = 0.2
+"""Of the readings after the warm-up, so much at the beginning is compared with so much at the end."""
+
+
+def problems(readings: Sequence[Reading], record: Record, warm_up_s: float) -> list[str]:
+    """All that is wrong, in words; empty when nothing grew and nothing failed."""
+    found = (
+        [f"{record.failed} requests failed, the first with: {record.failures[0]}"] if record.failed else []
+    )
+    warm = [reading for reading in readings if reading.at >= warm_up_s]
+    if len(warm) < 5:
+        return [*found, f"{len(warm)} readings after the warm-up are too few to judge by"]
+    found += _growth(warm)
+    worst = max(warm, key=lambda reading: reading.disk.checkpoints_mb)
+    if worst.disk.checkpoints_mb > _CHECKPOINTS_PER_STORE * worst.disk.store_mb:
+        found.append(
+            f"checkpoints take {worst.disk.checkpoints_mb:.1f} MB beside a store of {worst.disk.store_mb:.1f} MB"
+        )
+    return found
+
+
+def growth(warm: Sequence[Reading], role: str, measure: Callable[[Process], float]) -> tuple[float, float]:
+    """The median of a role's processes together at the beginning of the readings, and at their end."""
+    size = max(1, int(len(warm) * _WINDOW))
+    return (
+        median(_total(reading, role, measure) for reading in warm[:size]),
+        median(_total(reading, role, measure) for reading in warm[-size:]),
+    )
+
+
+def roles(readings: Sequence[Reading]) -> list[str]:
+    """Which kinds of processes there were."""
+    return sorted({process.role for reading in readings for process in reading.processes})
+
+
+def _growth(warm: Sequence[Reading]) -> Iterator[str]:
+    for role in roles(warm):
+        before, after = growth(warm, role, lambda process: process.rss_mb)
+        if after > before * (1 + MEMORY_GROWTH):
+            yield f"the memory of the {role} grew from {before:.0f} to {after:.0f} MB"
+        before, after = growth(warm, role, lambda process: process.descriptors)
+        if after > before + _MORE_DESCRIPTORS:
+            yield f"the descriptors of the {role} grew from {before:.0f} to {after:.0f}"
+
+
+def _total(reading: Reading, role: str, measure: Callable[[Process], float]) -> float:
+    """Readers are replaced now and then: the mean of those there are."""
+    values = [measure(process) for process in reading.processes if process.role == role]
+    return sum(values) / len(values) if values else 0.0

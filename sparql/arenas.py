@@ -1,0 +1,34 @@
+"""Keeps the C library's allocator from holding a heap of its own for every few threads.
+
+glibc gives threads up to eight heaps for each processor. What a request takes in one and gives back there is of
+no use to the next request on another thread, so a server of many threads grows for hours. Large blocks, such as
+the engine's write buffers, are taken from the system and given back to it at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from typing import Final
+
+__all__ = ["share_arenas"]
+
+_M_ARENA_MAX: Final = -8
+_M_MMAP_THRESHOLD: Final = -3
+_ARENAS: Final = 2
+_LARGE_BYTES: Final = 256 * 1024
+_OWN: Final = ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")
+
+
+def share_arenas() -> bool:
+    """Let the threads of this process share two heaps; says whether they will (mallopt(3)).
+
+    Call it before there are threads. Environment variables that say otherwise have precedence.
+    """
+    if sys.platform != "linux" or any(name in os.environ for name in _OWN):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return mallopt is not None and bool(
+        mallopt(_M_ARENA_MAX, _ARENAS) and mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+    )
