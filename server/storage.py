@@ -19,7 +19,7 @@ from server.rdf_files import LoadError, OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
 from server.stores import is_remote
-from sparql.bulk import BulkLoad
+from sparql.bulk import BulkLoad, Rejections
 from sparql.change import Rejection, Violation
 from sparql.dump import holds_graph_names
 from sparql.errors import GraphUnknown, QueryFailed
@@ -140,15 +140,15 @@ class Loader:
             results = services.gate.report(services.store)
         blocking = [one for one in results if one.blocking]
         examples = [
-            describe(outcome.left_out),
-            describe(outcome.repaired),
+            _described(outcome.left_out),
+            _described(outcome.repaired),
             describe(kept),
             *(_words(one) for one in blocking[:_EXAMPLES]),
         ]
         return Told(
             name(),
             outcome.quads,
-            len(outcome.left_out),
+            outcome.left_out.count,
             outcome.derived,
             outcome.revision,
             "\n".join(one for one in examples if one),
@@ -228,6 +228,10 @@ async def _dump_of_checkpoint(
                 await process.wait()
     finally:
         store.release(checkpoint)
+
+
+def _described(rejections: Rejections) -> str:
+    return describe(rejections.examples, besides=rejections.count - len(rejections.examples))
 
 
 def _words(violation: Violation) -> str:
