@@ -5,7 +5,7 @@ store and change. What was wrong before is not charged to the newcomer.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Triple
 
 from shapes.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
+from shapes.full_report import violations_of
 from shapes.judging import Engine, Found, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
@@ -20,6 +21,7 @@ from shapes.policies import conflicts_by_source, severities_by_source
 from shapes.trial import HubPolicy, Trial
 from sparql.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
 from sparql.source import Term, TripleSource
+from sparql.store import EmbeddedStore
 from sparql.vocabulary import RDF
 
 if TYPE_CHECKING:
@@ -195,8 +197,15 @@ class ShapesGate:
         return (*told, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
-        """Full validation of everything the source holds (used by `validate`, after bulk loads)."""
-        return in_order(self._engines.check(source, self.pairs.everything(source)).values())
+        """Full validation of everything the source holds, in stable order."""
+        return in_order([list(self.results(source))])
+
+    def results(self, source: TripleSource) -> Iterator[Violation]:
+        """The same as they are found; of a store on the disk in memory that does not grow with it."""
+        if isinstance(source, EmbeddedStore) and source.is_ordered:
+            yield from violations_of(self._engines, self.pairs, source)
+        else:
+            yield from in_order(self._engines.check(source, self.pairs.everything(source)).values())
 
     def check(self, source: TripleSource, pairs: Pairs) -> list[Violation]:
         """What these pairs violate, whatever was there before."""
