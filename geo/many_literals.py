@@ -55,6 +55,15 @@ def parse_many(literals: Sequence[str | Literal | None]) -> ManyShapes:
     return ManyShapes(shapes, faults)
 
 
+def plainly_sound(texts: Sequence[str]) -> NDArray[numpy.bool_]:
+    """Of each text of a wktLiteral, whether it surely is a valid geometry; the others need a closer look."""
+    sound = numpy.zeros(len(texts), dtype=bool)
+    for start in range(0, len(texts), _TOGETHER):
+        part = texts[start : start + _TOGETHER]
+        sound[start : start + len(part)] = ~shapely.is_missing(_plain_shapes(part))
+    return sound
+
+
 def _plain_shapes(literals: Sequence[str | Literal | None]) -> Shapes:
     """The shapes that are taken as they are written; None where a closer look is needed."""
     # EWKT has a semicolon: it is refused by name.

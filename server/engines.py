@@ -104,7 +104,7 @@ class Opening:
         self.parts = parts
         self._started = False
         self.judging: Future[None] = Future()
-        """Done when changes are judged, or will never be."""
+        """Done when changes are judged; fails with what keeps them from ever being judged."""
         self.engines: Future[Engines] = Future()
         parts.writer.hold()
 
@@ -120,6 +120,20 @@ class Opening:
         thread.submit(self._open, gives_way).add_done_callback(self._tell)
         thread.shutdown(wait=False)
 
+    def judge(self) -> None:
+        """Let changes through and open nothing else, for a command that only writes. Raises what it fails with.
+
+        The indexes of names and geometries take longer to build than a bulk load, and the next start builds
+        them anyway.
+        """
+        self._started = True
+        try:
+            _judge(self.parts)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        self.judging.set_result(None)
+
     def _open(self, gives_way: bool) -> Engines:
         rules, relations = _judge(self.parts)
         if gives_way:
@@ -132,12 +146,15 @@ class Opening:
     def _tell(self, opening: Future[Engines]) -> None:
         error = opening.exception()
         if error is not None:
-            self.parts.writer.abandon()
-            if not self.judging.done():
-                self.judging.set_result(None)
-            self.engines.set_exception(error)
+            self._fail(error)
         else:
             self.engines.set_result(opening.result())
+
+    def _fail(self, error: BaseException) -> None:
+        self.parts.writer.abandon()
+        if not self.judging.done():
+            self.judging.set_exception(error)
+        self.engines.set_exception(error)
 
 
 def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:

@@ -24,10 +24,15 @@ def on_either(
     settings: Settings,
     remote: Callable[[RunningServer], int],
     local: Callable[[Services], Awaitable[int]],
+    *,
+    only_writes: bool = False,
 ) -> None:
-    """Talk to the server that holds the folder, or open the folder with everything around it."""
+    """Talk to the server that holds the folder, or open the folder with everything around it.
+
+    With `only_writes` what reads and asks is left closed.
+    """
     server = running_server(settings.data, settings.api_key)
-    finish(remote(server) if server is not None else on_folder(settings, local))
+    finish(remote(server) if server is not None else on_folder(settings, local, only_writes=only_writes))
 
 
 def on_store(
@@ -52,7 +57,9 @@ def on_store(
         store.close()
 
 
-def on_folder(settings: Settings, work: Callable[[Services], Awaitable[int]]) -> int:
+def on_folder(
+    settings: Settings, work: Callable[[Services], Awaitable[int]], *, only_writes: bool = False
+) -> int:
     """Open the folder here. Raises `ServerError` when a server holds it."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
@@ -64,7 +71,7 @@ def on_folder(settings: Settings, work: Callable[[Services], Awaitable[int]]) ->
         services = build(settings)
         # A command does what it is told; what is held waits for a server, or for `urbankg held judge`.
         services.judges_held = False
-        async with services:
+        async with services.writing() if only_writes else services:
             return await work(services)
 
     return asyncio.run(run())

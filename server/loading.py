@@ -95,15 +95,15 @@ def told_of(name: str, verdict: Verdict) -> Told:
     )
 
 
-def describe(rejections: Iterable[Rejection], limit: int = 5) -> str:
-    """The first rejections in words."""
+def describe(rejections: Iterable[Rejection], limit: int = 5, *, besides: int = 0) -> str:
+    """The first rejections in words; there are so many besides those given."""
     told = [
         f"{rejection.statement.triple}: {violation.message}"
         for rejection in rejections
         for violation in rejection.violations
     ]
-    more = f" (and {len(told) - limit} more)" if len(told) > limit else ""
-    return "; ".join(told[:limit]) + more
+    left = max(len(told) - limit, 0) + besides
+    return "; ".join(told[:limit]) + (f" (and {left} more)" if left else "")
 
 
 def _portions(triples: Sequence[Triple], size: int) -> Iterator[list[Triple]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -151,7 +153,7 @@ class Services:
     def gate(self) -> ShapesGate:
         """The gate in force, once it is open: blocks until then."""
         self.opening.start()
-        self.opening.engines.result()
+        self.opening.judging.result()
         return self.workplace.current.gate
 
     @property
@@ -252,6 +254,15 @@ class Services:
         self.judging_limit.close(_LAST_JUDGEMENTS_S)
         self.workplace.close()
         self.background.close()
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Self]:
+        """Open what judges changes, without readers and indexes, for a command that only writes."""
+        try:
+            await asyncio.to_thread(self.opening.judge)
+            yield self
+        finally:
+            await self.close()
 
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""

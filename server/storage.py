@@ -19,7 +19,8 @@ from server.rdf_files import LoadError, OnBytes, RdfFile
 from server.sample.city import sample_city
 from server.services import Services
 from server.stores import is_remote
-from sparql.bulk import BulkLoad
+from shapes.judging import in_order
+from sparql.bulk import BulkLoad, Rejections
 from sparql.change import Rejection, Violation
 from sparql.dump import holds_graph_names
 from sparql.errors import GraphUnknown, QueryFailed
@@ -134,26 +135,31 @@ class Loader:
             # Lookups in files as the bulk loader leaves them cost up to twice as much.
             self._say("compacting the store's files")
             services.store.optimize()
-        results: list[Violation] = []
+        results = blocking = 0
+        first: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
-            results = services.gate.report(services.store)
-        blocking = [one for one in results if one.blocking]
+            for violation in services.gate.results(services.store):
+                results += 1
+                if violation.blocking:
+                    blocking += 1
+                    if len(first) < _EXAMPLES:
+                        first.append(violation)
         examples = [
-            describe(outcome.left_out),
-            describe(outcome.repaired),
+            _described(outcome.left_out),
+            _described(outcome.repaired),
             describe(kept),
-            *(_words(one) for one in blocking[:_EXAMPLES]),
+            *(_words(one) for one in in_order([first])),
         ]
         return Told(
             name(),
             outcome.quads,
-            len(outcome.left_out),
+            outcome.left_out.count,
             outcome.derived,
             outcome.revision,
             "\n".join(one for one in examples if one),
-            len(results),
-            len(blocking),
+            results,
+            blocking,
         )
 
     def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Told:
@@ -228,6 +234,10 @@ async def _dump_of_checkpoint(
                 await process.wait()
     finally:
         store.release(checkpoint)
+
+
+def _described(rejections: Rejections) -> str:
+    return describe(rejections.examples, besides=rejections.count - len(rejections.examples))
 
 
 def _words(violation: Violation) -> str:

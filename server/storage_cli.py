@@ -113,7 +113,7 @@ def load(
             return await work
 
     try:
-        on_either(settings, through_server, here)
+        on_either(settings, through_server, here, only_writes=bulk)
     except LoadEnded as error:
         _told.print(str(error), markup=False)
         raise typer.Exit(130) from error

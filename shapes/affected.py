@@ -58,19 +58,19 @@ class AffectedPairs:
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
         self._added = _ways(shapes, lambda dependency: dependency.effect.added)
         self._removed = _ways(shapes, lambda dependency: dependency.effect.removed)
-        self._by_class: dict[NamedNode, list[TargetedShape]] = {}
-        self._by_subject: dict[NamedNode, list[TargetedShape]] = {}
-        self._by_object: dict[NamedNode, list[TargetedShape]] = {}
+        self.by_class: dict[NamedNode, list[TargetedShape]] = {}
+        self.by_subject: dict[NamedNode, list[TargetedShape]] = {}
+        self.by_object: dict[NamedNode, list[TargetedShape]] = {}
         for shape in shapes:
             for class_ in shape.classes:
-                self._by_class.setdefault(class_, []).append(shape)
+                self.by_class.setdefault(class_, []).append(shape)
             for predicate in shape.subjects_of:
-                self._by_subject.setdefault(predicate, []).append(shape)
+                self.by_subject.setdefault(predicate, []).append(shape)
             for predicate in shape.objects_of:
-                self._by_object.setdefault(predicate, []).append(shape)
-        classes = (_TYPE, _SUBCLASS) if self._by_class else ()
+                self.by_object.setdefault(predicate, []).append(shape)
+        classes = (_TYPE, _SUBCLASS) if self.by_class else ()
         self._spoken_removed = frozenset(self._removed)
-        self._spoken_added = frozenset((*self._added, *self._by_subject, *self._by_object, *classes))
+        self._spoken_added = frozenset((*self._added, *self.by_subject, *self.by_object, *classes))
 
     def concerns(self, additions: Iterable[Triple], removals: Iterable[Triple]) -> bool:
         """Whether any shape speaks of such triples at all; told without reading the graph."""
@@ -139,15 +139,15 @@ class AffectedPairs:
 
     def _new_targets(self, triple: Triple, after: TripleSource, targets: "_Membership", found: Pairs) -> None:
         predicate = triple.predicate
-        for shape in self._by_subject.get(predicate, ()):
+        for shape in self.by_subject.get(predicate, ()):
             found.setdefault(shape.name, set()).add(triple.subject)
-        for shape in self._by_object.get(predicate, ()):
+        for shape in self.by_object.get(predicate, ()):
             found.setdefault(shape.name, set()).add(triple.object)
-        if not self._by_class:
+        if not self.by_class:
             return
         if predicate == _TYPE:
             for class_ in targets.superclasses(triple.object):
-                for shape in self._by_class.get(class_, ()):  # type: ignore[arg-type]
+                for shape in self.by_class.get(class_, ()):  # type: ignore[arg-type]
                     found.setdefault(shape.name, set()).add(triple.subject)
         elif predicate == _SUBCLASS:
             self._new_subclass(triple, after, targets, found)
@@ -159,7 +159,7 @@ class AffectedPairs:
         shapes = [
             shape
             for class_ in targets.superclasses(triple.object)
-            for shape in self._by_class.get(class_, ())  # type: ignore[arg-type]
+            for shape in self.by_class.get(class_, ())  # type: ignore[arg-type]
         ]
         if not shapes:
             return

@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.blame import INCOMPLETE, Blame
+from shapes.full_report import portions
 from shapes.judging import Engine, Found, in_order
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
@@ -25,6 +26,7 @@ from shapes.trial import HubPolicy, Trial
 from sparql.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
 from sparql.errors import JudgingTimeout
 from sparql.source import Term, TripleSource
+from sparql.store import EmbeddedStore
 from sparql.vocabulary import RDF, UKG
 
 if TYPE_CHECKING:
@@ -243,21 +245,35 @@ class ShapesGate:
         return (*told, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
-        """Full validation of everything the source holds (used by `validate`, after bulk loads).
+        """Full validation of everything the source holds, in stable order. Raises `StoreClosing`."""
+        return in_order([list(self.results(source))])
 
-        It may take long where there is much; the limit is for each portion of a shape's nodes. A shape that
-        exceeds it is given up, and a violation says so. Raises `StoreClosing` when the server ends.
+    def results(self, source: TripleSource) -> Iterator[Violation]:
+        """The same as they are found; of a store on the disk in memory that does not grow with it.
+
+        The time limit is for each portion of the nodes. A shape that exceeds it is not judged any further, and
+        a violation says so. Raises `StoreClosing` when the server ends.
         """
-        found: list[Sequence[Violation]] = []
+        ordered = isinstance(source, EmbeddedStore) and source.is_ordered
+        given_up: set[str] = set()
+        for portion, pairs in portions(self.pairs, source) if ordered else self._portions(source):
+            while left := {name: nodes for name, nodes in pairs.items() if name not in given_up}:
+                try:
+                    found = self.check(portion, left)
+                except JudgingTimeout as error:
+                    if error.shape not in left:
+                        raise
+                    given_up.add(error.shape)
+                    yield self._given_up(error.shape, error)
+                    continue
+                yield from found
+                break
+
+    def _portions(self, source: TripleSource) -> Iterator[tuple[TripleSource, Pairs]]:
         for name, nodes in self.pairs.everything(source).items():
             rest = iter(nodes)
             while portion := set(islice(rest, _PORTION)):
-                try:
-                    found.append(self.check(source, {name: portion}))
-                except JudgingTimeout as error:
-                    found.append([self._given_up(name, error)])
-                    break
-        return in_order(found)
+                yield source, {name: portion}
 
     def _given_up(self, name: str, error: JudgingTimeout) -> Violation:
         shape = to_oxigraph(self.pairs.shapes[name].node)

@@ -124,10 +124,15 @@ _CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
-def in_lexical_space(name: str, text: str) -> bool:
-    """Whether a text is in the lexical space of the XSD datatype of that local name.
+def check_of(name: str) -> Check | None:
+    """What tells whether a text is in the lexical space of the XSD datatype of that local name.
 
-    Of `string` and `anyURI` every text is, and so it is of a name that XSD does not have.
+    None for `string` and `anyURI`, where every text is, and for a name that XSD does not have.
     """
-    check = _CHECKS.get(name)
+    return _CHECKS.get(name)
+
+
+def in_lexical_space(name: str, text: str) -> bool:
+    """Whether a text is in the lexical space of the XSD datatype of that local name."""
+    check = check_of(name)
     return check is None or check(text)

@@ -147,6 +147,14 @@ class EmbeddedStore(GraphReading):
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether quads of one graph come subject by subject, and those with a predicate value by value.
+
+        The engine reads them from an index by just that order on the disk, and from a list in memory.
+        """
+        return self.folder is not None
+
     def contains(self, quad: Quad) -> bool:
         return quad in self.graph
 

@@ -74,7 +74,7 @@ _MADE_OF_IT = re.compile(
 )
 _CHAPTER = re.compile(r"[\"“‘'(]*(?:chapter|act|scene|episode)\s+(?:\d+|[IVX]+|one|two|three|four|five|six)\s*[.:]", re.IGNORECASE)
 _FOLLOWING = re.compile(
-    rf"(?<!\w)the\s+(?:following|next|story\s+below)(?:\s+\w+){{0,2}}\s+(?:is|are)\s+(?:an?\s+|pure\s+|entirely\s+|all\s+)*"
+    r"(?<!\w)the\s+(?:following|next|story\s+below)(?:\s+\w+){0,2}\s+(?:is|are)\s+(?:an?\s+|pure\s+|entirely\s+|all\s+)*"
     r"(?:fiction|fictional|invented|made[ -]up|imaginary|untrue|false|satire|parody|joke|story|dream|draft|example)",
     re.IGNORECASE,
 )

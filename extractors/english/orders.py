@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.clauses import NOUN_PHRASE, clause_starts, covered, reaches
+from extractors.english.clauses import clause_starts, covered, reaches
 from extractors.reservations import Reservation
 from extractors.windows import Span
 
@@ -51,23 +51,7 @@ _NAMED_OBJECT = re.compile(rf"(?i:{_LEAD})(?P<verb>(?i:{_NOUN_VERB}))\s+(?=[A-Z]
 _PREDICATE = re.compile(r"(?<!\w)(?!located\b|situated\b)(?:is|are|was|were|has|had|[a-z]{2,}(?:ed|s)|built|stood|ran)(?!\w)")
 # Before an article stands at the start of a sentence a verb, or one of the small words that can open it.
 _OPENS_WITH_ARTICLE = frozenset(
-    """about above across after again against all almost along alongside already also although always amid among and
-    another any around as aside at atop away back be because before behind being below beneath beside besides between
-    beyond both but by can close could despite did do does done down during each either else elsewhere enough even
-    ever every except far few first for former formerly from given half has have having he hence her here his how
-    however if in indeed initially inside instead into is it its itself just last late later least less like long
-    many maybe meanwhile might more moreover most much nearby near neither never nevertheless next no nor not now
-    of off often on once one only onto opposite or other otherwise our out outside over overall own part past per
-    perhaps plus quite rather round same save second seldom she should since so some sometimes soon still such than
-    that the their them then there thereafter these they third this those though through throughout thus till to
-    today together tomorrow tonight too toward towards twice two under underneath unless unlike until up upon usually
-    via was well were what when whence where whereas wherever whether which while who whom whose why will with within
-    without would yes yesterday yet built set put made begun known seen found born cut hit held left lost paid sold
-    won yet worth notwithstanding thanks concerning regarding including following according adjoining facing
-    overlooking originally spring summer autumn winter nowadays henceforth furthermore abroad ago january february
-    march april may june july august september october november december monday tuesday wednesday thursday friday
-    saturday sunday come came gone become became began ran stood lay sat rose grew took gave got had saw went
-    knew drew wrote fell kept led met sent spent taught thought told understood""".split()
+    ["about", "above", "across", "after", "again", "against", "all", "almost", "along", "alongside", "already", "also", "although", "always", "amid", "among", "and", "another", "any", "around", "as", "aside", "at", "atop", "away", "back", "be", "because", "before", "behind", "being", "below", "beneath", "beside", "besides", "between", "beyond", "both", "but", "by", "can", "close", "could", "despite", "did", "do", "does", "done", "down", "during", "each", "either", "else", "elsewhere", "enough", "even", "ever", "every", "except", "far", "few", "first", "for", "former", "formerly", "from", "given", "half", "has", "have", "having", "he", "hence", "her", "here", "his", "how", "however", "if", "in", "indeed", "initially", "inside", "instead", "into", "is", "it", "its", "itself", "just", "last", "late", "later", "least", "less", "like", "long", "many", "maybe", "meanwhile", "might", "more", "moreover", "most", "much", "nearby", "near", "neither", "never", "nevertheless", "next", "no", "nor", "not", "now", "of", "off", "often", "on", "once", "one", "only", "onto", "opposite", "or", "other", "otherwise", "our", "out", "outside", "over", "overall", "own", "part", "past", "per", "perhaps", "plus", "quite", "rather", "round", "same", "save", "second", "seldom", "she", "should", "since", "so", "some", "sometimes", "soon", "still", "such", "than", "that", "the", "their", "them", "then", "there", "thereafter", "these", "they", "third", "this", "those", "though", "through", "throughout", "thus", "till", "to", "today", "together", "tomorrow", "tonight", "too", "toward", "towards", "twice", "two", "under", "underneath", "unless", "unlike", "until", "up", "upon", "usually", "via", "was", "well", "were", "what", "when", "whence", "where", "whereas", "wherever", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "without", "would", "yes", "yesterday", "yet", "built", "set", "put", "made", "begun", "known", "seen", "found", "born", "cut", "hit", "held", "left", "lost", "paid", "sold", "won", "yet", "worth", "notwithstanding", "thanks", "concerning", "regarding", "including", "following", "according", "adjoining", "facing", "overlooking", "originally", "spring", "summer", "autumn", "winter", "nowadays", "henceforth", "furthermore", "abroad", "ago", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "come", "came", "gone", "become", "became", "began", "ran", "stood", "lay", "sat", "rose", "grew", "took", "gave", "got", "had", "saw", "went", "knew", "drew", "wrote", "fell", "kept", "led", "met", "sent", "spent", "taught", "thought", "told", "understood"]
 )
 _BEFORE_ARTICLE = re.compile(
     r"(?P<verb>[A-Za-z][a-z]+)(?:\s+(?:down|up|out))?\s+(?:the|an?|this|these|those|your|my|our|all\s+the|every|each|it)\b"

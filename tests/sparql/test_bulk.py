@@ -39,7 +39,7 @@ def test_relations_are_derived_after_the_load():
     store = EmbeddedStore()
     writer = with_relations(store)
     outcome = BulkLoad(store, writer).run(CITY)
-    assert (outcome.quads, outcome.derived, outcome.left_out) == (4, 2, ())
+    assert (outcome.quads, outcome.derived, outcome.left_out.count) == (4, 2, 0)
     assert outcome.revision == store.revision()
     assert store.contains(INSIDE)
     assert store.contains(Quad(*INSIDE.triple, DERIVED))
@@ -57,7 +57,7 @@ def test_a_malformed_literal_stops_the_load_or_is_left_out():
     assert not store.contains(quads[0])
     outcome = BulkLoad(store, writer, partial=True).run(quads)
     assert store.contains(quads[0])
-    assert [rejection.statement.triple for rejection in outcome.left_out] == [quads[1].triple]
+    assert [rejection.statement.triple for rejection in outcome.left_out.examples] == [quads[1].triple]
 
 
 def test_system_graphs_are_passed_over():
@@ -109,3 +109,36 @@ def test_indexes_see_what_was_loaded():
     BulkLoad(store, writer).run(CITY)
     assert {quad.subject for quad in seen} >= {EX.park, EX.pond}
     assert all(quad.graph_name == DEFAULT for quad in seen)
+
+
+def test_of_many_rejections_only_the_first_are_kept():
+    store = EmbeddedStore()
+    quads = (Quad(EX.a, EX.q, Literal(f"no {n}", datatype=XSD.integer)) for n in range(5000))
+    outcome = BulkLoad(store, Writer(store), partial=True).run(quads)
+    assert outcome.quads == 0
+    assert outcome.left_out.count == 5000
+    assert [one.statement.triple.object.value for one in outcome.left_out.examples[:2]] == ["no 0", "no 1"]
+    assert len(outcome.left_out.examples) < 100
+
+
+def test_a_malformed_literal_far_behind_the_first_portion_leaves_nothing_loaded():
+    store = EmbeddedStore()
+    writer = Writer(store)
+    before = len(store.graph)
+
+    def quads() -> Iterator[Quad]:
+        for number in range(9000):
+            yield Quad(EX.term(f"s{number}"), EX.p, Literal(str(number), datatype=XSD.integer))
+        yield Quad(EX.a, EX.p, Literal("2023-02-29", datatype=XSD.date))
+
+    with pytest.raises(MalformedLiteral, match="2023-02-29"):
+        BulkLoad(store, writer).run(quads())
+    assert not store.contains(Quad(EX.s0, EX.p, Literal("0", datatype=XSD.integer)))
+    assert not store.bulk_pending
+    assert len(store.graph) == before + 1  # The revision.
+
+
+def test_a_malformed_literal_of_a_system_graph_is_passed_over_like_the_graph():
+    store = EmbeddedStore()
+    quads = [Quad(EX.a, EX.p, Literal("x", datatype=XSD.integer), REVIEW), Quad(EX.a, EX.p, EX.b)]
+    assert BulkLoad(store, Writer(store)).run(quads).quads == 1

@@ -68,7 +68,7 @@ def test_a_bulk_load_tells_of_mended_geometries_or_refuses_them() -> None:
     quads = [wkt(BOW_TIE), wkt("POINT(1 1)")]
     outcome = BulkLoad(store, Writer(store)).run(as_quads(quads))
     assert outcome.quads == 2
-    assert [rejection.statement.triple for rejection in outcome.repaired] == [wkt(BOW_TIE)]
+    assert [rejection.statement.triple for rejection in outcome.repaired.examples] == [wkt(BOW_TIE)]
     store = EmbeddedStore()
     with pytest.raises(MalformedLiteral):
         BulkLoad(store, Writer(store, invalid_geometry="refuse")).run(as_quads(quads))
