@@ -66,8 +66,8 @@ class CompiledEngine:
         sure = True
         for name, nodes in pairs.items():
             test = self._tests.get(name)
+            check_time(name)
             for node in nodes:
-                check_time(name)
                 try:
                     if test is None:
                         sure = False
@@ -93,7 +93,6 @@ class CompiledEngine:
 
 
 def _holds(test: Test, reading: Reading, node: Term) -> bool:
-    check_time()
     try:
         return test(reading, node)
     except Unsure:

@@ -25,11 +25,12 @@ class TimeLimit:
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
-        self._end = math.inf
+        self.end = math.inf
+        """When the judgements under way are given up, because the server ends."""
 
     def close(self, grace_s: float = 0.0) -> None:
         """The server ends: judgements that are not done after so many seconds raise `StoreClosing`."""
-        self._end = monotonic() + grace_s
+        self.end = monotonic() + grace_s
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -42,11 +43,6 @@ class TimeLimit:
             yield
         finally:
             _current.judgement = outer
-
-    @property
-    def closed(self) -> bool:
-        """Whether judgements are to end now."""
-        return monotonic() > self._end
 
 
 class _Judgement:
@@ -75,9 +71,10 @@ def check_time(shape: str | None = None) -> None:
         return
     if shape is not None:
         judgement.shape = shape
-    if monotonic() > judgement.deadline:
+    now = monotonic()
+    if now > judgement.deadline:
         raise JudgingTimeout(judgement.limit.seconds, judgement.shape)
-    if judgement.limit.closed:
+    if now > judgement.limit.end:
         raise StoreClosing
 
 
