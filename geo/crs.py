@@ -109,8 +109,8 @@ def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
     """
     if _OTHER_FILES.search(str(crs)):
         raise UnknownCrsError(
-            f"The file's coordinate reference system names other files: {str(crs)[:120]}. Transform the file to "
-            "EPSG:4326, or say with 'crs' in the mapping which it is."
+            f"The file's coordinate reference system names other files: {str(crs)[:120]}. Transform the "
+            "file to EPSG:4326, or say with 'crs' in the mapping which it is."
         )
     try:
         source = CRS.from_user_input(crs)

@@ -159,5 +159,4 @@ def test_damage_to_a_block_is_reported_when_it_is_read(whole: Path, tmp_path: Pa
             content[1000:1100] = bytes(100)
             path.write_bytes(content)
     with pytest.raises((RuntimeError, StoreUnreadable), match="Corruption"):
-        store = EmbeddedStore(folder)
-        list(store.match_quads(None, None, None))
+        list(EmbeddedStore(folder).match_quads(None, None, None))

@@ -1,4 +1,4 @@
-"""Entities of RDF/XML: short ones are used, as editors write them; none takes memory, a file or the network."""
+"""Entities of RDF/XML: short ones are used, as editors write them; none takes memory or reaches out."""
 
 import io
 from typing import IO, cast
