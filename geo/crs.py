@@ -27,6 +27,9 @@ _OGC_URN = re.compile(r"urn:(?:ogc|x-ogc):def:crs:(?P<authority>\w+):(?P<version
 # CRS84 but for its axis order: swapping is exact, where a transformation rounds.
 _LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
 
+# What PROJ reads from other files: definitions and grids.
+_OTHER_FILES = re.compile(r"\b(?:init|file|\w*grids)=")
+
 # Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
 _EDGE = 1e-9
 
@@ -104,6 +107,11 @@ def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
     `crs` is what the file names: `EPSG:2263`, WKT or PROJJSON. Geographic files write the longitude first
     whatever the authority says, and so it is taken here. Raises UnknownCrsError.
     """
+    if _OTHER_FILES.search(str(crs)):
+        raise UnknownCrsError(
+            f"The file's coordinate reference system names other files: {str(crs)[:120]}. Transform the "
+            "file to EPSG:4326, or say with 'crs' in the mapping which it is."
+        )
     try:
         source = CRS.from_user_input(crs)
         transformer = Transformer.from_crs(source, CRS.from_authority("OGC", "CRS84"), always_xy=True)

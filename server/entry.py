@@ -19,7 +19,7 @@ def main() -> None:
 
 
 def run(command: Callable[[], object]) -> None:
-    """Run a command; user errors, and files that cannot be used, are one line on standard error and exit code 2."""
+    """Run a command; user errors and unusable files are one line on standard error and exit code 2."""
     try:
         command()
     except _user_errors() as error:

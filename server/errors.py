@@ -136,8 +136,8 @@ class StateUnreadable(ServerError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{path} cannot be used: {reason}. Check its permissions and the disk's free space; if the file is "
-            "damaged, make a new folder from a backup with `urbankg restore`."
+            f"{path} cannot be used: {reason}. Check its permissions and the disk's free space; if the file "
+            "is damaged, make a new folder from a backup with `urbankg restore`."
         )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pyoxigraph
 
+from sparql.database_files import check_files
 from sparql.errors import BackupError
 from sparql.store import EmbeddedStore, stored_revision
 from sparql.writer import Writer
@@ -72,7 +73,7 @@ def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | 
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, RuntimeError, sqlite3.Error) as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise BackupError(
             f"No backup could be written to {folder}: {error}. Nothing was left there."
@@ -158,8 +159,9 @@ def _read_manifest(backup: Path) -> Backup:
 def _check_graph(folder: Path, backup: Path, revision: int) -> None:
     """The copy opens, and holds the revision that the manifest names."""
     try:
+        check_files(folder / _GRAPH)
         found = stored_revision(pyoxigraph.Store.read_only(str(folder / _GRAPH)))
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise BackupError(f"The graph in {backup} does not open: {error}. Take another backup.") from error
     if found != revision:
         raise BackupError(f"The graph in {backup} is at revision {found}, not {revision}: it was changed.")

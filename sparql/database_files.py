@@ -1,8 +1,9 @@
 """Damage to the files of a database that the engine itself would not notice, and would make worse.
 
-The engine (RocksDB) takes a list of files that breaks off for one whose end was not written before a crash. It
-then opens the database as it was long ago, and deletes every file that the shortened list does not name. Where
-the name of the list is missing, it makes a new database in the same place. Both are found here before it opens.
+The engine (RocksDB) takes a list of files that breaks off for one whose end was not written before a crash.
+It then opens the database as it was long ago, and deletes every file that the shortened list does not name.
+Where the name of the list is missing, it makes a new database in the same place. Both are found here before
+it opens.
 """
 
 from __future__ import annotations

@@ -343,8 +343,8 @@ class StoreUnreadable(StoreError):
 
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(
-            f"The store in {folder} cannot be opened: {_one_line(reason)}. Check its permissions and the disk; "
-            "if the files are damaged, make a new folder from a backup with `urbankg restore`."
+            f"The store in {folder} cannot be opened: {_one_line(reason)}. Check its permissions and the "
+            "disk; if the files are damaged, make a new folder from a backup with `urbankg restore`."
         )
         self.folder = folder
         self.reason = reason
@@ -355,8 +355,8 @@ class StoreDamaged(StoreError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"A file of the graph is damaged: {_one_line(reason)}. Check the disk, stop the server, and make a "
-            "new folder from a backup with `urbankg restore`."
+            f"A file of the graph is damaged: {_one_line(reason)}. Check the disk, stop the server, and make "
+            "a new folder from a backup with `urbankg restore`."
         )
         self.reason = reason
 

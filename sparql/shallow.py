@@ -19,6 +19,13 @@ DEEPEST = 100
 """How many triple terms, objects, arrays or elements may stand one in another."""
 MOST_ATTRIBUTES = 1000
 """How many attributes an element may have: reading them takes time in the square of their number."""
+LONGEST_ENTITY = 2000
+"""How many characters an entity of RDF/XML may stand for, those that it names included.
+
+The engine puts together what each stands for where it is declared, used or not: a kilobyte of entities that
+name one another takes all memory.
+"""
+_REFERENCE = re.compile(r"&([^#;&\s][^;&\s]*);")
 _LONGEST_LINE = 65_536
 _HIDING = re.compile(rb"""<[^<>"{}|^`\x00-\x20]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _TERM = re.compile(rb"<<\(|\)>>")
@@ -98,6 +105,8 @@ class _XmlDepth:
         self._parser = expat.ParserCreate("UTF-8")
         self._parser.StartElementHandler = self._begin
         self._parser.EndElementHandler = self._end
+        self._parser.EntityDeclHandler = self._declare
+        self._entities: dict[str, int] = {}
 
     def pass_over(self, data: bytes) -> None:
         if not (data or self._begun):
@@ -122,6 +131,16 @@ class _XmlDepth:
 
     def _end(self, name: str) -> None:
         self._open -= 1
+
+    def _declare(self, name: str, is_parameter: bool, value: str | None, *elsewhere: str | None) -> None:
+        if value is None or is_parameter:
+            raise PayloadProblem(f"The entity {name} is not written out in the document; write it there.")
+        length = len(value) + sum(self._entities.get(one, 0) for one in _REFERENCE.findall(value))
+        if length > LONGEST_ENTITY:
+            raise PayloadProblem(
+                f"The entity {name} stands for more than {LONGEST_ENTITY} characters; write them out instead."
+            )
+        self._entities.setdefault(name, length)
 
 
 class _TermDepth:

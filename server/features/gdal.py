@@ -17,7 +17,20 @@ from server.features.names import DRIVERS
 
 # What else is in the environment may change how GDAL works: which extensions SQLite loads, for one.
 _ENVIRONMENT = frozenset(
-    ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "TMPDIR", "GDAL_DATA", "PROJ_DATA", "PROJ_LIB"]
+    [
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "TMPDIR",
+        "GDAL_DATA",
+        "PROJ_DATA",
+        "PROJ_LIB",
+    ]
 )
 _FIXED = {"GDAL_DRIVER_PATH": "disable", "PROJ_NETWORK": "OFF"}
 

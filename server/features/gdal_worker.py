@@ -6,8 +6,8 @@ are not meant are switched off before GDAL starts, which only a new process can 
 refuses it every socket; and what damaged or hostile content does to the process leaves the server alone.
 
 `python -m server.features.gdal_worker drivers` prints the names of all drivers, as JSON. With `layers FILE
-DRIVER ...` it prints the layers; with `read FILE LAYER SIZE GEOMETRY DRIVER ...` one line of JSON and then the features
-as an Arrow stream. An error is the last line of standard error, as JSON, and the exit status 1.
+DRIVER ...` it prints the layers; with `read FILE LAYER SIZE GEOMETRY DRIVER ...` one line of JSON and then
+the features as an Arrow stream. An error is the last line of standard error, as JSON, and the exit status 1.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ class OsmFile:
         """The tagged elements in the order of the file, areas last. Raises LoadError."""
         shapes = self._osmium.geom.WKBFactory()
         try:
-            processor = self._osmium.FileProcessor(str(self.path)).with_locations().with_areas()
+            # As an absolute path, since `http:` at the beginning means another host to it.
+            processor = self._osmium.FileProcessor(str(self.path.resolve())).with_locations().with_areas()
             for element in processor:
                 if len(element.tags):
                     record = self._record(element, dict(element.tags), shapes)

@@ -22,8 +22,11 @@ class GeoParquetFile:
         arrow = needed("pyarrow", "pyarrow", path)
         self.path = path
         self.layer = path.stem
+        if not path.is_file():
+            raise unreadable(path, "it is no file")
         try:
-            self._file = parquet.ParquetFile(path)
+            # Opened here: a name may mean another host to the library.
+            self._file = parquet.ParquetFile(arrow.OSFile(str(path.resolve())))
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(path, f"it is not a Parquet file, {error}") from error
         self._broken = arrow.ArrowException

@@ -73,7 +73,7 @@ def record_of(
 
 
 def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
-    """A library that only some files need; None unless it is to be loaded here. Raises LoadError without it."""
+    """A library that only some files need; None when it is only looked for. Raises LoadError without it."""
     if find_spec(module.partition(".")[0]) is None:
         raise LoadError(
             f"{path}: reading this needs the package {package}, which is not installed. "

@@ -9,9 +9,11 @@ import pyoxigraph
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
+from sparql.backup import back_up, restore
 from sparql.database_files import breaks_off
-from sparql.errors import StoreError, StoreUnreadable
+from sparql.errors import BackupError, StoreError, StoreUnreadable
 from sparql.store import EmbeddedStore
+from sparql.writer import Writer
 
 PREDICATE = NamedNode("http://example.org/p")
 QUADS = [
@@ -159,5 +161,25 @@ def test_damage_to_a_block_is_reported_when_it_is_read(whole: Path, tmp_path: Pa
             content[1000:1100] = bytes(100)
             path.write_bytes(content)
     with pytest.raises((RuntimeError, StoreUnreadable), match="Corruption"):
-        store = EmbeddedStore(folder)
-        list(store.match_quads(None, None, None))
+        list(EmbeddedStore(folder).match_quads(None, None, None))
+
+
+@pytest.mark.parametrize("pattern", ["CURRENT", "MANIFEST-*", "*.sst"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_backup_is_not_restored(
+    whole: Path, tmp_path: Path, pattern: str, damage: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(whole, folder)
+    store = EmbeddedStore(folder)
+    back_up(store, Writer(store), tmp_path / "backup")
+    store.close()
+    damaged = largest(tmp_path / "backup", pattern)
+    # The files of a backup are links to those of the folder.
+    content = damaged.read_bytes()
+    damaged.unlink()
+    damaged.write_bytes(content)
+    damage(damaged)
+    with pytest.raises(BackupError, match="backup"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    assert not (tmp_path / "restored").exists()

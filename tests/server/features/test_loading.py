@@ -341,3 +341,18 @@ async def test_features_that_end_a_load_name_the_rdf_files_that_were_loaded_befo
     assert answer.status_code == 422
     assert answer.json()["detail"].endswith(f"Loaded before it: {rdf}.")
     assert any(services.store.match(NamedNode(BASE + "a"), None, None))
+
+
+@pytest.mark.parametrize("bulk", [(), ("--bulk",)])
+def test_a_file_that_points_to_others_is_refused_by_name_and_format(
+    tmp_path: Path, mapping: Path, bulk: tuple[str, ...]
+) -> None:
+    other = write_vector(tmp_path / "other.geojson", driver="GeoJSON")
+    path = tmp_path / "places.geojson"
+    path.write_text(
+        f'<OGRVRTDataSource><OGRVRTLayer name="other"><SrcDataSource>{other}</SrcDataSource></OGRVRTLayer>'
+        "</OGRVRTDataSource>"
+    )
+    told = load(tmp_path, path, "--mapping", mapping, *bulk, code=2)
+    assert str(path) in told
+    assert "GeoJSON" in told
