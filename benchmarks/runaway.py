@@ -372,7 +372,9 @@ def greedy_client(server: RunningServer) -> bool:
         f"one client with {GREEDY_QUERIES} cross joins, {queued:.0f} of them in the queue; {OTHER_CLIENTS} "
         f"others with {SHORT_QUERIES} short queries: {others}; {refused} refused, "
         f"median {sorted(others.taken)[SHORT_QUERIES // 2]:.0f} ms, p95 {p95(others.taken):.0f} ms, "
-        f"max {max(others.taken):.0f} ms, {reading(server.url, 'reader_kills_total') - kills:.0f} readers killed  {'some were refused' if refused else 'pass'}",
+        f"max {max(others.taken):.0f} ms, "
+        f"{reading(server.url, 'reader_kills_total') - kills:.0f} readers killed  "
+        f"{'some were refused' if refused else 'pass'}",
         flush=True,
     )
     for thread in endless:

@@ -44,7 +44,7 @@ class ExpressAccess:
         now = self._clock()
         times, until = self._pauses.get(client, (0, now))
         times = 1 if until + _REMEMBERED_S <= now else times + 1
-        pause = min(_FIRST_PAUSE_S * 2 ** (times - 1), _LONGEST_PAUSE_S)
+        pause: float = min(_FIRST_PAUSE_S * 2.0 ** (times - 1), _LONGEST_PAUSE_S)
         self._pauses[client] = times, now + pause
         self._pauses.move_to_end(client)
         if len(self._pauses) > _MOST_PAUSES:

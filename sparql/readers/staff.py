@@ -10,8 +10,6 @@ waits, and ended when it has nothing to do.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,11 +20,11 @@ from sparql.answer_warnings import behind, warn
 from sparql.errors import QueryTimeout, ReaderLost, TooManyQueries
 from sparql.readers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.readers.client import CLIENT
-from sparql.readers.express_access import ExpressAccess
-from sparql.readers.fair_queue import FairQueue, Waiting, was_given
+from sparql.readers.fair_queue import FairQueue, was_given
 from sparql.readers.frames import FrameKind
 from sparql.readers.launching import Launched, launch
 from sparql.readers.process import ReaderProcess
+from sparql.readers.sharing import Sharing
 
 _STOP_GRACE_S = 0.2
 _EXPRESS_AFTER_S = 2.0
@@ -74,12 +72,9 @@ class Staff:
         self._statistics = statistics
         self.keeper = CheckpointKeeper(source, self._drop_stale)
         self._readers: set[ReaderProcess] = set()
-        self._idle: list[ReaderProcess] = []
-        self._held: dict[ReaderProcess, str] = {}
-        """The client that each busy reader works for."""
-        self._queue: FairQueue[ReaderProcess] = FairQueue(settings.queue_limit, self._refusal)
-        self._access = ExpressAccess(time.monotonic)
-        self._express: ReaderProcess | None = None
+        self._sharing: Sharing[ReaderProcess] = Sharing(
+            settings.readers, FairQueue(settings.queue_limit, self._refusal)
+        )
         self._express_begun = False
         self._spare_begun = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -127,7 +122,7 @@ class Staff:
     async def close(self) -> None:
         """End all readers and give their checkpoints back; queries under way are told."""
         self._closing = True
-        self._queue.fail_all(ReaderLost("The server is shutting down; try again later."))
+        self._sharing.queue.fail_all(ReaderLost("The server is shutting down; try again later."))
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -146,7 +141,7 @@ class Staff:
     @property
     def waiting(self) -> int:
         """How many queries wait for a reader."""
-        return len(self._queue)
+        return len(self._sharing.queue)
 
     async def take(self, deadline: float, *, patient: bool = False, again: bool = False) -> ReaderProcess:
         """A reader for the client of this task, as soon as there is one; `patient` work takes no express.
@@ -157,14 +152,12 @@ class Staff:
         if self._closing:
             raise ReaderLost("The server is shutting down; try again later.")
         client = CLIENT.get()
-        self._access.asks(client)
-        while (reader := self._idle_reader(client, patient)) is not None:
-            self._idle.remove(reader)
+        self._sharing.access.asks(client)
+        while (reader := self._sharing.take_idle(client, patient)) is not None:
             if reader.alive:
-                self._held[reader] = client
                 return reader
             self.give_back(reader)
-        waiting = self._queue.add(client, patient=patient, first=again)
+        waiting = self._sharing.queue.add(client, patient=patient, first=again)
         if self._settings.express and not self._express_begun:
             self._spawn_task(self._start_express())
         self._start_spare_if_needed()
@@ -172,7 +165,7 @@ class Staff:
             async with asyncio.timeout_at(deadline):
                 return await waiting.given
         except BaseException as error:
-            self._queue.leave(waiting)
+            self._sharing.queue.leave(waiting)
             if was_given(waiting):
                 # It came in the very moment in which nobody waited for it any more.
                 self.give_back(waiting.given.result())
@@ -180,80 +173,26 @@ class Staff:
                 raise self._refusal() from None
             raise
 
-    def _idle_reader(self, client: str, patient: bool) -> ReaderProcess | None:
-        """The idle reader that was used last; the express only where there is no other."""
-        if self._held_beside_express()[client] < self._settings.readers:
-            for reader in reversed(self._idle):
-                if reader is not self._express:
-                    return reader
-        return (
-            self._express if self._express in self._idle and self._may_take_express(client, patient) else None
-        )
-
-    def _held_beside_express(self) -> Counter[str]:
-        """How many readers each client has, without the express."""
-        return Counter(client for reader, client in self._held.items() if reader is not self._express)
-
-    def _may_take_express(self, client: str, patient: bool) -> bool:
-        return self._express is not None and not patient and self._access.allows(client)
-
     def outstayed(self, client: str) -> None:
         """A query of a client took too long on the express."""
-        pause = self._access.outstayed(client)
+        pause = self._sharing.access.outstayed(client)
         asyncio.get_running_loop().call_later(pause, self._dispatch)
 
     def _dispatch(self) -> None:
         """Give idle readers to those that wait."""
         if self._closing:
             return
-        for reader in [one for one in self._idle if not one.alive]:
-            self._idle.remove(reader)
+        idle = self._sharing.idle
+        for reader in [one for one in idle if not one.alive]:
+            idle.remove(reader)
             self._replace_once(reader)
-        while self._queue and self._give_one():
-            pass
-        if self._idle and self._express_may_keep_on():
-            # This one is free for short queries in its stead.
-            self._express = self._idle[-1]
-            if self._queue and self._give_one():
-                self._dispatch()
+        self._sharing.deal()
         self._start_spare_if_needed()
 
-    def _express_may_keep_on(self) -> bool:
-        """Whether the express is busy, and may take as long as any other reader for what it runs."""
-        if self._express is None or self._express in self._idle:
-            return False
-        client = self._held.get(self._express)
-        return client is None or self._held_beside_express()[client] < self._settings.readers
-
-    def _give_one(self) -> bool:
-        """Give one idle reader, rather not the express, to whoever comes next for it."""
-        held = self._held_beside_express()
-
-        def suits(waiting: Waiting[ReaderProcess]) -> bool:
-            if reader is self._express:
-                return self._may_take_express(waiting.client, waiting.patient)
-            return held[waiting.client] < self._settings.readers
-
-        for reader in sorted(self._idle, key=self.is_express):
-            waiting = self._queue.next(held, suits)
-            if waiting is not None:
-                self._idle.remove(reader)
-                self._held[reader] = waiting.client
-                waiting.given.set_result(reader)
-                return True
-        return False
-
     def _start_spare_if_needed(self) -> None:
-        """Start the spare where one client holds all others, and another waits that takes no express."""
-        if self._spare_begun or self._closing or not self._queue:
+        if self._spare_begun or self._closing or not self._sharing.queue:
             return
-        holders = {self._held.get(reader) for reader in self._readers if reader is not self._express}
-        if len(holders) != 1 or None in holders:
-            return
-        if any(
-            one.client not in holders and not self._may_take_express(one.client, one.patient)
-            for one in self._queue
-        ):
+        if self._sharing.one_client_has_all(self._readers):
             self._spare_begun = True
             self._spawn_task(self._start_spare())
 
@@ -266,9 +205,9 @@ class Staff:
         self._admit(spare)
         while True:
             await asyncio.sleep(_SPARE_KEPT_S)
-            unused = [one for one in self._idle if one is not self._express]
+            unused = [one for one in self._sharing.idle if not self.is_express(one)]
             if unused:
-                self._idle.remove(unused[0])
+                self._sharing.idle.remove(unused[0])
                 self._spare_begun = False
                 await self._bury(unused[0])
                 return
@@ -282,11 +221,12 @@ class Staff:
             return
         self._express_begun = True
         try:
-            self._express = await ReaderProcess.start(self._settings.memory_limit_bytes)
+            express = await ReaderProcess.start(self._settings.memory_limit_bytes)
         except ReaderLost:
             self._express_begun = False
             return
-        self._admit(self._express)
+        self._sharing.express = express
+        self._admit(express)
 
     def _refusal(self) -> TooManyQueries:
         self._statistics.turned_away += 1
@@ -350,7 +290,7 @@ class Staff:
 
     def give_back(self, reader: ReaderProcess) -> None:
         """A reader is free again, or dead and to be replaced."""
-        self._held.pop(reader, None)
+        self._sharing.held.pop(reader, None)
         if not reader.alive:
             self._replace_once(reader)
         else:
@@ -358,7 +298,7 @@ class Staff:
             if reader.lease is not None and newest is not None and reader.lease is not newest:
                 reader.close_store()
                 self.lend(reader, None)
-            self._idle.append(reader)
+            self._sharing.idle.append(reader)
         self._dispatch()
 
     def _replace_once(self, reader: ReaderProcess) -> None:
@@ -393,8 +333,8 @@ class Staff:
                 reader = await ReaderProcess.start(self._settings.memory_limit_bytes)
             except ReaderLost:
                 continue
-            if self._express is dead:
-                self._express = reader
+            if self.is_express(dead):
+                self._sharing.express = reader
             self._admit(reader)
             return
 
@@ -410,7 +350,7 @@ class Staff:
         self.give_back(reader)
 
     def _drop_stale(self) -> None:
-        for reader in self._idle:
+        for reader in self._sharing.idle:
             if reader.lease is not None and reader.lease is not self.keeper.newest:
                 reader.close_store()
                 self.lend(reader, None)
@@ -422,4 +362,4 @@ class Staff:
 
     def is_express(self, reader: ReaderProcess) -> bool:
         """Whether this one is the express now."""
-        return reader is self._express
+        return self._sharing.is_express(reader)

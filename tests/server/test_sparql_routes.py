@@ -280,7 +280,7 @@ async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Run
             break
     before = running.pool.pids
     async with asyncio.timeout(20):
-        while len(running.pool._staff._idle) < 2:
+        while len(running.pool._staff._sharing.idle) < 2:
             await asyncio.sleep(0.02)
     assert running.pool.pids == before
 

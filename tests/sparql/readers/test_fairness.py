@@ -47,7 +47,9 @@ async def greedy(pool: ReaderPool, count: int, timeout_s: float = DEADLINE_S) ->
         as_client("greedy", pool.solutions(runaway(number), timeout_s=timeout_s)) for number in range(count)
     ]
     async with asyncio.timeout(DEADLINE_S):
-        while sum(client == "greedy" for client in pool._staff._held.values()) < pool.settings.readers:
+        while (
+            sum(client == "greedy" for client in pool._staff._sharing.held.values()) < pool.settings.readers
+        ):
             await asyncio.sleep(0.01)
     try:
         yield tasks
@@ -83,7 +85,7 @@ async def test_a_long_query_of_another_client_gets_a_reader_of_its_own(
             assert told["results"]["bindings"][0]["n"]["value"] == "2250000"
             assert not any(one.done() for one in endless)
             # The greedy client does not get what was started for the others, and it goes in time.
-            assert sum(client == "greedy" for client in pool._staff._held.values()) <= 3
+            assert sum(client == "greedy" for client in pool._staff._sharing.held.values()) <= 3
             while len(pool.pids) > 3:
                 await asyncio.sleep(0.01)
         assert not any(one.done() for one in endless)
@@ -111,7 +113,7 @@ async def test_the_reader_that_comes_free_goes_to_the_client_that_has_none(sourc
             answered.append(name)
 
         first = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=1.0))
-        while not pool._staff._held:
+        while not pool._staff._sharing.held:
             await asyncio.sleep(0.01)
         # All are in the queue, none of them with a reader more: for whom is the same to all of them.
         monopolist = pool._staff._start_spare_if_needed
