@@ -64,7 +64,7 @@ class Staff:
     ) -> None:
         self._settings = settings
         self._statistics = statistics
-        self.keeper = CheckpointKeeper(source, self._drop_stale)
+        self.keeper = CheckpointKeeper(source, self._drop_stale, settings.readers + settings.express)
         self._readers: set[ReaderProcess] = set()
         self._idle: list[ReaderProcess] = []
         # Those that wait, and whether they may not take the express.

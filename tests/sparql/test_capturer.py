@@ -24,6 +24,7 @@ from pyoxigraph import (
 from sparql.errors import GraphMissing, ProtectedGraph, QueryMemoryExceeded, QueryTimeout, SyntaxProblem
 from sparql.readers import capturer as capturing
 from sparql.readers.capturer import UpdateCapturer
+from sparql.readers.store_copy import disk_bytes
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import STATE
 
@@ -246,3 +247,18 @@ def test_a_statement_about_a_statement_survives_the_way(running: Running):
         EX + "INSERT { ?r ex:again ?t } WHERE { ?r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ?t }"
     )
     assert b"<<(" in (pyoxigraph.serialize(running.store.graph, format=RdfFormat.N_QUADS) or b"")
+
+
+def test_the_clone_takes_less_of_the_disk_than_the_store_however_many_updates_are_tried(
+    running: Running,
+) -> None:
+    running.store.bulk_add(quads(150_000))
+    store = running.store.folder / "graph"
+    # What is written on the way and taken back, as the whole update changes nothing.
+    there = "INSERT { ?s ex:p2 ?t } WHERE { ?s ex:p ?o FILTER(?o < 300) BIND(CONCAT('%s', STR(?o)) AS ?t) }"
+    back = "DELETE { ?s ex:p2 ?t } WHERE { ?s ex:p2 ?t }"
+    most = 0
+    for number in range(120):
+        running.update(f"{EX} {there % (str(number) * 100)} ; {back}")
+        most = max(most, disk_bytes(running.store.folder / "checkpoints" / running.clones()[0], own=False))
+        assert most < 2 * disk_bytes(store, own=False)
