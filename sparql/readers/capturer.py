@@ -28,11 +28,13 @@ from sparql.readers.commit_log import MOST_QUADS, LoggedCommit
 from sparql.readers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.readers.limits import MEMORY_EXIT_STATUS
 from sparql.readers.result import error_of
+from sparql.readers.store_copy import LEAST_GROWTH, disk_bytes
 from sparql.update_account import QuadDelta
 
 _START_TIMEOUT_S = 60.0
 _PIECE = 64 * 1024
 _LEAVING_S = 10.0
+_LOOK_EVERY = 20
 STALE = "stale"
 """What the process calls it when its clone is not the one, or not at the revision, that is meant."""
 
@@ -93,6 +95,8 @@ class UpdateCapturer:
         self._revision = 0
         self._pending: list[LoggedCommit] = []
         self._followed_quads = 0
+        self._captured = 0
+        self._most_growth = LEAST_GROWTH
         self.kills = 0
         source.follow(self)
 
@@ -182,10 +186,12 @@ class UpdateCapturer:
             pending, self._pending = self._pending, []
             clone = self._clone
         revision = pending[-1].revision if pending else self._revision
-        followed = clone is not None and revision == self._source.revision()
+        self._captured += 1
+        followed = clone is not None and revision == self._source.revision() and not self._has_grown(clone)
         if not followed:
             self._give_up_clone()
             self._clone = clone = self._source.clone()
+            self._most_growth = max(LEAST_GROWTH, disk_bytes(clone.path, own=False) // 4)
             revision, pending = clone.revision, []
         assert clone is not None
         self._revision = revision
@@ -193,6 +199,13 @@ class UpdateCapturer:
         asked = pack_json(FrameKind.CAPTURE, {**named, **request})
         fed = (pack(FrameKind.FEED, commit.written()) for commit in pending)
         return b"".join([*fed, asked])
+
+    def _has_grown(self, clone: Clone) -> bool:
+        """Whether the clone takes much of the disk by itself, looked at now and then.
+
+        Updates of several operations write to it and take that back, whatever comes of them.
+        """
+        return self._captured % _LOOK_EVERY == 0 and disk_bytes(clone.path, own=True) > self._most_growth
 
     def _end(self, *, kill: bool) -> int:
         """The end of the process and its clone; without `kill` it is ending by itself. Its exit status."""

@@ -11,11 +11,9 @@ no reader uses it.
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
 from time import monotonic
@@ -23,13 +21,12 @@ from typing import Protocol
 
 from sparql.errors import ReaderLost, StoreUnwritable
 from sparql.readers.commit_log import MOST_QUADS, CommitLog
-from sparql.readers.store_copy import copies_folder
+from sparql.readers.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
 
 _BYTES_A_QUAD = 600
 _FEWEST_QUADS = 500
-_COPIES = 8
-"""So many copies, at most, should together take no more than half of the store."""
-_LEAST_GROWTH = 4 * 2**20
+_BYTES_A_COPY = 2**19
+"""What the engine writes for a copy as such."""
 _LOOK_EVERY_S = 1.0
 _REST_S = 60.0
 _TRY_AGAIN_S = 1.0
@@ -75,11 +72,13 @@ class Lease:
 class CheckpointKeeper:
     """Hands out leases on the newest checkpoint and gives old ones back.
 
-    ``on_refresh`` is called on the event loop when a newer checkpoint has become the newest.
+    ``on_refresh`` is called on the event loop when a newer checkpoint has become the newest. At most so many
+    ``copies`` follow at a time; together they are to take less of the disk than half of the store.
     """
 
-    def __init__(self, source: CheckpointSource, on_refresh: Callable[[], None]) -> None:
+    def __init__(self, source: CheckpointSource, on_refresh: Callable[[], None], copies: int) -> None:
         self._source = source
+        self._copies = copies
         self._on_refresh = on_refresh
         self._refresh: asyncio.Task[None] | None = None
         self._under_way: set[asyncio.Future[None]] = set()
@@ -88,7 +87,7 @@ class CheckpointKeeper:
         self.newest: Lease | None = None
         self.log = CommitLog(source)
         self._renewed_at = _FEWEST_QUADS
-        self._most_growth = _LEAST_GROWTH
+        self._most_growth = LEAST_GROWTH
         self._looked = self._resting_until = 0.0
         self._refused: tuple[int, float] | None = None
 
@@ -182,15 +181,16 @@ class CheckpointKeeper:
         finally:
             self._refresh = None
         previous, self.newest = self.newest, made
-        self._renewed_at = min(MOST_QUADS // 2, max(_FEWEST_QUADS, size // 2 // _COPIES // _BYTES_A_QUAD))
-        self._most_growth = max(_LEAST_GROWTH, size // 2)
+        share = size // 4 // self._copies // _BYTES_A_QUAD
+        self._renewed_at = min(MOST_QUADS // 2, max(_FEWEST_QUADS, share))
+        self._most_growth = self._copies * _BYTES_A_COPY + max(LEAST_GROWTH, size // 2)
         if previous is not None:
             self.drop(previous)
         self._on_refresh()
 
     def _acquire(self) -> tuple[Lease, int]:
         lease = Lease(self._source.acquire())
-        return lease, _size(lease.path, own=False)
+        return lease, disk_bytes(lease.path, own=False)
 
     def _look_after_copies(self) -> None:
         """Have copies replaced that have come far, and done without where they grow by themselves.
@@ -207,25 +207,13 @@ class CheckpointKeeper:
             self._in_thread(self._watch_growth, newest.path, self._most_growth)
 
     def _watch_growth(self, path: str, most: int) -> None:
-        if sum(_size(one, own=True) for one in glob(f"{escape(path)}-of-*/*")) > most:
+        if sum(disk_bytes(one, own=True) for one in glob(f"{escape(path)}-of-*/*")) > most:
             self._resting_until = monotonic() + _REST_S
 
     def _in_thread(self, work: Callable[..., None], *arguments: object) -> None:
         done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
         self._under_way.add(done)
         done.add_done_callback(self._under_way.discard)
-
-
-def _size(folder: str, *, own: bool) -> int:
-    """The bytes of a folder's files; with `own` only of those that no other folder has."""
-    total = 0
-    with suppress(FileNotFoundError):
-        for one in os.scandir(folder):
-            with suppress(FileNotFoundError):
-                status = one.stat()
-                if not own or status.st_nlink == 1:
-                    total += status.st_size
-    return total
 
 
 def _note_failure(task: asyncio.Task[None]) -> None:

@@ -70,7 +70,7 @@ class Staff:
     ) -> None:
         self._settings = settings
         self._statistics = statistics
-        self.keeper = CheckpointKeeper(source, self._drop_stale)
+        self.keeper = CheckpointKeeper(source, self._drop_stale, settings.readers + settings.express)
         self._readers: set[ReaderProcess] = set()
         self._sharing: Sharing[ReaderProcess] = Sharing(
             settings.readers, FairQueue(settings.queue_limit, self._refusal)

@@ -20,6 +20,8 @@ _NOT_COPIED = frozenset({"LOCK", "LOG"})
 _NEVER_REWRITTEN = ".sst"
 _BUFFERED_BYTES = 4 * 2**20
 """Beyond this, what the copy's engine holds in memory of what was written is written to its files."""
+LEAST_GROWTH = 4 * 2**20
+"""What copies may take of the disk by themselves beside a small store; beside a large one it is a share."""
 
 
 class CopyBehind(Exception):
@@ -94,6 +96,18 @@ def copy_of(checkpoint: str, revision: int, path: str, commits: Sequence[Mapping
 def copies_folder(checkpoint: str, pid: int) -> str:
     """Where a process keeps its copies of a checkpoint; it, or who outlives it, deletes the folder."""
     return f"{checkpoint}-of-{pid}"
+
+
+def disk_bytes(folder: str | Path, *, own: bool) -> int:
+    """The bytes of a folder's files; with `own` only of those that no other folder has."""
+    total = 0
+    with suppress(FileNotFoundError):
+        for one in os.scandir(folder):
+            with suppress(FileNotFoundError):
+                status = one.stat()
+                if not own or status.st_nlink == 1:
+                    total += status.st_size
+    return total
 
 
 def _link(checkpoint: Path, path: Path) -> None:

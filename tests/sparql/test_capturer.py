@@ -37,6 +37,7 @@ from sparql.errors import (
 from sparql.readers import capturer as capturing
 from sparql.readers.capturer import UpdateCapturer
 from sparql.readers.frames import FrameKind, pack, pack_json
+from sparql.readers.store_copy import disk_bytes
 from sparql.store import EmbeddedStore
 from sparql.vocabulary import STATE
 
@@ -324,3 +325,18 @@ def test_an_error_after_the_head_of_an_answer_is_told_at_once(last: bytes, error
         process.ask(b"", time.monotonic() + 10)
     for one in (ours, theirs):
         one.close()
+
+
+def test_the_clone_takes_less_of_the_disk_than_the_store_however_many_updates_are_tried(
+    running: Running,
+) -> None:
+    running.store.bulk_add(quads(150_000))
+    store = running.store.folder / "graph"
+    # What is written on the way and taken back, as the whole update changes nothing.
+    there = "INSERT { ?s ex:p2 ?t } WHERE { ?s ex:p ?o FILTER(?o < 300) BIND(CONCAT('%s', STR(?o)) AS ?t) }"
+    back = "DELETE { ?s ex:p2 ?t } WHERE { ?s ex:p2 ?t }"
+    most = 0
+    for number in range(120):
+        running.update(f"{EX} {there % (str(number) * 100)} ; {back}")
+        most = max(most, disk_bytes(running.store.folder / "checkpoints" / running.clones()[0], own=False))
+        assert most < 2 * disk_bytes(store, own=False)

@@ -237,7 +237,8 @@ def no_file_grows(*processes: int) -> Iterator[None]:
 async def test_copies_that_grow_by_themselves_are_done_without_for_a_while(
     store: Counted, pool: ReaderPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_LEAST_GROWTH", 0)
+    monkeypatch.setattr(checkpoints, "LEAST_GROWTH", 0)
+    monkeypatch.setattr(checkpoints, "_BYTES_A_COPY", 0)
     monkeypatch.setattr(checkpoints, "_LOOK_EVERY_S", 0.0)
     grown: list[Quad] = []
     for number in range(10):
