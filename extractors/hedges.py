@@ -40,11 +40,11 @@ _SUPPOSITION = (
     r"(?<!the )(?<!his )(?<!her )(?<!its )(?<!their )(?<!'s )(?<!’s )(?<!a )(?<!free )(?<!last )(?<!good )will\s+"
     r"(?:not\s+|also\s+|\w+ly\s+|soon\s+|then\s+)*(?!of\b|to\b|and\b|in\b|by\b|was\b|is\b|he\b|she\b)(?-i:[a-z]+)|"
     r"(?<!as )if(?!\s+(?:not|any|anything|ever|at\s+all)\b)|unless|plan\s+to|plans\s+(?:to|for)|"
-    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|re-?open|open|close|"
+    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|(?:re-?)?open|close|"
     r"move|start|begin|replace|rise|have|house|host|stand|connect|run|welcome|include|serve|take)(?!\w)|"
     r"considered\s+(?:for|moving|building)|under\s+(?:consideration|discussion)|(?<!a )must(?!-)|ought\s+to|"
     r"(?:was|were|is|are)\s+to\s+(?:be(?!\s+(?:found|seen|had)\b)|have|stand|rise)|"
-    r"(?:is|are)\s+to\s+(?:re-?open|house|host|move|replace|close|connect|cross|start|begin|serve|include|contain|become)|"
+    r"(?:is|are)\s+to\s+(?:(?:re-?)?open|house|host|move|replace|close|connect|cross|start|begin|serve|include|contain|become)|"
     r"cancell?ed"
 )
 # What takes back only the words that follow it.

@@ -156,6 +156,8 @@ def attributed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservati
 
 def _is_clause(text: str, cue: Span, first: Span, last: Span) -> bool:
     """Tell "claimed the hall was built" from "claimed the coast"."""
+    if "," in text[cue.end : max(cue.end, first.start)]:
+        return False
     return bool(_FINITE.search(text, cue.end, last.start)) or (first == last and cue.end <= last.start)
 
 

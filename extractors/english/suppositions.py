@@ -87,8 +87,10 @@ def supposed(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservation
             if start == sentence.start or reaches(text, sentence, cue, last.start):
                 return Reservation.of(HYPOTHESIS, match["cue"])
     for kind, pattern in ((WISH, _WISH), (WISH, _WANT), (DENIAL, _NEGATED), (PLAN, _SCHEME)):
-        for match in pattern.finditer(text, sentence.start, last.start):
+        for match in pattern.finditer(text, sentence.start, sentence.end):
             cue = Span(match.start(), match.end())
+            if cue.end > last.start:
+                break
             if not is_name(text, sentence, cue.start, mentions) and reaches(text, sentence, cue, last.start):
                 if not _over(text, cue, last, mentions):
                     return Reservation.of(kind, match.group())
@@ -101,12 +103,11 @@ def _clauses(text: str, sentence: Span, end: int) -> list[int]:
 
 
 def _over(text: str, cue: Span, last: Span, mentions: Sequence[Span]) -> bool:
-    """Tell an aside that a comma closes before the verb: "The hall, expected to cost much, opened in"."""
+    """Tell words that a comma closes before what is claimed: "The hall, expected to cost much, opened in"."""
     first = min(mentions)
-    if "," in text[first.end : cue.start] or cue.start < first.start:
-        comma = text.find(",", cue.end, last.start)
-        return comma >= 0
-    return False
+    if cue.start < first.start:
+        return "," in text[cue.end : first.start]
+    return "," in text[first.end : cue.start] and "," in text[cue.end : last.start]
 
 
 def opens_hypothesis(text: str, sentence: Span) -> Reservation | None:
