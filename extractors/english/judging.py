@@ -18,15 +18,17 @@ from extractors.windows import Span
 
 __all__ = ["English"]
 
-_FRAMES: Final = (pasted, prompt, order, quotation, fiction, supposed, attributed)
+_FRAMES: Final = (pasted, prompt, supposed, order, quotation, fiction, attributed)
 _OPENS: Final = (opens_orders, opens_fiction, opens_hypothesis, opens_legend)
 _RESET = re.compile(
-    r"[\"“‘'(]*(?:but\s+)?(?:in\s+(?:reality|fact|truth|real\s+life|actual\s+fact)|actually|as\s+a\s+matter\s+of\s+fact|"
+    r"[\"“‘'(]*(?:but\s+)?(?:in\s+(?:reality|fact|truth|real\s+life|actual\s+fact)|actually|"
+    r"as\s+a\s+matter\s+of\s+fact|"
     r"historically|the\s+real|today|nowadays)(?!\w)",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    r"[\s=#*]*(?:plot|synopsis|plot\s+(?:summary|synopsis)|story(?:line)?|in\s+(?:popular\s+)?fiction|legends?|myths?|"
+    r"[\s=#*]*(?:plot|synopsis|plot\s+(?:summary|synopsis)|story(?:line)?|in\s+(?:popular\s+)?fiction|"
+    r"legends?|myths?|"
     r"rumou?rs?|(?P<plan>proposals?|future(?:\s+plans)?|plans?|proposed\s+\w+|planned\s+\w+))[\s=#*:]*",
     re.IGNORECASE,
 )
