@@ -130,7 +130,7 @@ _ABOUT_IT = re.compile(
     re.IGNORECASE,
 )
 _PROMPT = re.compile(
-    r"(?:^|(?<=[\n\"“(\[>]))[\s*_#>\[-]*(?:system|user|assistant|human|ai|bot|instructions?|prompt|task|"
+    r"(?:^|(?<=[\n\"“(\[>]))[\s*_#>\[-]{0,20}(?:system|user|assistant|human|ai|bot|instructions?|prompt|task|"
     r"query|command|"
     r"output|input|response|answer|developer|tool|to-?do|context|model|admin(?:istrator)?|fact|triple|"
     r"expected\s+output)"

@@ -106,6 +106,8 @@ def quotation(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservatio
 def _around(text: str, mention: Span) -> Span | None:
     """The quotation that holds more than this mention: a name in quotation marks is only a name."""
     for span in quoted(text):
+        if span.start > mention.start:
+            break
         if span.start <= mention.start and mention.end <= span.end:
             rest = text[span.start : mention.start] + text[mention.end : span.end]
             words = re.sub(r"\b(?:the|an?)\b|\W", "", rest, flags=re.IGNORECASE)

@@ -71,7 +71,8 @@ def test_the_reason_is_named_in_words(text: str, kind: str) -> None:
 def test_another_language_is_not_read_as_english() -> None:
     text = (
         "Das Rialto steht in Rom und war ein Kino. Der Not entsprechend will man es hier in der Stadt "
-        "erhalten, und die Film-Novelle spielt dort. Das Odeon wurde im Jahr 1921 von einem Baumeister errichtet."
+        "erhalten, und die Film-Novelle spielt dort. Das Odeon wurde im Jahr 1921 von einem Baumeister "
+        "errichtet."
     )
     assert reservation(text, "Rialto", "Rom") is None
     assert reservation(text, "Odeon", "1921") is None
