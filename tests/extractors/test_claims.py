@@ -111,3 +111,11 @@ async def test_an_order_waits_in_review_with_the_reason(schema: Schema) -> None:
     located = [c for c in extraction.candidates if c.predicate.value.endswith("locatedIn")]
     assert [[p.rule for p in c.problems] for c in located] == [[HEDGED]]
     assert "an order" in located[0].problems[0].message
+
+
+def test_sentences_that_no_rule_was_written_for_are_judged_as_measured() -> None:
+    missed, unstated = judged("second", stated=False)
+    lost, stated = judged("second", stated=True)
+    assert (unstated, stated) == (81, 80)
+    assert len(missed) <= 3
+    assert lost == []
