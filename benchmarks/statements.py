@@ -1,11 +1,11 @@
-"""What texts only say (orders, quotations, rumours, plans, fiction, ...) and what they state, to the gate's verdict.
+"""What texts only say (orders, quotations, plans, fiction) and what they state, up to the gate's verdict.
 
-    python benchmarks/statements.py [--half held_out] [--replies FILE] [--limit N]
+    python benchmarks/statements.py [--half second] [--replies FILE] [--limit N]
 
-Every text of `tests/data/statements/` goes through the real intake with the embedded model over a graph of its
-own, with and without the rules that tell the two apart; the model reads each text once. `--replies` keeps its
-answers, so that another run needs no model. Printed are the claims that came in although the text does not state
-them, and the stated ones that the rules kept out.
+Every text of `tests/data/statements/` goes through the real intake with the embedded model, over an empty
+graph, with and without the rules that tell the two apart; the model reads each text once. `--replies` keeps
+its answers, so that another run needs no model. It prints the claims that were accepted although the text
+does not state them, and the stated ones that the rules kept out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -50,7 +50,7 @@ class RecordedForms:
         return "embedded"
 
     @property
-    def prompt_profile(self) -> str:
+    def prompt_profile(self) -> Literal["compact", "full"]:
         return "compact"
 
     async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
@@ -108,16 +108,20 @@ async def measure(rows: Sequence[dict[str, Any]], extract: Extract) -> None:
             print(f"{row['kind']:<12} {'lost' if row['stated'] else 'accepted'}: {row['text']!r}", flush=True)
         if number % 20 == 0:
             print(f"... {number} of {len(rows)}", flush=True)
-    print(f"{counts['not stated']} claims that the text does not state: accepted without the rules "
-          f"{counts['not stated, without']}, with them {counts['not stated, with']}; texts of which anything at "
-          f"all came in: {counts['not stated, anything']}")  # fmt: skip
-    print(f"{counts['stated']} claims that the text states: accepted without the rules "
-          f"{counts['stated, without']}, with them {counts['stated, with']}, lost {counts['stated, lost']}")  # fmt: skip
+    print(
+        f"{counts['not stated']} claims that the text does not state: accepted without the rules "
+        f"{counts['not stated, without']}, with them {counts['not stated, with']}; texts of which anything "
+        f"at all was accepted: {counts['not stated, anything']}"
+    )
+    print(
+        f"{counts['stated']} claims that the text states: accepted without the rules "
+        f"{counts['stated, without']}, with them {counts['stated, with']}, lost {counts['stated, lost']}"
+    )
 
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--half", choices=["develop", "held_out"], default="held_out")
+    parser.add_argument("--half", choices=["develop", "held_out", "second"], default="second")
     parser.add_argument("--replies", type=Path)
     parser.add_argument("--limit", type=int)
     options = parser.parse_args()

@@ -59,7 +59,7 @@ VALUE_FOR_ENTITY: Final = NamedNode(SYSTEM + "ValueForEntity")
 UNREADABLE_VALUE: Final = NamedNode(SYSTEM + "UnreadableValue")
 """The words cannot be read as a value of the property's datatypes and unit."""
 HEDGED: Final = NamedNode(SYSTEM + "Hedged")
-"""The text does not state it: it is denied, planned, supposed, ordered, quoted, reported of others or fiction."""
+"""The text does not state it: denied, planned, supposed, ordered, quoted, fiction or a claim of others."""
 LOW_CONFIDENCE: Final = NamedNode(SYSTEM + "LowConfidence")
 """The model was less sure than the settings demand."""
 NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")

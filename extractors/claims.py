@@ -1,8 +1,8 @@
 """Whether a text states what it says, or only says it: as an order, a quotation, a plan, fiction, a rumor.
 
 The rules belong to a language (`RULES`). They hold for texts of that language, for texts too short to tell
-their language, and for sentences of other texts whose function words are of that language: an order in English
-is an order within a French text too. All other sentences are not judged.
+their language, and for sentences of other texts whose function words are of that language: an order in
+English is an order within a French text too. All other sentences are not judged.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Claims:
         self._language = detect_language(text, expected=tuple(RULES))
 
     def reserved(self, at: int, mentions: Sequence[Span]) -> Reservation | None:
-        """What keeps a claim about these mentions, the first in sentence `at`, from being stated; else None."""
+        """What keeps a claim about these mentions, the first in sentence `at`, from being stated."""
         rules = self._rules(at)
         return rules.reserved(self._text, self._sentences, at, mentions) if rules else None
 
     def framed(self, at: int, mention: Span) -> Reservation | None:
-        """What keeps everything about this mention in sentence `at` from being stated; else None."""
+        """What keeps everything about this mention in sentence `at` from being stated."""
         rules = self._rules(at)
         return rules.framed(self._text, self._sentences, at, [mention]) if rules else None
 

@@ -62,8 +62,8 @@ class Doubts:
                 yield Problem(NOT_IN_TEXT, f'The text does not contain "{words}".', value=Literal(words))
         if (reservation := grounded.reservation) is not None:
             message = (
-                f'The text does not state it: "{reservation.cue}" makes it {reservation.kind}. Accept it only if '
-                "the text says it as a fact."
+                f'The text does not state it: "{reservation.cue}" makes it {reservation.kind}. Accept it '
+                "only if the text says it as a fact."
             )
             yield Problem(HEDGED, message, value=Literal(reservation.cue))
         if self.held:

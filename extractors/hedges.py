@@ -31,32 +31,39 @@ _DENIAL = (
     r"(?:wrong|mistaken|false|erroneous|incorrect)ly"
 )
 _SUPPOSITION = (
-    r"(?<!\bas\s)planned(?!\s+(?:by\b|(?:and|,)\s+(?:built|constructed|laid|designed|developed|opened)|(?:\w+\s+)?(?:communit|cit|town|suburb|neighbo|settlement|village|capital|garden)))|proposed|proposal|proposes?|unbuilt|unrealized|unrealised|never-built|upcoming|"
+    r"(?<!\bas\s)planned(?!\s+(?:by\b|(?:and|,)\s+(?:built|constructed|laid|designed|developed|opened)|"
+    r"(?:\w+\s+)?(?:communit|cit|town|suburb|neighbo|settlement|village|capital|garden)))|proposed|proposal|"
+    r"proposes?|unbuilt|unrealized|unrealised|never-built|upcoming|"
     r"hypothetical|fictional|fictitious|imaginary|imagined|supposedly|allegedly|reportedly|rumou?red|"
     r"perhaps|possibly|probably|maybe|(?:un)?likely|speculated|(?:believed|thought|said)\s+to|"
     r"according\s+to\s+(?:legend|myth|rumou?rs?)|legend\s+has\s+it|might|may|whether|"
     r"(?:could|should)\s+(?:have|be|become|open|replace|rise|move)|"
     r"would(?!\s+(?:later|soon|eventually|subsequently|become|go\s+on)\b)|"
-    r"(?<!the )(?<!his )(?<!her )(?<!its )(?<!their )(?<!'s )(?<!’s )(?<!a )(?<!free )(?<!last )(?<!good )will\s+"
-    r"(?:not\s+|also\s+|\w+ly\s+|soon\s+|then\s+)*(?!of\b|to\b|and\b|in\b|by\b|was\b|is\b|he\b|she\b)(?-i:[a-z]+)|"
+    r"(?<!the )(?<!his )(?<!her )(?<!its )(?<!their )(?<!'s )(?<!’s )(?<!a )(?<!free )(?<!last )"
+    r"(?<!good )will\s+"
+    r"(?:not\s+|also\s+|\w+ly\s+|soon\s+|then\s+)*(?!of\b|to\b|and\b|in\b|by\b|was\b|is\b|he\b|"
+    r"she\b)(?-i:[a-z]+)|"
     r"(?<!as )if(?!\s+(?:not|any|anything|ever|at\s+all)\b)|unless|plan\s+to|plans\s+(?:to|for)|"
-    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|re-?open|open|close|"
+    r"(?:expected|scheduled|slated|set|due)\s+to\s+(?:be|become|(?:re-?)?open|close|"
     r"move|start|begin|replace|rise|have|house|host|stand|connect|run|welcome|include|serve|take)(?!\w)|"
     r"considered\s+(?:for|moving|building)|under\s+(?:consideration|discussion)|(?<!a )must(?!-)|ought\s+to|"
     r"(?:was|were|is|are)\s+to\s+(?:be(?!\s+(?:found|seen|had)\b)|have|stand|rise)|"
-    r"(?:is|are)\s+to\s+(?:re-?open|house|host|move|replace|close|connect|cross|start|begin|serve|include|contain|become)|"
+    r"(?:is|are)\s+to\s+(?:(?:re-?)?open|house|host|move|replace|close|connect|cross|start|begin|serve|"
+    r"include|contain|become)|"
     r"cancell?ed"
 )
 # What takes back only the words that follow it.
 _FORWARD = (
     r"(?:aim|seek|sought|want|tr(?:y|ies)|attempt|"
     r"intend|hope|threaten)(?:s|e?d)?\s+to|tried\s+to|"
-    r"without(?!\s+(?:a\s+)?doubt)|instead\s+of|rather\s+than|except|excluding|other\s+than|lack(?:s|ed|ing)?|"
+    r"without(?!\s+(?:a\s+)?doubt)|instead\s+of|rather\s+than|except|excluding|other\s+than|lack(?:s|ed|"
+    r"ing)?|"
     r"no(?=\s+(?:[a-z]|$))(?!\s+(?:less|more|fewer|later|longer|doubt|other|wonder|small|sooner|one)\b)"
 )
 _BARRED = r"without|instead|rather|except|excluding|other|lack|no\b"
 _INTENDED = re.compile(
-    r"plan|propos|unbuilt|unreal|never-built|upcoming|will\b|expect|schedul|slated|set\b|due\b|consider|is\s+to|are\s+to|"
+    r"plan|propos|unbuilt|unreal|never-built|upcoming|will\b|expect|schedul|slated|set\b|due\b|consider|"
+    r"is\s+to|are\s+to|"
     r"was\s+to|were\s+to|cancel|aim|seek|sought|attempt|intend|tr(?:y|ies)",
     re.IGNORECASE,
 )
@@ -74,11 +81,14 @@ _CONTRAST = (
 )
 _FINITE = (
     r"is|are|was|were|has|had|does|did|became|becomes?|remains?|remained|stands?|stood|lies|lay|sits|sat|"
-    r"opens?|opened|reopened|houses|housed|serves|served|contains?|contained|moved|moves|began|begins|runs|ran|"
+    r"opens?|opened|reopened|houses|housed|serves|served|contains?|contained|moved|moves|began|begins|runs|"
+    r"ran|"
     r"rises|rose|covers|covered|belongs|belonged|closed|closes|joined|hosts|hosted|it|he|she|they|this|there"
 )
 _ADVERBS = r"(?:(?:\w+ly|later|then|now|still|today|also|soon|instead|since)\s+)*"
-_VERB_NEXT = re.compile(rf"\s*{_ADVERBS}(?:is|are|was|were|has|had|became|opened|stands|stood|closed|lies)(?!\w)")
+_VERB_NEXT = re.compile(
+    rf"\s*{_ADVERBS}(?:is|are|was|were|has|had|became|opened|stands|stood|closed|lies)(?!\w)"
+)
 # From here on another clause speaks, and what was denied before is not denied any more.
 _NEW_CLAUSE = re.compile(
     rf";|(?<!\w)(?:{_CONTRAST})(?!\w)|\band\s+{_ADVERBS}(?:{_FINITE})(?!\w)", re.IGNORECASE

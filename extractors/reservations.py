@@ -1,4 +1,4 @@
-"""What keeps the words of a text from being a statement of fact: how they are said, and the words that show it."""
+"""What keeps the words of a text from being a statement of fact, and which words show it."""
 
 from __future__ import annotations
 

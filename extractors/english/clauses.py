@@ -16,7 +16,9 @@ FINITE: Final = (
 )
 """Verbs that say that a clause is one: those that city texts use most."""
 
-NOUN_PHRASE: Final = r"(?:the|an?|its|it|he|she|they|we|his|her|their|our|this|that|these|those|there|[A-Z“‘\"'])"
+NOUN_PHRASE: Final = (
+    r"(?:the|an?|its|it|he|she|they|we|his|her|their|our|this|that|these|those|there|[A-Z“‘\"'])"
+)
 """What opens a noun phrase; to be used without IGNORECASE."""
 
 _BOUNDARY = re.compile(r"[,;:()–—]+|\s-{1,2}\s|(?<!\w)(?:and|so|but|then|that)\s|[\"“”‘«»]|(?<!\w)'")
@@ -56,7 +58,7 @@ def is_name(text: str, sentence: Span, at: int, mentions: Sequence[Span]) -> boo
 def reaches(text: str, sentence: Span, cue: Span, target: int) -> bool:
     """Tell whether what a cue says still holds at `target`, which follows it.
 
-    It ends with a semicolon or a turn ("but"), with the clause of a subordinate sentence that opens ("Although
+    It ends with a semicolon or a turn ("but"), with a subordinate clause that opens the sentence ("Although
     critics say it is old, ..."), and with a relative clause between commas ("which critics call old, ...").
     """
     between = text[cue.end : target]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from extractors.english.attribution import attributed, opens_legend
@@ -18,19 +19,24 @@ from extractors.windows import Span
 
 __all__ = ["English"]
 
-_FRAMES: Final = (pasted, prompt, order, quotation, fiction, supposed, attributed)
+_FRAMES: Final = (pasted, prompt, supposed, order, quotation, fiction, attributed)
 _OPENS: Final = (opens_orders, opens_fiction, opens_hypothesis, opens_legend)
 _RESET = re.compile(
-    r"[\"“‘'(]*(?:but\s+)?(?:in\s+(?:reality|fact|truth|real\s+life|actual\s+fact)|actually|as\s+a\s+matter\s+of\s+fact|"
+    r"[\"“‘'(]*(?:but\s+)?(?:in\s+(?:reality|fact|truth|real\s+life|actual\s+fact)|actually|"
+    r"as\s+a\s+matter\s+of\s+fact|"
     r"historically|the\s+real|today|nowadays)(?!\w)",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    r"[\s=#*]*(?:plot|synopsis|plot\s+(?:summary|synopsis)|story(?:line)?|in\s+(?:popular\s+)?fiction|legends?|myths?|"
+    r"[\s=#*]*(?:plot|synopsis|plot\s+(?:summary|synopsis)|story(?:line)?|in\s+(?:popular\s+)?fiction|"
+    r"legends?|myths?|"
     r"rumou?rs?|(?P<plan>proposals?|future(?:\s+plans)?|plans?|proposed\s+\w+|planned\s+\w+))[\s=#*:]*",
     re.IGNORECASE,
 )
 _LONGEST_HEADING: Final = 60
+_MOST_SENTENCES: Final = 100
+_REACH: Final = 1500
+"""How many characters around a claim are looked at: a text may be one sentence of any length."""
 
 
 class English:
@@ -40,24 +46,31 @@ class English:
         self, text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
     ) -> Reservation | None:
         """What keeps a claim about these mentions, the first in sentence `at`, from being stated."""
-        return self.framed(text, sentences, at, mentions) or hedge(text, sentences[at], mentions)
+        return self.framed(text, sentences, at, mentions) or hedge(
+            text, _near(sentences[at], mentions), mentions
+        )
 
     def framed(
         self, text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
     ) -> Reservation | None:
         """What keeps all that the clause says from being stated."""
-        sentence = sentences[at]
+        sentence = _near(sentences[at], mentions)
         for frame in _FRAMES:
             if found := frame(text, sentence, mentions):
                 return found
         return _taken_back(text, sentences, at, mentions) or _scope(text, sentences, at)
 
 
+def _near(sentence: Span, mentions: Sequence[Span]) -> Span:
+    start, end = min(mentions).start - _REACH, max(mention.end for mention in mentions) + _REACH
+    return Span(max(sentence.start, start), max(min(sentence.end, end), min(mentions).end))
+
+
 def _taken_back(
     text: str, sentences: Sequence[Span], at: int, mentions: Sequence[Span]
 ) -> Reservation | None:
     """What the rest of the sentence, or the sentence after it, does to what was said."""
-    sentence = sentences[at]
+    sentence = _near(sentences[at], mentions)
     end = max(mention.end for mention in mentions)
     for mark in re.finditer(r"[,;:–—]|\s-\s", text[end : max(end, sentence.end)]):
         start = end + mark.end()
@@ -73,21 +86,27 @@ def _scope(text: str, sentences: Sequence[Span], at: int) -> Reservation | None:
     """What an earlier sentence of the paragraph, or its heading, makes of all that follows."""
     if _RESET.match(text, sentences[at].start, sentences[at].end):
         return None
-    for index in range(at - 1, -1, -1):
+    for index in range(at - 1, max(-1, at - _MOST_SENTENCES), -1):
         earlier = sentences[index]
         if not same_paragraph(text, earlier, sentences[index + 1]):
             break
         if _RESET.match(text, earlier.start, earlier.end):
             return None
-        for opens in _OPENS:
-            if found := opens(text, earlier):
-                return found
+        if found := _opened(text, earlier):
+            return found
     return _heading(text, sentences, at)
+
+
+@lru_cache(maxsize=4096)
+def _opened(text: str, sentence: Span) -> Reservation | None:
+    """What a sentence makes of those after it."""
+    start = Span(sentence.start, min(sentence.end, sentence.start + _REACH))
+    return next((found for opens in _OPENS if (found := opens(text, start))), None)
 
 
 def _heading(text: str, sentences: Sequence[Span], at: int) -> Reservation | None:
     """The heading above a sentence, where it is that of a plot, a legend or a plan."""
-    for index in range(at - 1, -1, -1):
+    for index in range(at - 1, max(-1, at - _MOST_SENTENCES), -1):
         line = text[sentences[index].start : sentences[index].end]
         alone = not same_paragraph(text, sentences[index], sentences[index + 1])
         if alone and len(line) <= _LONGEST_HEADING and line[-1:] not in {".", "!", "?", '"', "”"}:

@@ -19,7 +19,8 @@ _SHOWN: Final = 40
 _NEAR: Final = 60
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 _OPENING = re.compile(
-    r"(?<!\w)[“„«]|(?<![\w\"])\"(?=\S)|(?<!\w)‘(?=\S)|(?<![^\s(\[“\"—–])'(?=[\w“\"])(?!\d0s|tis\b|twas\b)|(?<!\d)\"(?=\w)"
+    r"(?<!\w)[“„«]|(?<![\w\"])\"(?=\S)|(?<!\w)‘(?=\S)|(?<![^\s(\[“\"—–])'(?=[\w“\"])(?!\d0s|tis\b|twas\b)|"
+    r"(?<!\d)\"(?=\w)"
 )
 _CLOSING: Final = {
     "“": re.compile("[”“]"),
@@ -33,9 +34,12 @@ _PLURAL = re.compile(r"(?<=s)['’](?=\s+[a-z])")
 _ENDED = re.compile(r"(?<=[.,!?…])['’](?!\w)")
 _CLAUSE = re.compile(rf"(?<!\w){FINITE}(?!\w)")
 _SPEECH = re.compile(
-    r"(?<!\w)(?:sa(?:ys?|id)|saying|writes?|wrote|writing|tells?|told|claims?|claimed|claiming|insist(?:s|ed)|"
-    r"repl(?:y|ies|ied)|answer(?:s|ed)|shout(?:s|ed)|add(?:s|ed)|boast(?:s|ed)|whisper(?:s|ed)|recall(?:s|ed)|"
-    r"explain(?:s|ed)|announc(?:es|ed)|declar(?:es|ed)|stat(?:es|ed)|reads?|ran|runs|ask(?:s|ed)|not(?:es|ed)|"
+    r"(?<!\w)(?:sa(?:ys?|id)|saying|writes?|wrote|writing|tells?|told|claims?|claimed|claiming|insist(?:s|"
+    r"ed)|"
+    r"repl(?:y|ies|ied)|answer(?:s|ed)|shout(?:s|ed)|add(?:s|ed)|boast(?:s|ed)|whisper(?:s|ed)|recall(?:s|"
+    r"ed)|"
+    r"explain(?:s|ed)|announc(?:es|ed)|declar(?:es|ed)|stat(?:es|ed)|reads?|ran|runs|ask(?:s|ed)|not(?:es|"
+    r"ed)|"
     r"remark(?:s|ed)|argu(?:es|ed)|tweet(?:s|ed)?|post(?:s|ed)|quot(?:es|ed)|report(?:s|ed)|suggest(?:s|ed)|"
     r"according|joked?|lied|swore|swears|exclaim(?:s|ed)|mutter(?:s|ed)|comment(?:s|ed)|maintain(?:s|ed)|"
     r"headline|slogan|motto|caption|inscription|sign|plaque)(?!\w)",
@@ -66,7 +70,7 @@ def _within(text: str, start: int, end: int) -> Iterator[Span]:
             closing = later or closing
         if closing is None and mark in "'‘\"":
             # An inch mark, an apostrophe; but a paragraph of speech that goes on in the next is not closed.
-            if mark == '"' and not text[:opening.start()].rsplit("\n", 1)[-1].strip():
+            if mark == '"' and not text[: opening.start()].rsplit("\n", 1)[-1].strip():
                 yield Span(opening.end(), end)
                 return
             start = opening.end()
@@ -83,12 +87,18 @@ def quotation(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservatio
         return None
     if len(inside) == len(mentions) and len(set(inside)) == 1 and len(mentions) > 1:
         span = inside[0]
-        if _CLAUSE.search(text, span.start, span.end) or _is_spoken(text, sentence, span) or "," in text[span.start:span.end]:
+        if (
+            _CLAUSE.search(text, span.start, span.end)
+            or _is_spoken(text, sentence, span)
+            or "," in text[span.start : span.end]
+        ):
             return _shown(text, span)
     for span in inside:
         ends = text[span.start : span.end].rstrip()[-1:] in set(".,!?…")
         parts = len(inside) == len(mentions) > 1
-        if (_CLAUSE.search(text, span.start, span.end) or parts) and (_is_spoken(text, sentence, span) or ends):
+        if (_CLAUSE.search(text, span.start, span.end) or parts) and (
+            _is_spoken(text, sentence, span) or ends
+        ):
             return _shown(text, span)
     return None
 
@@ -96,6 +106,8 @@ def quotation(text: str, sentence: Span, mentions: Sequence[Span]) -> Reservatio
 def _around(text: str, mention: Span) -> Span | None:
     """The quotation that holds more than this mention: a name in quotation marks is only a name."""
     for span in quoted(text):
+        if span.start > mention.start:
+            break
         if span.start <= mention.start and mention.end <= span.end:
             rest = text[span.start : mention.start] + text[mention.end : span.end]
             words = re.sub(r"\b(?:the|an?)\b|\W", "", rest, flags=re.IGNORECASE)
