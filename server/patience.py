@@ -61,7 +61,7 @@ def limited_protocol(
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Answers 400, 408, 414, 421, 431 or 501 by itself and closes, since no application could."""
+    """One connection. Answers by itself, and closes, where no application could (`server.head_refusals`)."""
 
     head_limit = 131_072
     patience_s = 30.0

@@ -14,7 +14,7 @@ from benchmarks.hostility.attack import Result, Target
 GROUP = "bombs"
 _SLOW_S = 20.0
 _GROWN_BYTES = 400 * 2**20
-_DEEP = 20_000
+_DEEP = 3_000
 _Sent = tuple[str, str, str, dict[str, str | bytes], bytes]
 
 

@@ -129,7 +129,7 @@ def _texts(there: str) -> Iterator[_Sent]:
 def _documents(there: str) -> Iterator[_Sent]:
     owl = "http://www.w3.org/2002/07/owl#"
     imports = f"<http://e/o> a <{owl}Ontology> ; <{owl}imports> <{there}/o> ."
-    entity = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{there}/x">]>{_XML}<e:a rdf:about="http://e/a" e:b="&x;"/></rdf:RDF>'
+    entity = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{there}/x">]>{_XML}<e:a e:b="&x;"/></rdf:RDF>'
     subset = f'<!DOCTYPE a SYSTEM "{there}/d.dtd">{_XML}</rdf:RDF>'
     parameter = f'<!DOCTYPE a [<!ENTITY % p SYSTEM "{there}/p"> %p;]>{_XML}</rdf:RDF>'
     context = json.dumps({"@context": f"{there}/c.jsonld", "@id": "http://e/a", "name": "x"})
