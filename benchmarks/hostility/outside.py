@@ -20,7 +20,7 @@ ex = "http://example.org/schema#"
 
 [[layers]]
 iri = "{name}"
-class = "ex:Place"
+class = "rdfs:Resource"
 label = "name"
 """
 _XML: Final = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
