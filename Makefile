@@ -10,7 +10,7 @@ SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway read-after-write endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile runaway read-after-write endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -59,6 +59,10 @@ crash: setup
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz
+
+# What must never be allowed: keys, origins, other hosts and files, framing, bombs, names of files.
+hostile: setup
+	$(BIN)/python -m benchmarks.hostile
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup

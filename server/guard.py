@@ -37,14 +37,14 @@ def open_to_whom(settings: Settings, *, has_keys: bool) -> list[str]:
         reads = f"{reach}, and whoever comes through a proxy here" if is_loopback(settings.host) else reach
     else:
         reads = f"{reach}, but for proxies" if open_writes else f"{keyed} 'read'"
-    pages = settings.page_origins
+    pages = "any origin" if "*" in settings.page_origins else ", ".join(settings.page_origins)
     told = [
         f"Reads are open to {reads}.",
         f"Writes are open to {reach}, but for proxies and web pages of other origins; "
         "make a key before you put a proxy in front (`urbankg key create`)."
         if open_writes
         else f"Writes are open to {keyed} 'write'.",
-        f"The SPARQL endpoint may be read by web pages of {'any origin' if '*' in pages else ', '.join(pages)}."
+        f"The SPARQL endpoint may be read by web pages of {pages}."
         if pages
         else "Web pages of other origins may read nothing.",
     ]

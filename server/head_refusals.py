@@ -19,6 +19,7 @@ _TOLD: Final = {
         "Only http is spoken here; send the path alone, or an address that begins with http.",
     ),
     431: ("Request Header Fields Too Large", "The headers are too large; send fewer or shorter ones."),
+    501: ("Not Implemented", "No transfer coding but chunked is understood; send the body without others."),
 }
 
 

@@ -61,7 +61,7 @@ def limited_protocol(
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Answers 400, 408, 414, 421 or 431 by itself and closes, since no application could."""
+    """One connection. Answers by itself, and closes, where no application could (`server.head_refusals`)."""
 
     head_limit = 131_072
     patience_s = 30.0
@@ -226,6 +226,10 @@ class LimitedProtocol(HttpToolsProtocol):
         if hosts != 1 and self.parser.get_http_version() == "1.1":
             # RFC 9112, 3.2: none, or two of which a proxy may have taken the other one.
             self._refuse(400)
+        codings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings not in ([], [b"chunked"]):
+            # RFC 9112, 6.1: where the body ends is then a matter of opinion.
+            self._refuse(501)
         if self.transport.is_closing() or self._refused is not None:
             return
         self._answered = self._answer_quickly()

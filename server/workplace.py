@@ -455,5 +455,6 @@ def _check_file_name(name: str) -> None:
     """Raises `FileNameUnusable` for what no file system takes as the name of a file."""
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
         raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
-    if not name.isprintable():
+    # U+FFFD stands for bytes of the address that are no UTF-8.
+    if not name.isprintable() or "\ufffd" in name:
         raise FileNameUnusable(name, "it holds a character that cannot be shown")

@@ -24,8 +24,8 @@ from sparql.backup import back_up
 from sparql.formats import BY_NAME, GRAPH_FORMATS
 from sparql.negotiation import choose, choose_by_name
 
-# As long as file systems take the name of a file or folder.
-_LONGEST_PART_BYTES = 255
+# As long as Linux takes the name of a file or folder, and a path.
+_LONGEST_PART_BYTES, _LONGEST_PATH_BYTES = 255, 4095
 
 
 class BackupRequest(BaseModel):
@@ -142,8 +142,9 @@ def _absolute(member: str, name: str) -> Path:
     path = Path(name)
     if "\0" in name or not path.is_absolute():
         raise InvalidBody([(member, f"'{name}' is not an absolute path on the server's machine")])
-    if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART_BYTES for part in path.parts):
-        raise InvalidBody([(member, f"a part of '{name[:80]}...' is longer than the name of a file can be")])
+    lengths = [len(part.encode("utf-8", "surrogatepass")) for part in (name, *path.parts)]
+    if lengths[0] > _LONGEST_PATH_BYTES or max(lengths[1:]) > _LONGEST_PART_BYTES:
+        raise InvalidBody([(member, f"'{name[:80]}...' is longer than a path, or a name in it, can be")])
     return path
 
 

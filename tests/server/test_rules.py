@@ -308,7 +308,15 @@ async def test_xml_that_breaks_off_is_refused_with_its_place(client: httpx.Async
     assert stored.status_code == 400, stored.text
 
 
-UNUSABLE = ["a%00.ttl", "%00", "a" * 300 + ".ttl", "é" * 120 + ".ttl", "a%0A.ttl", "a%7F.ttl"]
+UNUSABLE = [
+    "a%00.ttl",
+    "%00",
+    "a" * 300 + ".ttl",
+    "é" * 120 + ".ttl",
+    "a%0A.ttl",
+    "a%7F.ttl",
+    "%ED%A0%80.ttl",
+]
 
 
 @pytest.mark.parametrize("folder", ["shapes", "ontologies"])
