@@ -8,9 +8,10 @@ BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gat
 W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
+MINUTES ?= 30
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz soak runaway endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -59,6 +60,10 @@ crash: setup
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz
+
+# Ten clients with a mixed load: nothing may grow. MINUTES=5 for a short form.
+soak: setup
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup

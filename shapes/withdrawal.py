@@ -99,8 +99,8 @@ class Withdrawals:
     ) -> list[tuple[Rejection, tuple[Evidence, ...]]]:
         """The statements of other texts that conform no longer, and then those that stood on them.
 
-        The work follows what comes to violate a shape, not what happens to be linked to what goes. Evidence that
-        goes anyway does not count: nothing of a removed text waits for review.
+        The work follows what comes to violate a shape, not what happens to be linked to what goes. Evidence
+        that goes anyway does not count: nothing of a removed text waits for review.
         """
         out = set(removed)
         fallen: list[tuple[Rejection, tuple[Evidence, ...]]] = []
