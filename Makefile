@@ -8,9 +8,10 @@ BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gat
 W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
+MINUTES ?= 30
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile runaway read-after-write endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile soak runaway read-after-write endpoint conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -63,6 +64,10 @@ fuzz: setup
 # What must never be allowed: keys, origins, other hosts and files, framing, bombs, names of files.
 hostile: setup
 	$(BIN)/python -m benchmarks.hostile
+
+# Ten clients with a mixed load: nothing may grow. MINUTES=5 for a short form.
+soak: setup
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup

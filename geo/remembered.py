@@ -1,4 +1,4 @@
-"""Remembers what functions of a text return, with a bound on the characters that are kept and not only on their number.
+"""Remembers what functions of a text return, with a bound on the characters that are kept.
 
 Thousands of short texts take a few megabytes, thousands of long ones (outlines of cities, names that are no
 names) would take gigabytes. So texts are remembered by their length: many short ones, few long ones.

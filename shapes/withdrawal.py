@@ -65,7 +65,7 @@ class Withdrawals:
         triples = {piece.triple for piece in gone}
         unsupported = frozenset(t for t in triples if self._evidence.about(t) <= gone)
         removed = frozenset(triple for triple in unsupported if self._rests_on_texts(triple))
-        fallen = self._fallen(removed)
+        fallen = self._fallen(removed, gone)
         out = removed | {rejection.statement.triple for rejection, _ in fallen}
         revived = self._revived(out, frozenset(ignoring))
         return Withdrawal(gone, unsupported, removed, tuple(fallen), tuple(revived))
@@ -94,10 +94,13 @@ class Withdrawals:
         """Where the statements of a run came from."""
         return Whence(run, self._evidence.document_of(run), self._evidence.source_of(run))
 
-    def _fallen(self, removed: Collection[Triple]) -> list[tuple[Rejection, tuple[Evidence, ...]]]:
+    def _fallen(
+        self, removed: Collection[Triple], gone: frozenset[Piece]
+    ) -> list[tuple[Rejection, tuple[Evidence, ...]]]:
         """The statements of other texts that conform no longer, and then those that stood on them.
 
-        The work follows what comes to violate a shape, not what happens to be linked to what goes.
+        The work follows what comes to violate a shape, not what happens to be linked to what goes. Evidence
+        that goes anyway does not count: nothing of a removed text waits for review.
         """
         out = set(removed)
         fallen: list[tuple[Rejection, tuple[Evidence, ...]]] = []
@@ -122,7 +125,8 @@ class Withdrawals:
             out |= {rejection.statement.triple for rejection in rejected}
             for rejection in rejected:
                 found = (self._evidence.read(one) for one in self._evidence.about(rejection.statement.triple))
-                fallen.append((rejection, tuple(one for one in found if one is not None)))
+                left = tuple(one for one in found if one is not None and one.piece not in gone)
+                fallen.append((rejection, left))
         return fallen
 
     def _newly_wrong(self, out: Collection[Triple]) -> set[NamedNode | BlankNode]:

@@ -36,7 +36,7 @@ _REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
 _CLASSES = 10_000
 """Of so many classes it is kept which lie right above them."""
-_BUFFERED_BYTES = 16 * 2**20
+_BUFFERED_BYTES = 8 * 2**20
 """Beyond this, what the engine holds in memory of what was written is written to its files."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 

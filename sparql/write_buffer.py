@@ -1,8 +1,8 @@
 """Bounds the memory in which the engine keeps what was written last.
 
 RocksDB keeps writes in memory until that is written to a table file, which happens when a checkpoint is made,
-and otherwise only beyond a gigabyte. A database that is written to and seldom copied thus grows with each write,
-removals included. So the writes are counted here, and written out when they take too much.
+and otherwise only beyond a gigabyte. A database that is written to and seldom copied thus grows with each
+write, removals included. So the writes are counted here, and written out when they take too much.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Disk:
-    """Bytes of the graph's files, and of checkpoints' files that are not also the graph's, each counted once."""
+    """The graph's files, those of checkpoints that are not also the graph's, and the log of changes."""
 
     store_mb: float
     checkpoints_mb: float

@@ -11,8 +11,7 @@ from benchmarks.soaking.record import Record
 MEMORY_GROWTH = 0.05
 _CHECKPOINTS_PER_STORE = 2.0
 _MORE_DESCRIPTORS = 8
-"""Connections and checkpoints come and go between two readings; what leaks one with each of thousands of requests
-is soon beyond this."""
+"""Connections and checkpoints come and go between two readings; a leak with each request is soon beyond this."""
 _WINDOW = 0.2
 """Of the readings after the warm-up, so much at the beginning is compared with so much at the end."""
 
@@ -28,8 +27,9 @@ def problems(readings: Sequence[Reading], record: Record, warm_up_s: float) -> l
     found += _growth(warm)
     worst = max(warm, key=lambda reading: reading.disk.checkpoints_mb)
     if worst.disk.checkpoints_mb > _CHECKPOINTS_PER_STORE * worst.disk.store_mb:
+        disk = worst.disk
         found.append(
-            f"checkpoints take {worst.disk.checkpoints_mb:.1f} MB beside a store of {worst.disk.store_mb:.1f} MB"
+            f"checkpoints take {disk.checkpoints_mb:.1f} MB beside a store of {disk.store_mb:.1f} MB"
         )
     return found
 

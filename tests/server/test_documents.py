@@ -126,3 +126,24 @@ async def test_candidates_may_bring_the_text_they_come_from(client: httpx.AsyncC
     response = await client.post("/candidates", json={"statements": [found], "text": "Hall of fame."})
     assert response.status_code == 200
     assert (await client.get("/documents", params={"text": "fame"})).json()["total"] == 1
+
+
+async def test_nothing_of_a_removed_text_waits_for_review_when_it_brings_others_down(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    first = "Bowne Hall is a museum. Bowne Hall opened in 1990."
+    opened = ("Bowne Hall", "opened", "1990")
+    await post(client, model, first, triples(("Bowne Hall", "is a", "museum"), opened))
+    removed = await only_document(client)
+    await post(client, model, "Bowne Hall opened in 1990.", triples(opened))
+    answer = await client.delete(f"/documents/{removed}")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["fallen"], "without its kind the year of the other text does not conform"
+    items = (await client.get("/review")).json()["items"]
+    assert items
+    assert all(removed not in (item["document"] or "") for item in items)
+    # A text that comes again can be removed again.
+    await post(client, model, first, triples(("Bowne Hall", "is a", "museum"), opened))
+    for document in (await client.get("/documents")).json()["documents"]:
+        assert (await client.delete(f"/documents/{document['id']}")).status_code == 200
+    assert (await client.get("/review")).json()["total"] == 0

@@ -247,3 +247,22 @@ def test_all_that_is_alike_is_found_but_for_what_is_told_apart(name: str) -> Non
         )
 
     assert fitting(index.alike(name, 500)) == fitting(index.similar(name, 500))
+
+
+def test_names_that_came_and_went_leave_nothing_behind() -> None:
+    index = index_of(named("kept", "Alder Hall"))
+    longer = [*named("longer", "Alder Hall of the North")]
+    index.apply(longer, [])
+    index.apply([], longer)
+    state = index._state
+    assert state.longest == {"alder": 2}
+    before = (len(state.entries), len(state.marked), len(state.terms), len(state.facts))
+    for number in range(3000):
+        come = [*named(f"n{number}", f"Unheard{number} Hall")]
+        come += named(f"t{number}", f"Kind{number}", type_=OWL_CLASS)
+        index.apply(come, [])
+        index.apply([], come)
+    assert state.longest == {"alder": 2}
+    assert (len(state.entries), len(state.marked), len(state.terms), len(state.facts)) == before
+    assert len(state.trigrams._keys) < 1500
+    assert [entry.iri for entry in state.named("alder hall")] == [node("kept")]
