@@ -8,9 +8,10 @@ BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gat
 W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
+TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz runaway endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -63,6 +64,10 @@ fuzz: setup
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup
 	$(BIN)/python benchmarks/endpoint.py
+
+# A bulk load beside oxigraph's: processor time, memory, and how soon a server serves the result.
+bulk-load: setup
+	$(BIN)/python benchmarks/bulk_load.py --triples $(TRIPLES)
 
 # What extraction costs with the embedded model, stage by stage.
 extraction: setup

@@ -89,12 +89,11 @@ def _by_value(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Trip
     classes = _ShapesOfClasses(pairs, source)
     for predicate, shapes in pairs.by_object.items():
         found: Pairs = {}
-        count = 0
-        for value, _ in groupby(source.match(None, predicate, None), lambda triple: triple.object):
+        values = groupby(source.match(None, predicate, None), lambda triple: triple.object)
+        for count, (value, _) in enumerate(values, start=1):
             for shape in shapes:
                 if not _is_judged(shape, predicate, value, classes, source):
                     found.setdefault(shape.name, set()).add(value)
-            count += 1
             if count % _NODES == 0:
                 yield source, found
                 found = {}
