@@ -123,8 +123,8 @@ class Opening:
     def judge(self) -> None:
         """Let changes through and open nothing else, for a command that only writes.
 
-        Raises what it fails with. The indexes of names and geometries take longer to build than a bulk load, and the next start builds
-        them anyway.
+        Raises what it fails with. Indexes of names and geometries would take longer than a bulk load, and the
+        next start builds them anyway.
         """
         self._started = True
         try:
