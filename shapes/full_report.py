@@ -68,7 +68,9 @@ def _by_subject(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Po
         triples = list(about)
         portion.take(subject, triples)
         for shape in _shapes_of(pairs, classes, triples):
-            found.setdefault(shape.name, set()).add(subject)
+            # The nodes that a shape names are in the first portion, wherever they come as subjects.
+            if subject not in shape.nodes:
+                found.setdefault(shape.name, set()).add(subject)
         if len(portion) >= _NODES:
             yield portion, found
             portion, found = Portion(source), {}

@@ -23,8 +23,8 @@ ex:BySubject a sh:NodeShape ; sh:targetSubjectsOf ex:size ;
     sh:property [ sh:path ex:size ; sh:datatype xsd:integer ; sh:maxCount 1 ] .
 ex:ByValue a sh:NodeShape ; sh:targetObjectsOf ex:near , ex:in ; sh:class ex:Place ; sh:severity sh:Warning .
 ex:ByName a sh:NodeShape ; sh:targetNode ex:n1 , ex:absent ; sh:property [ sh:path ex:name ; sh:minCount 1 ] .
-ex:Several a sh:NodeShape ; sh:targetClass ex:Park ; sh:targetSubjectsOf ex:in ; sh:targetObjectsOf ex:near , ex:in ;
-    sh:targetNode ex:n2 ; sh:property [ sh:path [ sh:inversePath ex:near ] ; sh:maxCount 2 ] .
+ex:Several a sh:NodeShape ; sh:targetClass ex:Park ; sh:targetSubjectsOf ex:in ;
+    sh:targetObjectsOf ex:near , ex:in ; sh:targetNode ex:n2 ; sh:property [ sh:path [ sh:inversePath ex:near ] ; sh:maxCount 2 ] .
 ex:Ahead a sh:NodeShape ; sh:targetSubjectsOf ex:near ;
     sh:property [ sh:path ( ex:near ex:size ) ; sh:minCount 1 ] .
 """
