@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,7 +46,17 @@ def oxigraph_cost(file: Path, folder: Path) -> Cost:
 def our_cost(file: Path, folder: Path, *flags: str) -> Cost:
     """Load and compact with our command line; violations that the report finds are no failure."""
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "server", "load", "--data", folder, "--bulk", *flags, file]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "server",
+        "load",
+        "--data",
+        folder,
+        "--bulk",
+        *flags,
+        file,
+    ]
     cost, told = cost_of(*command, codes=(0, 1))
     if "0 refused" not in told:
         raise RuntimeError(told)
@@ -58,7 +69,7 @@ def measure(file: Path, folder: Path, rounds: int) -> tuple[list[Cost], list[Cos
     plain: list[Cost] = []
     reported: list[Cost] = []
     for turn in range(rounds):
-        runs = [
+        runs: list[Callable[[], None]] = [
             lambda: theirs.append(oxigraph_cost(file, folder / "theirs")),
             lambda: plain.append(our_cost(file, folder / "plain", "--no-report")),
             lambda: reported.append(our_cost(file, folder / "ours")),

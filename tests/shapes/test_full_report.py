@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal, NamedNode, Quad
 
 from shapes import full_report
 from shapes.gate import ShapesGate
@@ -24,7 +24,8 @@ ex:BySubject a sh:NodeShape ; sh:targetSubjectsOf ex:size ;
 ex:ByValue a sh:NodeShape ; sh:targetObjectsOf ex:near , ex:in ; sh:class ex:Place ; sh:severity sh:Warning .
 ex:ByName a sh:NodeShape ; sh:targetNode ex:n1 , ex:absent ; sh:property [ sh:path ex:name ; sh:minCount 1 ] .
 ex:Several a sh:NodeShape ; sh:targetClass ex:Park ; sh:targetSubjectsOf ex:in ;
-    sh:targetObjectsOf ex:near , ex:in ; sh:targetNode ex:n2 ; sh:property [ sh:path [ sh:inversePath ex:near ] ; sh:maxCount 2 ] .
+    sh:targetObjectsOf ex:near , ex:in ; sh:targetNode ex:n2 ;
+    sh:property [ sh:path [ sh:inversePath ex:near ] ; sh:maxCount 2 ] .
 ex:Ahead a sh:NodeShape ; sh:targetSubjectsOf ex:near ;
     sh:property [ sh:path ( ex:near ex:size ) ; sh:minCount 1 ] .
 """
@@ -33,6 +34,7 @@ ex:Ahead a sh:NodeShape ; sh:targetSubjectsOf ex:near ;
 def random_graph(seed: int) -> list[Quad]:
     random = Random(seed)
     nodes = [EX.term(f"n{number}") for number in range(40)]
+    values: list[NamedNode | Literal] = [*nodes, Literal("x")]
     classes = [EX.Place, EX.Park, EX.Garden, EX.Person]
     quads = [Quad(EX.Garden, RDFS.subClassOf, EX.Park), Quad(EX.Park, RDFS.subClassOf, EX.Place)]
     for node in nodes:
@@ -44,10 +46,7 @@ def random_graph(seed: int) -> list[Quad]:
             size = Literal(str(random.randrange(9)), datatype=random.choice([XSD.integer, XSD.string]))
             quads.append(Quad(node, EX.size, size))
         for predicate in (EX.near, EX.term("in")):
-            quads += [
-                Quad(node, predicate, random.choice([*nodes, Literal("x")]))
-                for _ in range(random.randrange(3))
-            ]
+            quads += [Quad(node, predicate, random.choice(values)) for _ in range(random.randrange(3))]
     return quads
 
 
