@@ -9,9 +9,10 @@ W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
 SEARCHES ?= 3
 MINUTES ?= 30
+TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile soak runaway read-after-write endpoint conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -72,6 +73,10 @@ soak: setup
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup
 	$(BIN)/python benchmarks/endpoint.py
+
+# A bulk load beside oxigraph's: processor time, memory, and how soon a server serves the result.
+bulk-load: setup
+	$(BIN)/python benchmarks/bulk_load.py --triples $(TRIPLES)
 
 # What extraction costs with the embedded model, stage by stage.
 extraction: setup

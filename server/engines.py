@@ -121,10 +121,10 @@ class Opening:
         thread.shutdown(wait=False)
 
     def judge(self) -> None:
-        """Let changes through and open nothing else, for a command that only writes. Raises what it fails with.
+        """Let changes through and open nothing else, for a command that only writes.
 
-        The indexes of names and geometries take longer to build than a bulk load, and the next start builds
-        them anyway.
+        Raises what it fails with. Indexes of names and geometries would take longer than a bulk load, and the
+        next start builds them anyway.
         """
         self._started = True
         try:

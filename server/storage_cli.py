@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import resource
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -246,7 +247,15 @@ def _load(
                 told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
             else:
                 told.append(loader.features_through_gate(mapped, partial=partial))
-    return _tell_all(told, bulk=bulk, partial=partial)
+    code = _tell_all(told, bulk=bulk, partial=partial)
+    _told.print(f"Peak memory: {_peak_mb():.0f} MB")
+    return code
+
+
+def _peak_mb() -> float:
+    """The most memory that this process held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":

@@ -65,7 +65,9 @@ def _by_subject(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Po
         triples = list(about)
         portion.take(subject, triples)
         for shape in _shapes_of(pairs, classes, triples):
-            found.setdefault(shape.name, set()).add(subject)
+            # The nodes that a shape names are in the first portion, wherever they come as subjects.
+            if subject not in shape.nodes:
+                found.setdefault(shape.name, set()).add(subject)
         if len(portion) >= _NODES:
             yield portion, found
             portion, found = Portion(source), {}
@@ -86,12 +88,11 @@ def _by_value(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Trip
     classes = _ShapesOfClasses(pairs, source)
     for predicate, shapes in pairs.by_object.items():
         found: Pairs = {}
-        count = 0
-        for value, _ in groupby(source.match(None, predicate, None), lambda triple: triple.object):
+        values = groupby(source.match(None, predicate, None), lambda triple: triple.object)
+        for count, (value, _) in enumerate(values, start=1):
             for shape in shapes:
                 if not _is_judged(shape, predicate, value, classes, source):
                     found.setdefault(shape.name, set()).add(value)
-            count += 1
             if count % _NODES == 0:
                 yield source, found
                 found = {}

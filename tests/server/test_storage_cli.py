@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyoxigraph
@@ -116,3 +118,22 @@ def test_a_running_server_that_holds_the_folder_does_it(files: Path, tmp_path: P
         assert "exists" in urbankg(data, "backup", kept, code=2)
     urbankg(again, "restore", kept)
     assert quads_of(urbankg(again, "dump")) == dumped
+
+
+def test_a_bulk_load_opens_no_index_and_no_reader_and_prints_its_peak_memory(tmp_path: Path, files: Path):
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    script = (
+        "import sys\nfrom server.entry import main\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    code = ended.code or 0\nelse:\n    code = 0\n"
+        "print(code, 'sparql.labels' in sys.modules, 'extractors.pipeline' in sys.modules)\n"
+    )
+    flags = [*("--ontology", str(nothing)), *("--shapes", str(nothing))]
+    load = ["load", "--data", str(tmp_path / "data"), "--bulk", str(files)]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *flags, *load], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1:] == ["0 False False"], done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("Peak memory: ")]
+    assert 10 < float(line.split()[2]) < 1000
+    assert NamedNode(EX + "a") in {quad.subject for quad in quads_of(urbankg(tmp_path / "data", "dump"))}
