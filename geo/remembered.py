@@ -8,38 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from pyoxigraph import Literal
 
 __all__ = ["remembered"]
 
-_Text = TypeVar("_Text", str, Literal)
-_Rest = ParamSpec("_Rest")
-_Found = TypeVar("_Found")
-_Function = Callable[Concatenate[_Text, _Rest], _Found]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def remembered(
-    *tiers: tuple[int, int],
-) -> Callable[[_Function[_Text, _Rest, _Found]], _Function[_Text, _Rest, _Found]]:
+def remembered(*tiers: tuple[int, int]) -> Callable[[_Function], _Function]:
     """Keep what a function returned for its last arguments, the first of which is a text or a literal.
 
     A tier is the length of its longest text, in characters, and how many of at most that length are kept; the
     shorter tiers come first. What is longer than all of them is not kept.
     """
 
-    def decorate(function: _Function[_Text, _Rest, _Found]) -> _Function[_Text, _Rest, _Found]:
+    def decorate(function: _Function) -> _Function:
         caches = [(longest, lru_cache(maxsize=entries)(function)) for longest, entries in tiers]
 
         @wraps(function)
-        def call(text: _Text, *rest: _Rest.args, **named: _Rest.kwargs) -> _Found:
+        def call(text: str | Literal, *rest: Any, **named: Any) -> Any:
             size = len(text if isinstance(text, str) else text.value)
             for longest, cached in caches:
                 if size <= longest:
                     return cached(text, *rest, **named)
             return function(text, *rest, **named)
 
-        return call
+        return cast("_Function", call)
 
     return decorate

@@ -251,8 +251,8 @@ class ShapesGate:
     def results(self, source: TripleSource) -> Iterator[Violation]:
         """The same as they are found; of a store on the disk in memory that does not grow with it.
 
-        The time limit is for each portion of the nodes. A shape that exceeds it is not judged any further, and
-        a violation says so. Raises `StoreClosing` when the server ends.
+        The time limit is for each portion of the nodes. A shape that exceeds it is not judged any further,
+        and a violation says so. Raises `StoreClosing` when the server ends.
         """
         ordered = isinstance(source, EmbeddedStore) and source.is_ordered
         given_up: set[str] = set()

@@ -49,7 +49,7 @@ def is_full_for_sqlite(error: BaseException, folder: Path) -> bool:
     return isinstance(error, sqlite3.Error) and "I/O" in str(error) and not has_room(folder)
 
 
-def unwritable(folder: Path, error: OSError) -> StoreUnwritable:
+def unwritable(folder: Path, error: OSError | RuntimeError) -> StoreUnwritable:
     """The error of this program for an error of the operating system at a write."""
     kind = DiskFull if is_full(error) else StoreUnwritable
-    return kind(folder, error.strerror or str(error))
+    return kind(folder, (error.strerror if isinstance(error, OSError) else None) or str(error))
