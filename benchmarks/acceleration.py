@@ -28,10 +28,10 @@ import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad
 
 from geo.functions import FUNCTIONS
-from sparql.rewriting.options import Options
-from sparql.rewriting.probes import Probe, Row
+from sparql.model.options import Options
+from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, Namespace
+from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.rewriter import Rewriter, drive
-from sparql.vocabulary import DEFAULT, GEO, RDF, RDFS, Namespace
 
 EX = Namespace("http://example.org/")
 PREFIXES = """PREFIX geo: <http://www.opengis.net/ont/geosparql#>
@@ -155,9 +155,9 @@ def join(measured: Measured, areas: int) -> None:
 
 async def over_http(points: int) -> None:
     """The filter of 1% through a whole server."""
-    from server.app import create_app
-    from server.settings import Settings
-    from server.wiring import build
+    from server.http.app import create_app
+    from server.runtime.settings import Settings
+    from server.runtime.wiring import build
 
     with tempfile.TemporaryDirectory() as folder:
         async with build(Settings.model_validate({"data": Path(folder) / "data", "readers": 2})) as services:

@@ -28,9 +28,9 @@ from extractors.candidates import Extraction
 from extractors.completion.pair import Pair, Place
 from extractors.models.accounting import Prices
 from extractors.readers.costs import Cost, costs, total
-from server.evaluating import empty_graph
-from server.services import Services
-from server.settings import load_settings
+from server.research.evaluating import empty_graph
+from server.runtime.context import Services
+from server.runtime.settings import load_settings
 
 SENTENCES = (
     "The Varga Museum, a private art museum in Szeged that was designed by Ilona Barta and opened in 1931 on "

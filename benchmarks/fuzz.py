@@ -34,8 +34,8 @@ from benchmarks.fuzzing.heads import framings, heads, pipelines
 from benchmarks.fuzzing.ledger import Ledger
 from benchmarks.fuzzing.slow import leaving, run_together, slow_exchanges, stalled
 from benchmarks.fuzzing.wire import Exchange, exchange
-from tests.extractors.tgi_stand_in import StandIn, running
-from tests.server.running_server import RunningServer
+from tests.support.running_server import RunningServer
+from tests.support.tgi_stand_in import StandIn, running
 
 PATIENCE_S = 2.0
 _GRAPH = "".join(f"<http://example.org/{n}> <http://example.org/p> {n}, 'number {n}' .\n" for n in range(500))

@@ -35,14 +35,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.w3c.server_process import running_server
 from ontology import Schema
-from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.data_graph import DataGraph
-from shapes.gate import EngineName, ShapesGate
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from shapes.engine.data_graph import DataGraph
+from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
-from sparql.change import Delta, Statement
-from sparql.source import CountingSource, Overlay
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import GEO, RDF, RDFS, XSD, Namespace
+from sparql.model.change import Delta, Statement
+from sparql.model.source import CountingSource, Overlay
+from sparql.model.vocabulary import GEO, RDF, RDFS, XSD, Namespace
+from sparql.storage.embedded_store import EmbeddedStore
 
 EX = Namespace("http://example.org/")
 SF = Namespace("http://www.opengis.net/ont/sf#")

@@ -18,11 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.gate import filled
 from ontology import Schema
-from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.impact import RuleSet, measure_impact
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from shapes.authoring.impact import RuleSet, measure_impact
 from shapes.loading import load_shapes
 from shapes.rules import gate_of
-from sparql.store import EmbeddedStore
+from sparql.storage.embedded_store import EmbeddedStore
 
 HEAD = """
 @prefix made: <http://example.org/made#> .

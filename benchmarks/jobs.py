@@ -35,7 +35,7 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.recorded.frames import texts
+from tests.support.recorded.frames import texts
 
 _LINES = {"content-type": "application/x-ndjson"}
 _SAMPLE_S = 0.25
@@ -174,7 +174,7 @@ def result_of(server: Server) -> Result:
 @contextmanager
 def recorded_model(delay_s: float, at_once: int) -> Iterator[str]:
     """The recorded model as a process of its own; its address."""
-    command = [sys.executable, "-m", "benchmarks.recorded.server", "--delay", str(delay_s)]
+    command = [sys.executable, "-m", "tests.support.recorded.server", "--delay", str(delay_s)]
     process = subprocess.Popen(
         [*command, "--at-once", str(at_once)],
         stdout=subprocess.PIPE,

@@ -39,7 +39,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
-from tests.server.running_server import RunningServer
+from tests.support.running_server import RunningServer
 
 BASE = "http://example.org/runaway/"
 TIMEOUT_S = 2.0

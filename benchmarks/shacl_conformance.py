@@ -30,15 +30,15 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 from pyshacl import validate
 from rdflib.namespace import SH
 
-from shapes.data_graph import DataGraph
+from shapes.engine.data_graph import DataGraph
 from shapes.errors import ShapesError
-from shapes.gate import EngineName, ShapesGate
+from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.paths import parse_path, text
-from sparql.change import Violation
-from sparql.source import Overlay, TripleIndex, TripleSource
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import RDF, Namespace
+from sparql.model.change import Violation
+from sparql.model.source import Overlay, TripleIndex, TripleSource
+from sparql.model.vocabulary import RDF, Namespace
+from sparql.storage.embedded_store import EmbeddedStore
 
 SUITE = Path(__file__).parent.parent.parent / "shared" / "data" / "w3c" / "shacl" / "tests.tar.xz"
 MF = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")

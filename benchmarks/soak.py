@@ -22,14 +22,14 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.recorded.server import RecordedServer, serving
 from benchmarks.serving.processes import load_average
 from benchmarks.soaking.clients import COUNTER, ROLES, Clients, Role
 from benchmarks.soaking.readings import Reading, read
 from benchmarks.soaking.record import Record
 from benchmarks.soaking.verdict import growth, problems, roles
-from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from tests.server.running_server import RunningServer
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from tests.support.recorded.server import RecordedServer, serving
+from tests.support.running_server import RunningServer
 
 _EVERY_S = 5.0
 _WARM_UP_SHARE = 0.25

@@ -36,18 +36,18 @@ from benchmarks.peers.embedded import EMBEDDED
 from benchmarks.peers.limited import Limited
 from benchmarks.peers.postgis import running_postgis
 from benchmarks.peers.scale import measure_scale
-from geo import FeatureIndex
-from geo.borders import compiled_kernel
-from geo.bulk import classify_pairs, relate_all
-from geo.rcc8 import CODES, RCC8, code_of
-from shapes.gate import ShapesGate
+from geo.kernel.borders import compiled_kernel
+from geo.relate.bulk import classify_pairs, relate_all
+from geo.relate.index import FeatureIndex
+from geo.relate.rcc8 import CODES, RCC8, code_of
+from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.bulk import BulkLoad
-from sparql.change import Change, Statement
-from sparql.relations import SpatialRelations
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import GEO, RDF, RDFS, Namespace
-from sparql.writer import Writer
+from sparql.model.change import Change, Statement
+from sparql.model.vocabulary import GEO, RDF, RDFS, Namespace
+from sparql.spatial.relations import SpatialRelations
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.writing.bulk import BulkLoad
+from sparql.writing.writer import Writer
 
 PARTS = ("peers", "exactness", "inserts", "commits")
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"

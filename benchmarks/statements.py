@@ -24,13 +24,14 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from extractors import claims
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
-from extractors.evaluation.rte import Extract, Gated
-from extractors.models import Message, Reply, open_model
+from extractors.checks import claims
+from extractors.models.chat import Message, Reply
 from extractors.models.forms import BlankForm, FilledForm, FormModel
-from server.evaluating import empty_graph, gated
-from server.settings import load_settings
+from extractors.models.opening import open_model
+from extractors.research.evaluation.rte import Extract, Gated
+from server.research.evaluating import empty_graph, gated
+from server.runtime.settings import load_settings
 
 TEXTS = Path(__file__).resolve().parents[1] / "tests" / "data" / "statements"
 

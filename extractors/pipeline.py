@@ -10,19 +10,20 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from extractors.calibration import Calibration
 from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
-from extractors.cleaning import check_text, readable
-from extractors.grounding import GroundedText
-from extractors.interpretation import Said, Synonyms, no_synonym
-from extractors.linking import Labels, Linker
-from extractors.methods import FAST, OPEN, Method
-from extractors.minting import Minter
+from extractors.checks.calibration import Calibration
+from extractors.grounding.interpretation import Said, Synonyms, no_synonym
+from extractors.grounding.iri_minting import Minter
+from extractors.grounding.linking import Labels, Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.grounding.statements import StatementBuilder
 from extractors.models.chat import ChatModel
-from extractors.readers import Reader, Reading, Turn, open_reader
+from extractors.prompting.methods import FAST, OPEN, Method
+from extractors.readers.opening import open_reader
+from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings, ProfileSettings
-from extractors.statements import StatementBuilder
-from extractors.windows import Span, Window, windows
+from extractors.text.chunking import Span, Window, windows
+from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings"]

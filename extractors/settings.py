@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from extractors.cleaning import MAXIMUM_CHARACTERS
-from extractors.methods import FAST, FormParts, Method
 from extractors.models.chat import PromptProfile
-from extractors.windows import WindowSize
+from extractors.prompting.methods import FAST, FormParts, Method
+from extractors.text.chunking import WindowSize
+from extractors.text.cleaning import MAXIMUM_CHARACTERS
 
 __all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
 

@@ -13,8 +13,8 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError
-from geo.measures import distance_m
-from geo.rcc8 import RCC5, relate
+from geo.measure.measures import distance_m
+from geo.relate.rcc8 import RCC5, relate
 
 _BASE32: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _KINDS: Final = {

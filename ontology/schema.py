@@ -13,7 +13,7 @@ from typing import TypeVar
 from pyoxigraph import NamedNode, Triple
 
 from ontology import vocabulary as v
-from ontology.checking import check_terms
+from ontology.checks.contradictions import check_terms
 from ontology.graph import Graph
 from ontology.hierarchy import class_hierarchy, disjoint_pairs, property_hierarchy
 from ontology.labels import normalise

@@ -1,0 +1,1 @@
+"""The ASGI application, the command line and the jobs; wires all other packages. Nothing imports it."""

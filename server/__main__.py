@@ -1,6 +1,6 @@
 """`python -m server` is `urbankg`."""
 
-from server.entry import main
+from server.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -40,11 +40,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontology.findings import Level
-from sparql.disk_room import is_full_for_sqlite
+from ontology.checks.findings import Level
+from sparql.storage.disk_room import is_full_for_sqlite
 
 if TYPE_CHECKING:
-    from ontology.reporting import CheckReport
+    from ontology.checks.reporting import CheckReport
 
 
 class ServerError(Exception):

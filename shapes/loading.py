@@ -14,7 +14,7 @@ from ontology.loading import OntologyFile
 from shapes.errors import ShapesFileUnreadable
 from shapes.file_types import FORMATS
 from shapes.terms import to_rdflib
-from sparql.source import Term
+from sparql.model.source import Term
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
-from shapes.components import custom_components
+from shapes.engine.components import custom_components
 from shapes.errors import ShapeMalformed
 from shapes.paths import (
     ADDED,
@@ -33,8 +33,8 @@ from shapes.paths import (
     uses,
 )
 from shapes.terms import to_oxigraph
-from sparql import vocabulary
-from sparql.source import Term
+from sparql.model import vocabulary
+from sparql.model.source import Term
 
 TYPE = Step(vocabulary.RDF.type)
 SUBCLASS = Step(vocabulary.RDFS.subClassOf)
@@ -172,7 +172,7 @@ class _Collector:
 
     def _queries(self, node: rdflib.term.Node, at: Path, path: Path | None) -> Iterator[Dependency]:
         # What parses queries is imported where there is a query to parse: a start may know all already.
-        from shapes.queries import query_dependencies
+        from shapes.engine.queries import query_dependencies
 
         for constraint in self._graph.objects(node, SH.sparql):
             if not is_deactivated(self._graph, constraint):

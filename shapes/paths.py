@@ -11,7 +11,7 @@ from rdflib.namespace import RDF, SH
 
 from shapes.errors import ShapeMalformed
 from shapes.time_limit import check_time
-from sparql.source import Term, TripleSource
+from sparql.model.source import Term, TripleSource
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode
 from rdflib.namespace import SH
 
 from shapes.errors import ShapeMalformed
-from sparql.vocabulary import UKG
+from sparql.model.vocabulary import UKG
 
 SOURCES = ("extracted", "update", "graph store", "load", "asserted")
 _SEVERITIES = (SH.Violation, SH.Warning, SH.Info)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from sparql.change import Rejection, Violation
-from sparql.vocabulary import RDF, SH, XSD
+from sparql.model.change import Rejection, Violation
+from sparql.model.vocabulary import RDF, SH, XSD
 
 PREFIXES = {"sh": SH.iri, "xsd": XSD.iri}
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from ontology.places import Places
+from ontology.checks.term_positions import Places
 from shapes.errors import ShapeMalformed
-from shapes.gate import ShapesGate
-from shapes.kept_plan import KeptPlan
+from shapes.gate.gate import ShapesGate
+from shapes.gate.plan_cache import KeptPlan
 from shapes.loading import ShapesFiles
 from shapes.terms import to_rdflib
-from sparql.geometry_terms import states_geometry
+from sparql.model.geometry_terms import states_geometry
 
 __all__ = ["gate_of", "with_generated"]
 
@@ -21,8 +21,8 @@ __all__ = ["gate_of", "with_generated"]
 def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
     """The same files and the shapes that the ontology's axioms make, where nothing by hand stands instead."""
     # Imported here: most folders say all by hand.
-    from shapes.generating import generate_shapes
-    from shapes.overrides import Overrides
+    from shapes.authoring.generating import generate_shapes
+    from shapes.authoring.overrides import Overrides
 
     triples = generate_shapes(schema, Overrides(files.graph))
     for triple in triples:

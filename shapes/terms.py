@@ -3,7 +3,7 @@
 import rdflib
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from sparql.source import Term
+from sparql.model.source import Term
 
 Node = rdflib.URIRef | rdflib.BNode | rdflib.Literal
 

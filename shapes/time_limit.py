@@ -3,7 +3,7 @@
 What judges asks `check_time` wherever its work can multiply: at every node, at every row of a join, at every
 triple that a query reads. It runs in pure Python, so nothing else needs to end it. What the engines do in one
 step (a regular expression that backtracks without end, for one) is not interrupted; a dry run of new rules
-therefore runs in a process of its own (`shapes.dry_run`).
+therefore runs in a process of its own (`shapes.authoring.dry_run`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
-from sparql.errors import JudgingTimeout, StoreClosing
+from sparql.model.errors import JudgingTimeout, StoreClosing
 
 Row = TypeVar("Row")
 

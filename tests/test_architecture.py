@@ -12,7 +12,8 @@ MAY_IMPORT = {
     "extractors": {"geo", "ontology"},
     "sparql": {"geo", "ontology", "extractors"},
     "shapes": {"geo", "ontology", "sparql"},
-    "server": {"geo", "ontology", "extractors", "sparql", "shapes"},
+    "curation": {"geo", "ontology", "sparql", "shapes"},
+    "server": {"geo", "ontology", "extractors", "sparql", "shapes", "curation"},
 }
 
 

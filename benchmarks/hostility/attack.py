@@ -12,8 +12,8 @@ import httpx
 
 from benchmarks.fuzzing.ledger import Answer
 from benchmarks.fuzzing.wire import exchange, once, request
-from server.keys import KeyStore, Scope
-from tests.server.running_server import RunningServer
+from server.http.access.keys import KeyStore, Scope
+from tests.support.running_server import RunningServer
 
 ONE_SCOPE = (Scope.READ, Scope.WRITE, Scope.EXTRACT, Scope.REVIEW, Scope.ADMIN)
 _GRAPH = "".join(f"<http://example.org/{n}> <http://example.org/p> {n} .\n" for n in range(300))

@@ -13,7 +13,7 @@ import httpx
 
 from benchmarks.fuzzing.described import routes_of
 from benchmarks.hostility.attack import ONE_SCOPE, Result, Target
-from server.keys import Scope
+from server.http.access.keys import Scope
 
 GROUP = "keys"
 _OPEN: Final = frozenset({"/healthz", "/readyz"})

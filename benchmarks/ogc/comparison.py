@@ -9,7 +9,8 @@ from typing import Any
 import shapely
 from pyoxigraph import Literal, QueryBoolean, QueryResultsFormat, QuerySolutions, parse_query_results
 
-from geo import GeometryError, is_geometry_literal, read_geometry
+from geo.errors import GeometryError
+from geo.formats.literals import is_geometry_literal, read_geometry
 
 NUMBER_TOLERANCE = 0.005
 # How far borders may be apart, in degrees: some answers were drawn in single precision (1e-5).

@@ -9,7 +9,7 @@ from pyproj import Geod
 from shapely.geometry import LinearRing, Point
 
 from benchmarks.ogc.comparison import Answer
-from geo import parse_geometry
+from geo.formats.literals import parse_geometry
 
 _GEOD = Geod(ellps="WGS84")
 # The square A of the benchmark's data, and the radius that the query asks for, in metres.

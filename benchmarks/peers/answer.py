@@ -10,8 +10,7 @@ from typing import Protocol
 
 import numpy
 
-from geo import RCC8
-from geo.rcc8 import classify
+from geo.relate.rcc8 import RCC8, classify
 
 Counts = Counter[str]
 

@@ -13,7 +13,7 @@ import numpy
 import shapely
 
 from benchmarks.peers.answer import Counts, Missing, by_matrix, cpu, merged
-from geo import RCC8
+from geo.relate.rcc8 import RCC8
 
 # Geometries are handed over as binary columns of an Arrow table, before the clock starts.
 _ALL_PAIRS = (

@@ -17,9 +17,9 @@ from typing import Any
 import numpy
 import shapely
 
-from geo.bulk import box_pairs, classify_pairs
-from geo.rcc8 import CODES, RCC8, code_of
-from sparql.strip_run import StripRun
+from geo.relate.bulk import box_pairs, classify_pairs
+from geo.relate.rcc8 import CODES, RCC8, code_of
+from sparql.spatial.tiled_run import StripRun
 
 _POINTS, _AREAS, _FEATURES = 10_000_000, 5_000, 1_000_000
 _CHUNK = 250_000

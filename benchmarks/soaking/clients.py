@@ -14,8 +14,8 @@ from typing import Any
 
 import httpx
 
-from benchmarks.recorded.frames import text_about
 from benchmarks.soaking.record import Record
+from tests.support.recorded.frames import text_about
 
 URBAN = "https://w3id.org/urbankg/urban#"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.serving.processes import family
 
 _ROLES = {
-    "sparql.readers.capture_worker": "capturer",
-    "sparql.readers.worker": "reader",
+    "sparql.workers.capture.capture_worker": "capturer",
+    "sparql.workers.worker": "reader",
     "extractors.models": "model",
 }
 

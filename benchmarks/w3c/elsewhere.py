@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import pyoxigraph
 from pyoxigraph import QueryResultsFormat, QuerySolutions, Triple
 
-from sparql.errors import FetchFailed
-from sparql.federation import localise
-from sparql.syntax import facts_of
+from sparql.model.errors import FetchFailed
+from sparql.protocol.federation import localise
+from sparql.syntax.request_facts import facts_of
 
 NO_SOLUTIONS = b'{"head":{"vars":[]},"results":{"bindings":[]}}'
 

@@ -11,17 +11,17 @@ import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat
 
 from benchmarks.w3c.elsewhere import Elsewhere
-from server.services import Services
-from server.settings import Settings
-from server.wiring import build
-from sparql.change import Verdict
-from sparql.federation import localise
-from sparql.formats import BY_NAME
-from sparql.readers import QueryRequest
-from sparql.requests import ProtocolRequest
-from sparql.syntax import Kind, facts_of
-from sparql.update_account import is_system_graph
-from sparql.vocabulary import ASSERTED, DEFAULT
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from sparql.model.change import Verdict
+from sparql.model.vocabulary import ASSERTED, DEFAULT
+from sparql.protocol.federation import localise
+from sparql.protocol.formats import BY_NAME
+from sparql.protocol.requests import ProtocolRequest
+from sparql.syntax.request_facts import Kind, facts_of
+from sparql.workers.result import QueryRequest
+from sparql.writing.update_account import is_system_graph
 
 _TIMEOUT_S = 60.0
 _FORMATS = {".ttl": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES, ".rdf": RdfFormat.RDF_XML}

@@ -12,8 +12,8 @@ from benchmarks.w3c.engine import Document, Engine, read_document
 from benchmarks.w3c.manifest import HOME, MF, QT, RDFS, UT, Node, Test, local_copy
 from benchmarks.w3c.matching import Row, same_rows
 from benchmarks.w3c.results import answer_format, difference, read_answer, told
-from sparql.errors import SparqlError
-from sparql.syntax import facts_of
+from sparql.model.errors import SparqlError
+from sparql.syntax.request_facts import facts_of
 
 _ORDER_BY = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
 

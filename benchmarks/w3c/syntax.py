@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarks.w3c.elsewhere import Elsewhere
 from benchmarks.w3c.engine import Engine
 from benchmarks.w3c.manifest import QT, UT, Test
-from sparql.errors import MalformedRequest, QueryFailed, RemoteAccessRefused, SyntaxProblem
-from sparql.updates import read_update
+from sparql.model.errors import MalformedRequest, QueryFailed, RemoteAccessRefused, SyntaxProblem
+from sparql.writing.updates import read_update
 
 
 async def run_syntax_test(engine: Engine, test: Test) -> str | None:

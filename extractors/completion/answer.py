@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply
-from geo.rcc8 import RCC5
+from geo.relate.rcc8 import RCC5
 
 __all__ = ["ANSWER_SCHEMA", "answer_text", "read_answer"]
 

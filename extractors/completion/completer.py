@@ -19,9 +19,9 @@ from extractors.completion.toolbox import ToolCall, call_tools, offered, tools_s
 from extractors.completion.verdicts import is_faithful
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
-from extractors.prompting import Prompt, load_prompt
+from extractors.prompting.prompt import Prompt, load_prompt
 from extractors.readers.reading import Turn
-from geo.rcc8 import RCC5
+from geo.relate.rcc8 import RCC5
 
 __all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "Shots"]
 

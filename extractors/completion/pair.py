@@ -8,7 +8,7 @@ from typing import Final
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from geo.rcc8 import RCC5, relate
+from geo.relate.rcc8 import RCC5, relate
 
 __all__ = ["Pair", "Place", "described"]
 

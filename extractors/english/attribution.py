@@ -8,7 +8,7 @@ from typing import Final
 
 from extractors.english.clauses import FINITE, NOUN_PHRASE, is_name, reaches
 from extractors.reservations import Reservation
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["ATTRIBUTED", "attributed", "opens_legend"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["FINITE", "NOUN_PHRASE", "clause_starts", "covered", "is_name", "reaches", "same_paragraph"]
 

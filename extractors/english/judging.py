@@ -10,12 +10,12 @@ from typing import Final
 from extractors.english.attribution import attributed, opens_legend
 from extractors.english.clauses import same_paragraph
 from extractors.english.fiction import FICTION, fiction, opens_fiction
+from extractors.english.negation_and_modality import hedge
 from extractors.english.orders import opens_orders, order, order_about_it, pasted, prompt
 from extractors.english.quotations import quotation
 from extractors.english.suppositions import PLAN, opens_hypothesis, retracted, supposed
-from extractors.hedges import hedge
 from extractors.reservations import Reservation
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["English"]
 

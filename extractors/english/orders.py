@@ -8,7 +8,7 @@ from typing import Final
 
 from extractors.english.clauses import clause_starts, covered, reaches
 from extractors.reservations import Reservation
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["ORDER", "PASTED", "PROMPT", "opens_orders", "order", "order_about_it", "pasted", "prompt"]
 

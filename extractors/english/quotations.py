@@ -9,7 +9,7 @@ from typing import Final
 
 from extractors.english.clauses import FINITE
 from extractors.reservations import Reservation
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["QUOTATION", "quotation", "quoted"]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from extractors.english.clauses import covered, is_name, reaches
 from extractors.reservations import Reservation
-from extractors.windows import Span
+from extractors.text.chunking import Span
 
 __all__ = ["DENIAL", "HYPOTHESIS", "PLAN", "WISH", "opens_hypothesis", "retracted", "supposed"]
 

@@ -68,7 +68,7 @@ class FilledForm:
 
 @runtime_checkable
 class FormModel(Protocol):
-    """A model that was trained on the form of `extractors.form`."""
+    """A model that was trained on the form of `extractors.prompting.form`."""
 
     async def fill(self, form: BlankForm) -> FilledForm:
         """Answer every field on its own.

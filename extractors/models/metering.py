@@ -8,17 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from extractors.errors import (
-    ModelError,
-    ModelReplyError,
-    ModelRequestRefused,
-    ModelTimeout,
-)
+from extractors.errors import ModelError, ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.models.accounting import Account, Call, Outcome, accounts_open
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.models.forms import BlankForm, FilledForm, fill_with
+from extractors.models.http.replies import writable
 from extractors.models.limits import limit_of
-from extractors.models.replies import writable
 
 __all__ = ["MeteredModel"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
 from extractors.readers.staged import merged
-from extractors.reply import ReplyTriple
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 __all__ = ["Agreement"]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, Reply
+from extractors.prompting.reply import ParsedReply, parse
 from extractors.readers.reading import Reading, Turn
-from extractors.reply import ParsedReply, parse
 
 __all__ = ["Asking", "Question", "Words"]
 

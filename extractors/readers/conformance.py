@@ -8,8 +8,8 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
-from extractors.prompting import IS_A
-from extractors.reply import ReplyTriple
+from extractors.prompting.prompt import IS_A
+from extractors.prompting.reply import ReplyTriple
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extractors.prompting import IS_A, IS_A_DEFINITION
-from extractors.templates import EXAMPLES, PromptError, digest_of, read_source
+from extractors.prompting.prompt import IS_A, IS_A_DEFINITION
+from extractors.prompting.templates import EXAMPLES, PromptError, digest_of, read_source
 
 __all__ = ["Example", "load_examples"]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from extractors.dates import DATE_DATATYPES, read_date
-from extractors.linking import normalise
+from extractors.english.dates import DATE_DATATYPES, read_date
+from extractors.grounding.linking import normalise
+from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
-from extractors.reply import ReplyTriple
-from extractors.unreadable import Unreadable
-from extractors.values import looks_like_value
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
+from extractors.text.unreadable import Unreadable
+from extractors.text.values import looks_like_value
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 

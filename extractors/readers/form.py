@@ -7,16 +7,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from extractors.copying import answer_grammar
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.form import NONE, VERSION, Field, field_of, opening
 from extractors.models.chat import ChatModel, Message, Reply, Token
 from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm, FormModel, fill_with
-from extractors.prompting import IS_A
+from extractors.prompting.answer_grammar import answer_grammar
+from extractors.prompting.form import NONE, VERSION, Field, field_of, opening
+from extractors.prompting.prompt import IS_A
+from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reading, Turn
-from extractors.reply import ReplyTriple
 from extractors.settings import FormSettings
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 __all__ = ["FormReader", "SpokenPair", "pairs_of", "shown_form"]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from extractors.methods import Method
-from extractors.prompting import IS_A, IS_A_DEFINITION, definition_of, extraction_schema
+from extractors.prompting.methods import Method
+from extractors.prompting.prompt import IS_A, IS_A_DEFINITION, definition_of, extraction_schema
+from extractors.prompting.templates import Prompt, load_prompt
 from extractors.settings import ProfileSettings
-from extractors.templates import Prompt, load_prompt
 from ontology.schema import Schema
 
 __all__ = ["KnownTerms", "Ontologist"]

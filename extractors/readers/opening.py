@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from extractors.methods import FAST, Method
 from extractors.models.chat import ChatModel
+from extractors.prompting.methods import FAST, Method
 from extractors.readers.agreement import Agreement
 from extractors.readers.form import FormReader
 from extractors.readers.reading import Reader

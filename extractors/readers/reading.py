@@ -7,8 +7,8 @@ from typing import Protocol
 
 from extractors.errors import ModelError
 from extractors.models.chat import Message, Reply
-from extractors.reply import ReplyTriple
-from extractors.windows import WindowSize
+from extractors.prompting.reply import ReplyTriple
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 __all__ = ["Reader", "Reading", "Turn"]

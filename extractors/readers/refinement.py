@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from extractors.completion.verdicts import is_faithful
-from extractors.methods import PromptFormat
 from extractors.models.chat import Message
+from extractors.prompting.methods import PromptFormat
+from extractors.prompting.reply import ReplyTriple
+from extractors.prompting.templates import Prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.readers.steps import as_sent
-from extractors.reply import ReplyTriple
-from extractors.templates import Prompt
 
 __all__ = ["Refinement"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from extractors.models.chat import ChatModel
-from extractors.prompting import extraction_prompt, load_prompt
+from extractors.prompting.prompt import extraction_prompt, load_prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.settings import ExtractionSettings
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 __all__ = ["SingleTurn"]

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from extractors.errors import ModelRequestRefused
-from extractors.methods import Method, View
 from extractors.models.chat import ChatModel
+from extractors.prompting.methods import Method, View
+from extractors.prompting.reply import ReplyTriple
+from extractors.prompting.templates import Prompt, load_prompt
 from extractors.readers.asking import Asking
 from extractors.readers.conformance import kinds_told, misfits
 from extractors.readers.examples import load_examples
@@ -17,10 +19,8 @@ from extractors.readers.knowledge import KnownTerms, Ontologist
 from extractors.readers.reading import Reading, Turn
 from extractors.readers.refinement import Refinement
 from extractors.readers.steps import Dialog, Step
-from extractors.reply import ReplyTriple
 from extractors.settings import ExtractionSettings
-from extractors.templates import Prompt, load_prompt
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 __all__ = ["StagedReader", "merged", "union"]

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extractors.methods import PromptFormat
 from extractors.models.chat import Message
+from extractors.prompting.methods import PromptFormat
+from extractors.prompting.templates import Prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading, Turn
-from extractors.templates import Prompt
 
 __all__ = ["Dialog", "Step", "as_sent"]
 

@@ -6,7 +6,7 @@ import sys
 
 from extractors.readers.reading import Reader, Reading
 from extractors.readers.staged import union
-from extractors.windows import WindowSize, windows
+from extractors.text.chunking import WindowSize, windows
 from ontology.schema import Schema
 
 __all__ = ["read_whole"]

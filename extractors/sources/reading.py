@@ -18,9 +18,9 @@ from extractors.errors import SourceError
 from extractors.sources.mapping import Mapping, SourceMapping, folded
 from extractors.sources.record import BrokenRecord, SourceKind, SourceRecord
 from extractors.sources.rows import Row, rows_of
-from geo import GeoError, parse_geometry
-from geo.crs import file_to_crs84
-from geo.literals import repair_shape
+from geo.errors import GeoError
+from geo.formats.literals import parse_geometry, repair_shape
+from geo.measure.crs import file_to_crs84
 from geo.vocabulary import GEOJSON_LITERAL, WKT_LITERAL
 
 __all__ = ["plain_text", "read_shape", "read_sources", "record_of"]

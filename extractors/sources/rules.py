@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from shapely.geometry.base import BaseGeometry
 
-from extractors.cleaning import MAXIMUM_CHARACTERS, detect_language, readable
 from extractors.errors import SourceError
-from extractors.linking import normalise
+from extractors.grounding.linking import normalise
 from extractors.sources.record import SourceRecord
-from extractors.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
+from extractors.text.cleaning import MAXIMUM_CHARACTERS, detect_language, readable
+from extractors.text.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
 
 __all__ = ["CleanRecord", "Cleaner", "Rule", "Rules"]
 

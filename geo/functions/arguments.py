@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import shapely
 
-from geo.literals import GeometryValue
+from geo.formats.literals import GeometryValue
 
 ReadGeometry = Callable[[object], GeometryValue]
 

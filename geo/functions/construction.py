@@ -10,12 +10,12 @@ import shapely
 from shapely import LineString, Point
 from shapely.geometry.base import BaseGeometry
 
-from geo.crs import canonical_crs, find_crs
 from geo.errors import ArgumentError
+from geo.formats.literals import GeometryValue, without_rings
 from geo.functions.definitions import Definition, Parameter, define, same_kind
-from geo.literals import GeometryValue, without_rings
-from geo.measures import buffer_m
-from geo.units import Quantity, find_unit
+from geo.measure.crs import canonical_crs, find_crs
+from geo.measure.measures import buffer_m
+from geo.measure.units import Quantity, find_unit
 from geo.vocabulary import CRS84, GEOJSON_LITERAL, KML_LITERAL, WKT_LITERAL
 
 #: How closely a concave hull follows its points: 0 as closely as can be, 1 is the convex hull.

@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError
-from geo.literals import GeometryValue, write_geometry
+from geo.formats.literals import GeometryValue, write_geometry
 from geo.vocabulary import ANY_URI, BOOLEAN, DOUBLE, GEOF, GEOMETRY_LITERALS, INTEGER, XSD
 
 Result = bool | int | float | GeometryValue | Literal

@@ -8,12 +8,12 @@ import shapely
 from pyoxigraph import Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
-from geo.crs import from_crs84
 from geo.errors import ArgumentError
+from geo.formats.literals import GeometryValue, write_geometry
 from geo.functions.definitions import Definition, Parameter, any_uri, define
-from geo.literals import GeometryValue, write_geometry
-from geo.measures import area_m2, distance_m, length_m, perimeter_m
-from geo.units import Quantity, find_unit
+from geo.measure.crs import from_crs84
+from geo.measure.measures import area_m2, distance_m, length_m, perimeter_m
+from geo.measure.units import Quantity, find_unit
 from geo.vocabulary import CRS84, GEOJSON_LITERAL, GML_LITERAL, KML_LITERAL, SF, WKT_LITERAL
 
 

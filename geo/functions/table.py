@@ -9,6 +9,7 @@ from shapely import GEOSException
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError, GeometryError
+from geo.formats.literals import GeometryValue, Invalid, read_geometry
 from geo.functions import construction, properties, tools, topology
 from geo.functions.aggregates import AGGREGATIONS, Combine
 from geo.functions.arguments import GeometryArgument
@@ -22,7 +23,6 @@ from geo.functions.definitions import (
     same_kind,
     write_result,
 )
-from geo.literals import GeometryValue, Invalid, read_geometry
 from geo.vocabulary import GEOF, WKT_LITERAL
 
 Term = NamedNode | BlankNode | Literal | Triple

@@ -9,8 +9,8 @@ from typing import Final
 
 from pyoxigraph import Literal
 
+from geo.formats.literals import GeometryValue
 from geo.functions.definitions import Definition, Parameter, Result
-from geo.literals import GeometryValue
 from geo.toolkit import TOOLS, Tool
 from geo.vocabulary import UKGF
 

@@ -1,7 +1,7 @@
 """Topological relations: simple features, Egenhofer, RCC8 and relate (GeoSPARQL 1.1, clauses 9.3 to 9.6).
 
 sf* follow the simple-feature definitions, dimension by dimension. eh* and rcc8* are the matrix
-patterns of the tables 6 and 7, true to the letter, gaps included; `geo.rcc8` classifies without gaps.
+patterns of the tables 6 and 7, true to the letter, gaps included; `geo.relate.rcc8` classifies without gaps.
 """
 
 import re
@@ -12,8 +12,8 @@ import shapely
 from pyoxigraph import Literal
 
 from geo.errors import ArgumentError
+from geo.formats.literals import GeometryValue
 from geo.functions.definitions import Definition, Parameter, define
-from geo.literals import GeometryValue
 
 _PATTERN: Final = re.compile(r"[TF*012]{9}")
 

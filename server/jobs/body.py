@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, cast
 
 from server.errors import BodyTooLarge, MalformedBody, ServerError, UnsupportedBody
+from server.http.multipart import boundary_of, read_parts
 from server.jobs.job import Job, JobRequest
 from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
 from server.jobs.store import JobStore
-from server.multipart import boundary_of, read_parts
 
 FORM = "multipart/form-data"
 _RECORDS_A_PORTION = 500

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from pyoxigraph import Quad
 
-from server.intake import Intake
+from server.intake.intake import Intake
 from server.jobs.extracting import Answers
 from server.jobs.job import Committed, Work, document_iri, run_iri
-from sparql.evidence import EvidenceReader
-from sparql.triple_store import TripleStore
-from sparql.vocabulary import PROV, PROVENANCE, RDF, UKG
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, UKG
+from sparql.provenance.evidence import EvidenceReader
 
 
 class Committer:

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
 from server.errors import JobUnknown, TooManyListeners
-from server.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.event_stream import RETRY, STILL_HERE, event, waiting
 from server.jobs.job import FINISHED, Job, JobDocument
 from server.jobs.store import JobStore
-from server.watching import Draining
+from server.runtime.request_logging import Draining
 
 _MOST_LISTENERS = 64
 _DOCUMENTS_A_PIECE = 200

@@ -20,8 +20,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
-from extractors.models import ChatModel, Message, PromptProfile, Reply
 from extractors.models.accounting import Call, Outcome, accounts_open
+from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.models.forms import BlankForm, FilledForm, fill_with
 
 _SETTINGS_AT_FAULT = frozenset({401, 403, 404})

@@ -9,11 +9,11 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from extractors.methods import method_asked
-from extractors.models import ChatModel
+from extractors.models.chat import ChatModel
 from extractors.models.limits import limit_of
 from extractors.pipeline import Pipeline
-from server.jobs.bench import Bench, answers_for, raised
+from extractors.prompting.methods import method_asked
+from server.jobs.cluster_worker import Bench, answers_for, raised
 from server.jobs.exchange import Exchange, KeptModel
 from server.jobs.job import Work
 from server.jobs.progress import Progress

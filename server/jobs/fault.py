@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-from extractors.cleaning import TextError
 from extractors.errors import (
     ExtractionError,
     ModelReplyError,
@@ -12,8 +11,9 @@ from extractors.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from extractors.text.cleaning import TextError
 from server.errors import ClusterUnavailable, ServerError, StateUnreadable
-from sparql.errors import JudgingTimeout, SparqlError, TooMuchDepends
+from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
 
 
 class Fate(Enum):

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from sparql.provenance import RECORD, digest
+from sparql.provenance.records import RECORD, digest
 
 
 class JobState(StrEnum):

@@ -8,18 +8,18 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from extractors.models import ChatModel
+from extractors.models.chat import ChatModel
 from ontology import Schema
-from server.dask_cluster import dask_client
+from server.jobs.dask_cluster import dask_client
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
 from server.jobs.worker import JobWorker
-from server.settings import Settings
-from sparql.triple_store import TripleStore
+from server.runtime.settings import Settings
+from sparql.model.triple_store import TripleStore
 
 if TYPE_CHECKING:
-    from server.intake import Intake
-    from server.jobs.bench import Bench
+    from server.intake.intake import Intake
+    from server.jobs.cluster_worker import Bench
     from server.jobs.committing import Committer
     from server.jobs.extracting import Cluster, Extracting
 
@@ -70,7 +70,7 @@ def _benches(
     settings: Settings, schema: Callable[[], Schema], intake: Callable[[], Intake]
 ) -> Callable[[], Bench]:
     """Gives the bench for the ontology in force; made anew when that was edited."""
-    from server.jobs.bench import Bench
+    from server.jobs.cluster_worker import Bench
 
     made: dict[str, Bench] = {}
 

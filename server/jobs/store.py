@@ -23,7 +23,7 @@ from server.jobs.job import (
     run_of,
 )
 from server.jobs.record import Record
-from sparql.provenance import Document
+from sparql.provenance.records import Document
 
 _DOCUMENT = (
     "position, name, source, state, characters, document, run, attempts, error, same_as, revision, accepted, "

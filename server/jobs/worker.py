@@ -14,7 +14,7 @@ from server.jobs.fault import Fate, fate_after, is_expected, told
 from server.jobs.job import DocumentState, Job, Work
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
-from sparql.errors import SparqlError
+from sparql.model.errors import SparqlError
 
 if TYPE_CHECKING:
     from server.jobs.committing import Committer

@@ -13,14 +13,14 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.dates import read_date
-from extractors.unreadable import Unreadable
-from extractors.values import is_dated, is_measured, read_value
+from extractors.english.dates import read_date
+from extractors.text.unreadable import Unreadable
+from extractors.text.values import is_dated, is_measured, read_value
 from ontology import OntologyProperty, PropertyKind, Schema
 from sparql.ask.errors import PlanError
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan import Choice, Op, Plan, Step
-from sparql.vocabulary import XSD
+from sparql.model.vocabulary import XSD
 
 __all__ = ["CheckedPlan", "CheckedStep", "Result", "check_plan"]
 

@@ -15,16 +15,16 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.dates import read_date
-from extractors.units import unit_of
-from extractors.values import is_dated, is_measured
+from extractors.english.dates import read_date
+from extractors.english.quantities import unit_of
+from extractors.text.values import is_dated, is_measured
 from ontology import OntologyProperty, Schema
 from ontology.labels import stem, words
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import EMPTY_WORDS
 from sparql.ask.places import ALIGNMENTS
 from sparql.ask.plan import Bound, Choice, Extreme, Op, Step
-from sparql.vocabulary import DCTERMS
+from sparql.model.vocabulary import DCTERMS
 
 __all__ = ["Comparisons", "read_comparisons", "superlatives"]
 

@@ -13,13 +13,13 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.values import is_dated
+from extractors.text.values import is_dated
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, CheckedStep, Result
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan import ASSUMED_NEAREST, Bound, Choice, Extreme, Measure, Op, Side, Step
 from sparql.ask.writing import Variables, Writer, path
-from sparql.vocabulary import GEO, RDFS, SKOS, UKG
+from sparql.model.vocabulary import GEO, RDFS, SKOS, UKG
 
 __all__ = ["Compiler", "Query"]
 

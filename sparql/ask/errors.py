@@ -7,7 +7,7 @@ SparqlError
 
 from __future__ import annotations
 
-from sparql.errors import SparqlError
+from sparql.model.errors import SparqlError
 
 __all__ = ["AskError", "PlanError"]
 

@@ -30,7 +30,7 @@ def draw_map(query: Query, results: Mapping[str, Any]) -> dict[str, Any] | None:
 def _feature(query: Query, row: Mapping[str, Mapping[str, str]]) -> dict[str, Any] | None:
     from shapely.geometry import mapping
 
-    from geo.literals import parse_geometry
+    from geo.formats.literals import parse_geometry
 
     term, wkt = row.get(query.variable), row.get("wkt")
     if term is None or wkt is None or "datatype" not in wkt:

@@ -13,8 +13,8 @@ from typing import Final
 
 from pyoxigraph import Literal
 
-from extractors.dates import read_date
-from extractors.linking import Link, Linker, LinkReason, Word, words_of
+from extractors.english.dates import read_date
+from extractors.grounding.linking import Link, Linker, LinkReason, Word, words_of
 from ontology.labels import normalise
 from ontology.schema import Schema
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pyoxigraph import NamedNode
 
-from extractors.linking import LabelEntry
+from extractors.grounding.linking import LabelEntry
 from ontology import OntologyClass, OntologyProperty, PropertyKind, Schema
 from ontology.labels import local_name, normalise, stem, words
 from sparql.ask.naming import FoundName

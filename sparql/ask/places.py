@@ -16,7 +16,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from ontology.schema import Schema
-from sparql.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
+from sparql.model.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
 
 __all__ = ["ALIGNMENTS", "StatedPlaces", "Where"]
 

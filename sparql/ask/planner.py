@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import ChatModel, Message
-from extractors.prompting import load_prompt
+from extractors.prompting.prompt import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
 from sparql.ask.comparisons import Comparisons, read_comparisons

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from extractors.linking import Labels, Linker, LinkReason
+from extractors.grounding.linking import Labels, Linker, LinkReason
 from extractors.models.chat import ChatModel
 from ontology.schema import Schema
 from sparql.ask.answer import count_of, is_empty, state_answer

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable
 
 from pyoxigraph import Triple
 
-from sparql.change import Delta
-from sparql.errors import InferenceTooLarge
 from sparql.inference.rules import Rules, is_axiom
-from sparql.source import Overlay, TripleIndex, TripleSource
+from sparql.model.change import Delta
+from sparql.model.errors import InferenceTooLarge
+from sparql.model.source import Overlay, TripleIndex, TripleSource
 
 
 class Chase:

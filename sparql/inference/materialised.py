@@ -14,9 +14,9 @@ from itertools import islice
 from pyoxigraph import Literal, Quad, Triple
 
 # The chase is imported by those who infer: a start without inferences goes without it.
-from sparql.change import Delta
-from sparql.triple_store import TripleStore
-from sparql.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, STATE, UKG
+from sparql.model.change import Delta
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, STATE, UKG
 
 PORTION = 20_000
 """So many triples are followed between two writes to the store."""

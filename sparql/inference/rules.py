@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from sparql.source import Term, TripleSource
-from sparql.vocabulary import OWL, RDF, RDFS
+from sparql.model.source import Term, TripleSource
+from sparql.model.vocabulary import OWL, RDF, RDFS
 
 _TYPE = RDF.type
 _SUBCLASS = RDFS.subClassOf

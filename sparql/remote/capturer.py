@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode
 
-from sparql.errors import RemoteUnsupported
+from sparql.model.errors import RemoteUnsupported
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
-from sparql.syntax import facts_of
-from sparql.update_account import QuadDelta
-from sparql.updates import capture
+from sparql.syntax.request_facts import facts_of
+from sparql.writing.update_account import QuadDelta
+from sparql.writing.updates import capture
 
 _LOCAL = frozenset(graph.value for graph in LOCAL_GRAPHS)
 

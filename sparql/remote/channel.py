@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
-from sparql.errors import SparqlError
+from sparql.model.errors import SparqlError
 
 T = TypeVar("T")
 _CHUNK = 64 * 1024

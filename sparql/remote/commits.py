@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
-from sparql.errors import RemoteUnreachable
+from sparql.model.errors import RemoteUnreachable
+from sparql.model.vocabulary import GRAPH, STATE, UKG
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.terms import Terms
 from sparql.remote.traits import STAGING, Traits
-from sparql.vocabulary import GRAPH, STATE, UKG
 
 _PIECE_QUADS = 500
 _PIECE_CHARACTERS = 200_000

@@ -22,12 +22,12 @@ from pyoxigraph import (
     serialize,
 )
 
-from sparql.errors import RemoteIncomplete
-from sparql.formats import Format
+from sparql.model.errors import RemoteIncomplete
+from sparql.protocol.formats import Format
 from sparql.remote.answers import mending_of_results, mending_of_triples
 from sparql.remote.endpoint import as_file
 from sparql.remote.traits import Traits
-from sparql.syntax import QueryForm
+from sparql.syntax.request_facts import QueryForm
 
 _TRUE = ("1", "true")
 

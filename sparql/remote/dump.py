@@ -9,7 +9,7 @@ from typing import IO, cast
 
 from pyoxigraph import DefaultGraph, RdfFormat, serialize
 
-from sparql.formats import Format
+from sparql.protocol.formats import Format
 from sparql.remote.channel import Bridge, Outflow, Sink, Stopped
 from sparql.remote.store import RemoteStore
 

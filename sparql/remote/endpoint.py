@@ -14,9 +14,9 @@ from typing import IO, cast
 import httpx
 from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, parse_query_results
 
-from sparql.errors import QueryTimeout, RemoteIncomplete, RemoteRefused, RemoteUnreachable
+from sparql.model.errors import QueryTimeout, RemoteIncomplete, RemoteRefused, RemoteUnreachable
+from sparql.model.source import Term
 from sparql.remote.address import RemoteAddress
-from sparql.source import Term
 
 _ATTEMPTS = 3
 _PAUSE_S = 0.2

@@ -13,13 +13,13 @@ from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from sparql.errors import RemoteUnsupported
+from sparql.model.errors import RemoteUnsupported
+from sparql.model.source import Term
+from sparql.model.vocabulary import DEFAULT, GRAPH
 from sparql.remote.endpoint import Endpoint, Row
 from sparql.remote.terms import Terms
 from sparql.remote.texts import with_kept_apart, without_system_graphs
 from sparql.remote.traits import STAGING
-from sparql.source import Term
-from sparql.vocabulary import DEFAULT, GRAPH
 
 _AT_ONCE = 100
 _LONG = 1000

@@ -12,19 +12,13 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode, Quad
 
-from sparql.errors import (
-    RemoteConflict,
-    RemoteError,
-    RemoteRefused,
-    RemoteUndecided,
-    RemoteUnreachable,
-)
+from sparql.model.errors import RemoteConflict, RemoteError, RemoteRefused, RemoteUndecided, RemoteUnreachable
+from sparql.model.vocabulary import STATE, UKG
 from sparql.remote.address import RemoteAddress
 from sparql.remote.commits import marker, read_marker
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.pending import PendingCommit
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import STATE, UKG
+from sparql.storage.embedded_store import EmbeddedStore
 
 _log = logging.getLogger("urbankg.store")
 

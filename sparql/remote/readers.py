@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 import httpx
 from pyoxigraph import NamedNode
 
-from sparql.errors import (
+from sparql.model.errors import (
     GraphUnknown,
     MalformedRequest,
     QueryTimeout,
@@ -28,20 +28,20 @@ from sparql.errors import (
     SparqlError,
     TooManyQueries,
 )
-from sparql.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
-from sparql.readers.fair_queue import Places
-from sparql.readers.pool import ReaderPool
-from sparql.readers.protocol import StreamedResult
-from sparql.readers.result import QueryRequest
-from sparql.readers.staff import ReaderSettings, ReaderStatistics
+from sparql.model.vocabulary import GRAPH
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.remote.channel import Bridge, Outflow, Sink, pieces
 from sparql.remote.conversion import Conversion
 from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
 from sparql.remote.texts import with_kept_apart, without_system_graphs
 from sparql.remote.traits import terms_of
-from sparql.syntax import Kind, facts_of
-from sparql.vocabulary import GRAPH
+from sparql.syntax.request_facts import Kind, facts_of
+from sparql.workers.pool import ReaderPool
+from sparql.workers.protocol import StreamedResult
+from sparql.workers.queue.fair_queue import Places
+from sparql.workers.queue.workers import ReaderSettings, ReaderStatistics
+from sparql.workers.result import QueryRequest
 
 _AT_ONCE = 16
 _CONNECT_TIMEOUT_S = 10.0

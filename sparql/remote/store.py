@@ -16,16 +16,16 @@ from pathlib import Path
 import httpx
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.changes import ChangeLog, Commit
-from sparql.disk_room import unwritable
-from sparql.errors import (
+from sparql.model.errors import (
     ProtectedGraph,
     RemoteConflict,
     RemoteError,
     RemoteUndecided,
     RemoteUnreachable,
 )
-from sparql.graph_reading import GraphReading
+from sparql.model.graph_reading import GraphReading
+from sparql.model.source import Term
+from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
 from sparql.remote.answers import mending_of_results
 from sparql.remote.commits import Delta
@@ -34,9 +34,9 @@ from sparql.remote.graph import RemoteGraph
 from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
-from sparql.source import Term
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
+from sparql.storage.change_log import ChangeLog, Commit
+from sparql.storage.disk_room import unwritable
+from sparql.storage.embedded_store import EmbeddedStore
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)
 _log = logging.getLogger("urbankg.store")

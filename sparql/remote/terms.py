@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from sparql.errors import RemoteUnsupported
-from sparql.source import Term
+from sparql.model.errors import RemoteUnsupported
+from sparql.model.source import Term
 
 SKOLEM = "https://w3id.org/urbankg/.well-known/genid/"
 KEPT_APART = "urn:x-urbankg:datatype:"

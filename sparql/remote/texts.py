@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sparql.model.vocabulary import GRAPH
 from sparql.remote.terms import KEPT_APART, Terms
-from sparql.syntax import Prologue, read_prologue
-from sparql.tokens import Token, TokenKind, read_tokens
-from sparql.vocabulary import GRAPH
+from sparql.syntax.request_facts import Prologue, read_prologue
+from sparql.syntax.tokens import Token, TokenKind, read_tokens
 
 
 def without_system_graphs(text: str) -> str:

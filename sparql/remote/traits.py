@@ -9,10 +9,10 @@ from typing import Protocol
 
 from pyoxigraph import Literal, NamedNode
 
-from sparql.errors import RemoteError
+from sparql.model.errors import RemoteError
+from sparql.model.vocabulary import GEO, GRAPH, RDF, UKG, XSD
 from sparql.remote.endpoint import Endpoint
 from sparql.remote.terms import Terms
-from sparql.vocabulary import GEO, GRAPH, RDF, UKG, XSD
 
 STAGING = "staging/"
 _GML = (

@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Variable
 
-from sparql.errors import MalformedRequest, QueryTimeout
-from sparql.formats import Format
-from sparql.relation_basis import are_exact
-from sparql.rewriting.geometries import GeometryIndex, IndexAway, QuadSource
-from sparql.rewriting.options import Inference, Options
-from sparql.rewriting.probes import Probe, Row, Steps
+from sparql.model.errors import MalformedRequest, QueryTimeout
+from sparql.model.options import Inference, Options
+from sparql.protocol.formats import Format
+from sparql.rewriting.index.geometries import GeometryIndex, IndexAway, QuadSource
+from sparql.rewriting.index.stopping import Stop, Stopped
+from sparql.rewriting.meaning.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
-from sparql.rewriting.stopping import Stop, Stopped
-from sparql.turns import short_turns
+from sparql.spatial.relation_basis import are_exact
+from sparql.storage.gil_yield import short_turns
 
 # What reads and writes queries is imported with the first query that has something for it.
 if TYPE_CHECKING:
-    from sparql.rewriting import nodes as n
-    from sparql.rewriting.parser import ParsedQuery
-    from sparql.rewriting.text_match import Labels
+    from sparql.rewriting.ast import nodes as n
+    from sparql.rewriting.ast.parser import ParsedQuery
+    from sparql.rewriting.meaning.text_match import Labels
 
 Ask = Callable[[Probe], Awaitable[list[Row]]]
 
@@ -109,7 +109,7 @@ class Rewriter:
         """
         if not preparation.may_be_whole:
             return None
-        from sparql.rewriting.whole import UNHURRIED, question_of
+        from sparql.rewriting.spatial.index_answers import UNHURRIED, question_of
 
         self._answers = True
         stop = stop or UNHURRIED
@@ -134,7 +134,7 @@ class Rewriter:
             return None
         if not self._turn.acquire(blocking=False):
             return None
-        from sparql.rewriting.whole import TakesLong, question_of
+        from sparql.rewriting.spatial.index_answers import TakesLong, question_of
 
         try:
             revision = self._source.revision()
@@ -157,8 +157,8 @@ class Rewriter:
 
     def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
         """The work on one query, at the revision that it reads."""
-        from sparql.rewriting.parser import parse_query
-        from sparql.rewriting.term_reader import NotUnderstood
+        from sparql.rewriting.ast.parser import parse_query
+        from sparql.rewriting.ast.term_reader import NotUnderstood
 
         text, options, report = preparation.text, preparation.options, preparation.report
         try:
@@ -174,7 +174,7 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
-            from sparql.rewriting.unreadable import (
+            from sparql.rewriting.meaning.unreadable import (
                 refuse_misused_aggregates,
                 warn_of_misuse,
                 warn_of_unreadable,
@@ -184,7 +184,7 @@ class Rewriter:
             warn_of_unreadable(text, parsed.prologue, report)
             warn_of_misuse(parsed.query, report)
         if options.explain:
-            from sparql.rewriting.unreadable import warn_of_unknown
+            from sparql.rewriting.meaning.unreadable import warn_of_unknown
 
             warn_of_unknown(parsed.query, report)
         text = yield from self._meant(parsed, preparation)
@@ -200,8 +200,8 @@ class Rewriter:
         """A text match in a query that is left as it is would find nothing, without a word."""
         if _MATCH not in text or self._labels is None:
             return
-        from sparql.rewriting.text_match import TEXT_MATCH
-        from sparql.syntax import names_iri
+        from sparql.rewriting.meaning.text_match import TEXT_MATCH
+        from sparql.syntax.request_facts import names_iri
 
         if names_iri(text, TEXT_MATCH.value, base):
             raise MalformedRequest(
@@ -210,12 +210,12 @@ class Rewriter:
 
     def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
         """The query with what its options and properties of our own mean written out."""
-        from sparql.rewriting.derived import hide_derived
-        from sparql.rewriting.inference import infer
-        from sparql.rewriting.parser import parse_query
-        from sparql.rewriting.patterns import with_template
-        from sparql.rewriting.text_match import match_labels
-        from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
+        from sparql.rewriting.ast.parser import parse_query
+        from sparql.rewriting.meaning.derived import hide_derived
+        from sparql.rewriting.meaning.inference import infer
+        from sparql.rewriting.meaning.patterns import with_template
+        from sparql.rewriting.meaning.text_match import match_labels
+        from sparql.rewriting.meaning.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
 
         options, report, base = preparation.options, preparation.report, preparation.base
         own_dataset = preparation.own_dataset or parsed.query.dataset_clause
@@ -250,7 +250,7 @@ class Rewriter:
     ) -> Steps[str]:
         if _FUNCTIONS not in parsed.text:
             return parsed.text
-        from sparql.rewriting.acceleration import Surroundings, accelerated
+        from sparql.rewriting.spatial.acceleration import Surroundings, accelerated
 
         try:
             state = self.geometries.at(revision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ontology.schema import Schema
-from tests.extractors.scripted import ONTOLOGY
+from tests.support.scripted import ONTOLOGY
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ import pytest
 
 from extractors.candidates import HELD, RDFS_LABEL, UNKNOWN_TERM
 from extractors.errors import OpenModeUnsupported
-from extractors.methods import OPEN
+from extractors.prompting.methods import OPEN
 from ontology.schema import Schema
-from tests.extractors.scripted import ScriptedModel, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, pipeline, reply, urban
 
 TEXT = "The Elm Hall is a glimmerfax in Manhattan that outshines the Astor House."
 ROWS = [

@@ -11,24 +11,14 @@ from hypothesis import strategies as st
 from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 from pyoxigraph import Literal
 
-from extractors.candidates import (
-    RDF_TYPE,
-    RDFS_LABEL,
-    UNKNOWN_TERM,
-    Candidate,
-)
-from extractors.cleaning import TextError
-from extractors.errors import (
-    ModelReplyError,
-    ModelRequestRefused,
-    ModelTimeout,
-    ModelUnavailable,
-)
+from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate
+from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
 from extractors.models.chat import Reply
 from extractors.pipeline import Pipeline
-from extractors.prompting import extraction_schema
+from extractors.prompting.prompt import extraction_schema
+from extractors.text.cleaning import TextError
 from ontology.schema import Schema
-from tests.extractors.scripted import (
+from tests.support.scripted import (
     COLUMBIA,
     COLUMBIA_TRIPLES,
     ScriptedModel,
@@ -45,7 +35,7 @@ from tests.extractors.scripted import (
     xsd,
 )
 
-SAMPLE_GOLD = Path(__file__).parents[2] / "server" / "sample" / "texts" / "gold.jsonl"
+SAMPLE_GOLD = Path(__file__).parents[2] / "server" / "data" / "sample" / "texts" / "gold.jsonl"
 
 
 TWO_WINDOWS = "The Bowery Hall is in Manhattan.\n\n" + "It is old. " * 2 + "\n\nAstor House is in Brooklyn."

@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal
 
-from geo.literals import read_geometry
+from geo.formats.literals import read_geometry
 from geo.remembered import remembered
 from geo.vocabulary import WKT_LITERAL
 

@@ -5,7 +5,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geo import ArgumentError
+from geo.errors import ArgumentError
 from geo.toolkit import (
     TOOLS,
     Belonging,

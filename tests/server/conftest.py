@@ -7,16 +7,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from extractors.models import Message, Reply
+from extractors.models.chat import Message, Reply
 from ontology import Schema
-from server.app import create_app
-from server.services import Services
-from server.settings import Settings
-from server.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from server.wiring import build
-from shapes.gate import ShapesGate
+from server.http.app import create_app
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from tests.server.workshop import folders, settings_in
+from tests.support.workshop import folders, settings_in
 
 COLUMBIA = (
     "Columbia University is a private Ivy League research university in New York City. Established in 1754 "

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.running_server import RunningServer
-from tests.server.workshop import CITY, PREFIX, RULES, SHORT, folders
+from tests.support.running_server import RunningServer
+from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
 
 TURTLE = {"content-type": "text/turtle"}
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

@@ -7,11 +7,11 @@ import pytest
 from pyoxigraph import Literal, Triple
 
 from shapes.errors import ShapeMalformed
-from shapes.gate import ShapesGate
+from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.change import Delta, Statement
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import Namespace
+from sparql.model.change import Delta, Statement
+from sparql.model.vocabulary import Namespace
+from sparql.storage.embedded_store import EmbeddedStore
 
 EX = Namespace("http://example.org/")
 PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .
@@ -45,7 +45,7 @@ def test_a_violation_rejects_a_warning_accepts_and_queues(tmp_path: Path, engine
 
 
 def test_an_information_is_only_logged(tmp_path: Path, caplog):
-    with caplog.at_level(logging.INFO, "shapes.gate"):
+    with caplog.at_level(logging.INFO, "shapes.gate.gate"):
         assert judged(gate(tmp_path, NAMED + '; sh:severity sh:Info ; sh:message "No name." .')) == (1, 0, 0)
     assert "No name." in caplog.text
 

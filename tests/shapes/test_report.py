@@ -3,8 +3,8 @@
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.report import validation_report
-from sparql.change import Rejection, Statement, Violation
-from sparql.vocabulary import RDF, SH, Namespace
+from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.vocabulary import RDF, SH, Namespace
 
 EX = Namespace("http://example.org/")
 STATEMENTS = [Statement(Triple(EX.s, EX.p, Literal(number))) for number in range(2)]

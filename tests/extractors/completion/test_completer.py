@@ -13,8 +13,8 @@ from extractors.completion.pair import described
 from extractors.completion.verdicts import is_faithful
 from extractors.errors import ModelReplyError, ModelTimeout
 from extractors.models.chat import Reply
-from geo.rcc8 import RCC5
-from tests.extractors.scripted import ScriptedModel, words
+from geo.relate.rcc8 import RCC5
+from tests.support.scripted import ScriptedModel, words
 
 PARK = Place("City Park", "park", shapely.box(0, 0, 2, 2))
 KIOSK = Place("Kiosk", "shop", shapely.Point(1, 1))

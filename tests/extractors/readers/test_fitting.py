@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from extractors.readers import Reading
+from extractors.prompting.reply import ReplyTriple
 from extractors.readers.fitting import Fitting
-from extractors.reply import ReplyTriple
-from extractors.windows import WindowSize
+from extractors.readers.reading import Reading
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"

@@ -9,16 +9,25 @@ import pytest
 from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
-from extractors.methods import FAST, GROUPS, METHODS, Method, MethodName, MethodUnknown, method_named
 from extractors.models.chat import Message, Reply
 from extractors.pipeline import Pipeline
-from extractors.readers import Reading, open_reader
+from extractors.prompting.methods import (
+    FAST,
+    GROUPS,
+    METHODS,
+    Method,
+    MethodName,
+    MethodUnknown,
+    method_named,
+)
+from extractors.prompting.reply import ReplyTriple
 from extractors.readers.conformance import kinds_told, misfits
 from extractors.readers.form import FormReader
-from extractors.reply import ReplyTriple
+from extractors.readers.opening import open_reader
+from extractors.readers.reading import Reading
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema
-from tests.extractors.scripted import ScriptedModel, city_labels, reply, urban, words
+from tests.support.scripted import ScriptedModel, city_labels, reply, urban, words
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"
 TEXT = "Bowery Hall is a theatre in Manhattan. It opened in 1921."

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from extractors.errors import ModelReplyError
-from extractors.methods import Method
 from extractors.models.chat import ChatModel, Message
 from extractors.pipeline import Pipeline
-from extractors.readers import Reader, Reading, Turn
-from extractors.reply import ReplyTriple
+from extractors.prompting.methods import Method
+from extractors.prompting.reply import ReplyTriple
+from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
-from tests.extractors.scripted import ScriptedModel, city_labels, reply, urban
+from tests.support.scripted import ScriptedModel, city_labels, reply, urban
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"
 TEXT = "Bowery Hall is in Manhattan. Astor House is in Brooklyn."

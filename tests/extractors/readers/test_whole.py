@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from extractors.errors import ModelReplyError
-from extractors.readers import Reading
+from extractors.prompting.reply import ReplyTriple
+from extractors.readers.reading import Reading
 from extractors.readers.whole import read_whole
-from extractors.reply import ReplyTriple
-from extractors.windows import WindowSize
+from extractors.text.chunking import WindowSize
 from ontology.schema import Schema
 
 WORDS = 8

@@ -3,8 +3,10 @@
 import pytest
 from shapely import Point
 
-from extractors.sources import Cleaner, CleaningReport, CleanRecord, Rule, Rules, SourceKind, SourceRecord
-from extractors.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
+from extractors.sources.record import SourceKind, SourceRecord
+from extractors.sources.report import CleaningReport
+from extractors.sources.rules import Cleaner, CleanRecord, Rule, Rules
+from extractors.text.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
 
 GOOD = "Bryant Park is a public park in Midtown Manhattan that opened in 1847 beside the library."
 GERMAN = (

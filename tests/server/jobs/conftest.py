@@ -11,12 +11,12 @@ import pytest
 import pytest_asyncio
 
 from ontology import Schema
-from server.app import create_app
-from server.services import Services
-from server.settings import Settings
-from server.wiring import build
-from shapes.gate import ShapesGate
-from tests.server.jobs.answering import AnsweringModel
+from server.http.app import create_app
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
+from tests.support.answering import AnsweringModel
 
 PATIENCE_S = 120
 LINES = {"content-type": "application/x-ndjson"}

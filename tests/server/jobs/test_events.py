@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from ontology import Schema
-from server.app import create_app
-from server.services import Services
-from server.settings import Settings
-from server.wiring import build
-from shapes.gate import ShapesGate
-from tests.server.jobs.answering import AnsweringModel
+from server.http.app import create_app
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
 from tests.server.jobs.conftest import PATIENCE_S, post, until
-from tests.server.listening import listening
+from tests.support.answering import AnsweringModel
+from tests.support.listening import listening
 
 TOWNS = [f"Town{letter} is a city." for letter in "abcdefgh"]
 Event = tuple[str, int, dict]

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
-from extractors.models import Token
 from extractors.models.accounting import account
+from extractors.models.chat import Token
 from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm
 from server.jobs.exchange import Exchange, KeptModel
-from tests.server.jobs.answering import AnsweringModel
+from tests.support.answering import AnsweringModel
 
 FORM = BlankForm("Text: Larnford is a city.\n", (BlankField("is a:", "root ::= run"),), 0.4, 96)
 FILLED = FilledForm(

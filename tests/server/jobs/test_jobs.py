@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
-from server.services import Services
+from server.runtime.context import Services
 from tests.server.conftest import select
-from tests.server.jobs.answering import AnsweringModel
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post, until
+from tests.support.answering import AnsweringModel
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 PARK = "Brinwick Park is a park in Larnford."

@@ -9,22 +9,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from benchmarks.recorded.frames import texts
-from benchmarks.recorded.server import RecordedServer, serving
 from ontology import Schema
-from server.app import create_app
+from server.http.app import create_app
 from server.jobs.body import accept
 from server.jobs.job import Committed, DocumentState, JobRequest
 from server.jobs.progress import Progress
 from server.jobs.record import Record
 from server.jobs.store import JobStore
-from server.services import Services
-from server.settings import Settings
-from server.wiring import build
-from shapes.gate import ShapesGate
-from tests.server.jobs.answering import AnsweringModel
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, until
-from tests.server.running_server import RunningServer
+from tests.support.answering import AnsweringModel
+from tests.support.recorded.frames import texts
+from tests.support.recorded.server import RecordedServer, serving
+from tests.support.running_server import RunningServer
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 TOWN = "Larnford is a city."

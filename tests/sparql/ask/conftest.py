@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pyoxigraph import DefaultGraph, Quad, QueryResultsFormat, Store
 
-from extractors.linking import Linker
+from extractors.grounding.linking import Linker
 from extractors.models.chat import Message, PromptProfile, Reply
 from geo.functions import FUNCTIONS
 from ontology import Schema
-from sparql.ask import Asker
-from sparql.labels import LabelIndex
+from sparql.ask.service import Asker
+from sparql.names.labels import LabelIndex
 
 DATA = Path(__file__).parent / "data"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from extractors.linking import Linker
+from extractors.grounding.linking import Linker
 from sparql.ask.distances import read_direction, read_nearest
 from sparql.ask.naming import find_names
 

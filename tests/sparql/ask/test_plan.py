@@ -11,8 +11,9 @@ from outlines_core.fsm.json_schema import build_regex_from_schema
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from sparql.ask import Choice, Choices, PlanError, plan_schema, read_plan
 from sparql.ask.checking import CheckedPlan, Result, check_plan
+from sparql.ask.errors import PlanError
+from sparql.ask.plan import Choice, Choices, plan_schema, read_plan
 
 T = "https://example.org/town#"
 

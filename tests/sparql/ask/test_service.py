@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import Store
 
 from extractors.errors import ModelReplyError
-from sparql.ask import AskError
+from sparql.ask.errors import AskError
 
 from .conftest import City
 

@@ -7,13 +7,11 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.change import Change, Origin, Statement
-from sparql.errors import InferenceTooLarge, ProtectedTriple
 from sparql.inference.materialised import Inferences
-from sparql.relations import SpatialRelations
-from sparql.source import CountingSource
-from sparql.store import EmbeddedStore
-from sparql.vocabulary import (
+from sparql.model.change import Change, Origin, Statement
+from sparql.model.errors import InferenceTooLarge, ProtectedTriple
+from sparql.model.source import CountingSource
+from sparql.model.vocabulary import (
     ASSERTED,
     DEFAULT,
     DERIVED,
@@ -26,8 +24,10 @@ from sparql.vocabulary import (
     RDFS,
     Namespace,
 )
-from sparql.writer import Writer
-from tests.sparql.inference.naive import closure
+from sparql.spatial.relations import SpatialRelations
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.writing.writer import Writer
+from tests.support.naive_fixpoint import closure
 
 EX = Namespace("http://example.org/")
 A, SUB, SUBP = RDF.type, RDFS.subClassOf, RDFS.subPropertyOf

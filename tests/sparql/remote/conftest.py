@@ -9,8 +9,8 @@ import pytest
 from sparql.remote.address import RemoteAddress
 from sparql.remote.store import RemoteStore
 from sparql.remote.traits import Traits
-from sparql.store import EmbeddedStore
-from tests.sparql.remote.servers import clear, oxigraph_server, virtuoso
+from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.remote_servers import clear, oxigraph_server, virtuoso
 
 
 @pytest.fixture(scope="session")

@@ -7,15 +7,15 @@ import httpx
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from sparql.change import Change, Statement
-from sparql.changes import ChangeLog
-from sparql.errors import RemoteRefused, RemoteUndecided, RemoteUnreachable
-from sparql.labels import LabelIndex
+from sparql.model.change import Change, Statement
+from sparql.model.errors import RemoteRefused, RemoteUndecided, RemoteUnreachable
+from sparql.model.vocabulary import PROVENANCE, RDFS
+from sparql.names.labels import LabelIndex
 from sparql.remote.address import RemoteAddress
 from sparql.remote.store import RemoteStore
-from sparql.vocabulary import PROVENANCE, RDFS
-from sparql.writer import Writer
-from tests.sparql.remote.servers import clear, direct
+from sparql.storage.change_log import ChangeLog
+from sparql.writing.writer import Writer
+from tests.support.remote_servers import clear, direct
 
 OpenRemote = Callable[..., RemoteStore]
 A, B, P = (NamedNode(f"http://e.org/{name}") for name in "abp")

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.changes import ChangeLog
-from sparql.errors import ProtectedGraph, RemoteConflict, RemoteUnsupported
+from sparql.model.errors import ProtectedGraph, RemoteConflict, RemoteUnsupported
+from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, PROVENANCE, RDF, XSD
 from sparql.remote.address import RemoteAddress
 from sparql.remote.store import RemoteStore
-from sparql.updates import capture
-from sparql.vocabulary import DEFAULT, DERIVED, GEO, PROVENANCE, RDF, XSD
-from tests.sparql.remote.servers import VIRTUOSO_DEFAULT_GRAPH, direct
+from sparql.storage.change_log import ChangeLog
+from sparql.writing.updates import capture
+from tests.support.remote_servers import VIRTUOSO_DEFAULT_GRAPH, direct
 
 OpenRemote = Callable[..., RemoteStore]
 A, B, P, Q, G, H = (NamedNode(f"http://e.org/{name}") for name in "abpqgh")

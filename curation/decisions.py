@@ -1,0 +1,349 @@
+"""What people decide about review items, carried out through the one writer.
+
+Accepting sends the statement, as it is or mended, through the gate again. A decision is provenance: who
+made it, when, why, and by which ontology and shapes the statement was judged then. The graph, the item and
+the decision change in one commit, so after a crash a decision is there as a whole or not at all.
+"""
+
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from curation.review import ReviewQueue
+from curation.review_item import ReviewItem, State, quad
+from curation.withdrawal import Withdrawal, Withdrawals
+from ontology import Schema
+from shapes.errors import ReasonNeeded, ReviewItemDecided
+from shapes.gate.known_terms import unknown_terms
+from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
+from sparql.provenance.evidence import EvidenceReader, Piece
+from sparql.provenance.records import RECORD, digest, evidence_iri, evidence_quads
+from sparql.writing.writer import Writer
+
+
+@dataclass(frozen=True)
+class Reviewer:
+    """Who decides: a person's name, and the key that the request came with, if any."""
+
+    name: str
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a decision; `refused` are items whose statement the gate still refuses.
+
+    `unchanged` are items whose state does not allow the decision, with that state. `fallen` are statements
+    of other texts that went to review because they no longer conform, `revived` the other way round.
+    """
+
+    decision: NamedNode | None
+    done: tuple[NamedNode, ...] = ()
+    refused: Mapping[NamedNode, tuple[Violation, ...]] = field(default_factory=dict)
+    unchanged: Mapping[NamedNode, State] = field(default_factory=dict)
+    fallen: tuple[Triple, ...] = ()
+    revived: tuple[Triple, ...] = ()
+    revision: int | None = None
+
+
+class Decisions:
+    """Accepts, rejects and reopens review items; every call is one commit."""
+
+    def __init__(
+        self,
+        store: TripleStore,
+        writer: Writer,
+        review: ReviewQueue,
+        *,
+        schema: Callable[[], Schema],
+        shapes_version: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._review = review
+        self._schema = schema
+        self._shapes_version = shapes_version
+        self._evidence = EvidenceReader(store)
+        self._withdrawals = Withdrawals(store, writer, review)
+
+    def accept(
+        self,
+        items: Sequence[NamedNode],
+        by: Reviewer,
+        *,
+        reason: str | None = None,
+        statements: Sequence[Statement] | None = None,
+    ) -> Outcome:
+        """Let the statements of open items in, as far as the gate lets them.
+
+        `statements` replace the statement of a single item: all of them conform, or nothing changes. Items
+        are judged together, so that a name and its kind can be accepted at once. Raises `ReviewItemUnknown`
+        and, for a single item, `ReviewItemDecided`.
+        """
+        act = _Act(self, State.ACCEPTED, by, reason)
+
+        def build() -> Change:
+            act.choose(items, (State.OPEN,), "accept")
+            proposed = {
+                item.iri: tuple(statements) if statements is not None else (_statement(item),)
+                for item in act.items
+            }
+            return act.accepting(proposed, whole=statements is not None)
+
+        return act.outcome(self._writer.commit_built(build))
+
+    def accept_as(
+        self, proposed: Mapping[NamedNode, Sequence[Statement]], by: Reviewer, *, reason: str | None = None
+    ) -> Outcome:
+        """Let open items in, each with the statements given for it, as far as the gate lets them.
+
+        They are judged together; what is refused stays open as it was. Raises `ReviewItemUnknown` and, for a
+        single item, `ReviewItemDecided`.
+        """
+        act = _Act(self, State.ACCEPTED, by, reason)
+
+        def build() -> Change:
+            act.choose(tuple(proposed), (State.OPEN,), "accept")
+            return act.accepting({item.iri: tuple(proposed[item.iri]) for item in act.items}, whole=False)
+
+        return act.outcome(self._writer.commit_built(build))
+
+    def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
+        """Keep the statements of open items out; one that was only warned of leaves the graph.
+
+        From then on the same statement is refused wherever it comes from, until it is reopened. Raises
+        `ReviewItemUnknown`, `ReasonNeeded` and, for a single item, `ReviewItemDecided`.
+        """
+        if not reason.strip():
+            raise ReasonNeeded
+        act = _Act(self, State.REJECTED, by, reason)
+
+        def build() -> Change:
+            act.choose(items, (State.OPEN,), "reject")
+            return act.withdrawing([e for item in act.items for e in self.evidence_of(item)])
+
+        return act.outcome(self._writer.commit_built(build))
+
+    def reopen(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str | None = None) -> Outcome:
+        """Take decisions back: the items are open again, and what accepting them let in goes out again."""
+        act = _Act(self, State.OPEN, by, reason)
+
+        def build() -> Change:
+            act.choose(items, (State.ACCEPTED, State.REJECTED), "reopen")
+            let_in = [e for item in act.items for e in self._evidence.of_item(item.iri)]
+            return act.withdrawing(let_in)
+
+        return act.outcome(self._writer.commit_built(build))
+
+    def evidence_of(self, item: ReviewItem) -> set[Piece]:
+        """The evidence by which an item's statement is in the graph."""
+        runs = self._review.occurrences(item.iri)
+        return {
+            piece
+            for piece in self._evidence.about(item.triple)
+            if self._evidence.run_of(piece.reifier) in runs
+        }
+
+
+class _Act:
+    """One decision while it is being carried out."""
+
+    def __init__(self, desk: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
+        self.items: list[ReviewItem] = []
+        self._desk = desk
+        self._outcome = outcome
+        self._by = by
+        self._reason = reason.strip() if reason and reason.strip() else None
+        self._iri = RECORD.term("decision/" + uuid.uuid4().hex)
+        self._unchanged: dict[NamedNode, State] = {}
+        self._proposed: dict[NamedNode, tuple[Statement, ...]] = {}
+        self._planned = Withdrawal()
+        self._done: tuple[NamedNode, ...] = ()
+
+    def choose(self, names: Sequence[NamedNode], allowed: Collection[State], verb: str) -> None:
+        """Read the items that the decision concerns, leaving out those in another state."""
+        self.items, self._unchanged = [], {}
+        for name in dict.fromkeys(names):
+            item = self._desk._review.get(name)
+            if item.state in allowed:
+                self.items.append(item)
+            elif len(names) == 1:
+                raise ReviewItemDecided(item.identifier, item.state.value, verb)
+            else:
+                self._unchanged[name] = item.state
+
+    def accepting(self, proposed: dict[NamedNode, tuple[Statement, ...]], *, whole: bool) -> Change:
+        """The change that lets statements in; with `whole`, all or nothing."""
+        self._proposed = proposed
+        statements = {s.triple: s for found in proposed.values() for s in found}
+        refused = {triple: reasons for triple in statements if (reasons := self._unknown(triple))}
+        mended: set[Piece] = set()
+        for item in self.items:
+            if all(statement.triple != item.triple for statement in proposed[item.iri]):
+                mended |= self._desk.evidence_of(item)
+        self._planned = Withdrawal(evidence=frozenset(mended))
+        about = self._desk._evidence
+        gone = {piece.triple for piece in mended}
+        return Change(
+            additions=tuple(s for t, s in statements.items() if t not in refused),
+            withdrawals=frozenset(t for t in gone if about.about(t) <= mended),
+            origin=Origin.EXTRACTED,
+            partial=not whole,
+            refused=tuple(Rejection(statements[t], reasons) for t, reasons in refused.items()),
+            record=self._record_accepted,
+            retract=self._retract_accepted,
+        )
+
+    def withdrawing(self, evidence: Iterable[Piece]) -> Change:
+        """The change that takes evidence back and settles all chosen items."""
+        self._planned = self._desk._withdrawals.plan(
+            set(evidence), ignoring=[item.iri for item in self.items]
+        )
+        change = self._planned.change
+        return Change(
+            additions=change.additions,
+            withdrawals=change.withdrawals,
+            origin=change.origin,
+            partial=True,
+            judged=True,
+            record=self._record_withdrawn,
+            retract=self._retract_withdrawn,
+        )
+
+    def outcome(self, verdict: Verdict) -> Outcome:
+        """What to tell of it."""
+        reasons = {rejection.statement.triple: rejection.violations for rejection in verdict.rejected}
+        refused = {
+            item: tuple(v for statement in statements for v in reasons.get(statement.triple, ()))
+            for item, statements in self._proposed.items()
+            if item not in self._done
+        }
+        return Outcome(
+            decision=self._iri if self._done else None,
+            done=self._done,
+            refused=refused,
+            unchanged=self._unchanged,
+            fallen=tuple(rejection.statement.triple for rejection, _ in self._planned.fallen),
+            revived=tuple(item.triple for item in self._planned.revived),
+            revision=verdict.revision,
+        )
+
+    def _unknown(self, triple: Triple) -> tuple[Violation, ...]:
+        schema = self._desk._schema()
+        if triple.predicate == RDF.type and schema.classes and not isinstance(triple.object, NamedNode):
+            return (
+                Violation(
+                    focus=triple.subject,
+                    message=f"{triple.object} is no class. Give the IRI of one that the ontology declares.",
+                    component=UKG.UnknownTerm,
+                    path=RDF.type.value,
+                    value=triple.object,
+                ),
+            )
+        return unknown_terms(schema, triple)
+
+    def _record_accepted(self, verdict: Verdict) -> Iterator[Quad]:
+        if verdict.rejected and len(self.items) == 1:
+            return
+        let_in = {statement.triple for statement in verdict.accepted}
+        done = [i for i in self.items if all(s.triple in let_in for s in self._proposed[i.iri])]
+        self._done = tuple(item.iri for item in done)
+        yield from self._decision()
+        for item in done:
+            for statement in self._proposed[item.iri]:
+                yield from self._evidence_of(item, statement)
+
+    def _evidence_of(self, item: ReviewItem, statement: Statement) -> Iterator[Quad]:
+        run = item.whence.run
+        reifier = evidence_iri(run, statement.triple)
+        yield from evidence_quads(run, statement.triple, item.support)
+        # What was in the graph already keeps its own evidence when the decision is taken back.
+        if statement.triple != item.triple or not item.accepted:
+            yield Quad(reifier, UKG.reviewItem, item.iri, PROVENANCE)
+        yield Quad(reifier, UKG.decision, self._iri, PROVENANCE)
+        yield Quad(reifier, PROV.wasAttributedTo, _agent(self._by.name), PROVENANCE)
+
+    def _shared(self) -> set[Piece]:
+        """What the statements that were decided on share with others: each has evidence of its own now."""
+        about = self._desk._evidence
+        found: set[Piece] = set()
+        for item in self.items:
+            run = item.whence.run
+            for statement in self._proposed[item.iri] if item.iri in self._done else ():
+                own = Piece(evidence_iri(run, statement.triple), statement.triple)
+                found |= {
+                    one for one in about.about(statement.triple) - {own} if about.run_of(one.reifier) == run
+                }
+        return found
+
+    def _retract_accepted(self, verdict: Verdict) -> Iterator[Quad]:
+        if not self._done:
+            return
+        yield from self._old_states()
+        yield from self._desk._evidence.leaving(self._planned.evidence | self._shared())
+
+    def _record_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
+        self._done = tuple(item.iri for item in self.items)
+        yield from self._decision()
+        yield from self._desk._withdrawals.record(self._planned)
+
+    def _retract_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
+        yield from self._old_states()
+        yield from self._desk._withdrawals.retract(self._planned)
+
+    def _old_states(self) -> Iterator[Quad]:
+        for item in self.items:
+            if item.iri in self._done:
+                yield quad(item.iri, UKG.status, item.state.node)
+
+    def _decision(self) -> Iterator[Quad]:
+        """The decision and who made it, for the items that are done."""
+        if not self._done:
+            return
+        now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
+        yield _said(self._iri, RDF.type, PROV.Activity)
+        yield _said(self._iri, RDF.type, UKG.Decision)
+        yield _said(self._iri, UKG.outcome, self._outcome.node)
+        yield _said(self._iri, PROV.startedAtTime, now)
+        yield _said(self._iri, PROV.endedAtTime, now)
+        yield _said(self._iri, UKG.ontologyVersion, Literal(self._desk._schema().version))
+        for ontology in self._desk._schema().version_iris:
+            yield _said(self._iri, UKG.ontology, ontology)
+        yield _said(self._iri, UKG.shapesVersion, Literal(self._desk._shapes_version()))
+        if self._reason is not None:
+            yield _said(self._iri, RDFS.comment, Literal(self._reason))
+        yield from agent_quads(self._by, self._iri)
+        for item in self._done:
+            yield _said(self._iri, PROV.used, item)
+            yield Quad(item, UKG.decision, self._iri, REVIEW)
+            yield Quad(item, UKG.status, self._outcome.node, REVIEW)
+
+
+def agent_quads(by: Reviewer, activity: NamedNode) -> Iterator[Quad]:
+    """Who carried out an activity (PROV-O, 3.3), and on whose key."""
+    agent = _agent(by.name)
+    yield _said(activity, PROV.wasAssociatedWith, agent)
+    yield _said(agent, RDF.type, PROV.Agent)
+    yield _said(agent, RDFS.label, Literal(by.name))
+    if by.key is not None and by.key != by.name:
+        key = _agent(by.key)
+        yield _said(agent, PROV.actedOnBehalfOf, key)
+        yield _said(key, RDF.type, PROV.Agent)
+        yield _said(key, RDFS.label, Literal(by.key))
+
+
+def _agent(name: str) -> NamedNode:
+    return RECORD.term("agent/" + digest(name))
+
+
+def _statement(item: ReviewItem) -> Statement:
+    return Statement(item.triple, item.support.confidence)
+
+
+def _said(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal) -> Quad:
+    return Quad(subject, predicate, value, PROVENANCE)

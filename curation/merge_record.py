@@ -1,0 +1,110 @@
+"""Merges as the provenance graph records them, with what each took and put."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
+
+from shapes.errors import MergeUnknown
+from sparql.model.change import Rejection
+from sparql.model.source import Term
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, UKG
+from sparql.provenance.evidence import EvidenceReader, first
+from sparql.provenance.records import RECORD
+
+PREFIX = RECORD.term("merge/").value
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge as it is recorded; `split` is when it was taken back, as xsd:dateTime."""
+
+    iri: NamedNode
+    kept: NamedNode
+    merged: NamedNode
+    at: str
+    by: str
+    reason: str | None
+    split: str | None
+
+    @property
+    def identifier(self) -> str:
+        """The name under which clients ask for it."""
+        return self.iri.value.removeprefix(PREFIX)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of a merge or a split; `merge` is None when the gate refused it.
+
+    `dropped` are statements of the other entity that the kept one's contradict, left out on demand.
+    """
+
+    merge: NamedNode | None
+    statements: int
+    dropped: tuple[Triple, ...]
+    rejected: tuple[Rejection, ...]
+    revision: int | None
+
+
+class MergeRecords:
+    """Reads them back from a store."""
+
+    def __init__(self, store: TripleStore) -> None:
+        self._store = store
+        self._evidence = EvidenceReader(store)
+
+    def all(self) -> list[Merge]:
+        """Every merge, the last one first."""
+        quads = self._store.match_quads(None, RDF.type, UKG.Merge, PROVENANCE)
+        found = [self.get(quad.subject) for quad in quads if isinstance(quad.subject, NamedNode)]
+        return sorted(found, key=lambda merge: (merge.at, merge.iri.value), reverse=True)
+
+    def get(self, iri: NamedNode) -> Merge:
+        """One merge. Raises `MergeUnknown`."""
+        values = self._evidence.values(iri)
+        kept, merged = first(values, UKG.kept), first(values, UKG.merged)
+        if not isinstance(kept, NamedNode) or not isinstance(merged, NamedNode):
+            raise MergeUnknown(iri.value.removeprefix(PREFIX))
+        agent = first(values, PROV.wasAssociatedWith)
+        return Merge(
+            iri,
+            kept,
+            merged,
+            at=self._evidence.text(iri, PROV.endedAtTime) or "",
+            by=(self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None) or "",
+            reason=self._evidence.text(iri, RDFS.comment),
+            split=self._evidence.text(iri, UKG.splitAt),
+        )
+
+    def quads(self, merge: NamedNode, predicate: NamedNode) -> list[Quad]:
+        """What a merge took, put or left."""
+        text = self._evidence.text(merge, predicate) or ""
+        return list(pyoxigraph.parse(text.encode(), format=RdfFormat.N_QUADS))
+
+
+def named_merge(identifier: str) -> NamedNode:
+    """The merge that a client names by its identifier or its whole IRI. Raises `MergeUnknown`."""
+    try:
+        return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
+    except ValueError as error:
+        raise MergeUnknown(identifier) from error
+
+
+def written(quads: Iterable[Quad]) -> str:
+    """Quads as N-Quads, in stable order."""
+    written = pyoxigraph.serialize(sorted(quads, key=str), format=RdfFormat.N_QUADS)
+    assert written is not None
+    return written.decode()
+
+
+def in_graph(graph: NamedNode | DefaultGraph | Term, triple: Triple) -> Quad:
+    """The triple in a graph, as a quad that was read names it."""
+    return Quad(triple.subject, triple.predicate, triple.object, graph)  # type: ignore[arg-type]
+
+
+def said(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal | Triple) -> Quad:
+    """A quad of the provenance graph."""
+    return Quad(subject, predicate, value, PROVENANCE)

@@ -1,0 +1,328 @@
+"""The words that texts use and the ontology does not have, collected for the ontology engineers.
+
+Each use is kept in the very commit that puts its statement into the review queue. A word is one proposal over
+all documents; an engineer dismisses it, or accepts it as a term that the ontology has.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from curation.decisions import Reviewer, agent_quads
+from curation.proposal import (
+    PREFIX,
+    Example,
+    Standing,
+    TermKind,
+    TermProposal,
+    Use,
+    example_iri,
+    example_quads,
+    proposal_iri,
+    proposal_quads,
+    quad,
+)
+from curation.review_item import Decided, Whence
+from ontology import Schema
+from ontology.labels import normalise
+from shapes.errors import ProposalDecided, ProposalUnknown, ReasonNeeded, TermNotDeclared
+from sparql.model.change import Verdict
+from sparql.model.source import Term
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, PROVENANCE, RDF, RDFS, UKG, XSD
+from sparql.provenance.evidence import EvidenceReader, first, support_of
+from sparql.provenance.records import RECORD, Run, Support
+from sparql.writing.writer import Writer
+
+SHOWN_EXAMPLES = 10
+Values = dict[NamedNode, list[Term]]
+
+
+@dataclass(frozen=True)
+class ProposalFilter:
+    """Which proposals; every part that is given must hold. `text` is sought in words, names and quotes."""
+
+    standing: Standing | None = Standing.OPEN
+    kind: TermKind | None = None
+    text: str | None = None
+    least: int = 1
+    """How often the word must have been used."""
+
+
+class Proposals:
+    """Reads and decides proposals in a store, and says what a verdict adds to them."""
+
+    def __init__(self, store: TripleStore, writer: Writer) -> None:
+        self._store = store
+        self._writer = writer
+        self._evidence = EvidenceReader(store)
+
+    # What a commit adds. Both are asked with the writer's lock held, before it.
+
+    def record(
+        self, verdict: Verdict, run: Run, uses: Collection[Use], supports: Mapping[Triple, Support]
+    ) -> Iterator[Quad]:
+        """The quads of the uses whose statements were refused."""
+        now, whence = datetime.now(UTC), Whence.of(run)
+        started: set[NamedNode] = set()
+        for use in _refused(verdict, uses):
+            if use.proposal not in started and not self.exists(use.proposal):
+                yield from proposal_quads(use, now)
+            started.add(use.proposal)
+            if not any(True for _ in self._quads(example_iri(use, whence))):
+                yield from example_quads(use, whence, supports.get(use.triple, Support()), now)
+
+    def of_document(self, document: NamedNode) -> Iterator[Quad]:
+        """The quads that go when a document is taken back: its uses, and open words that it alone used."""
+        examples = self._subjects(PROV.wasDerivedFrom, document)
+        touched: set[NamedNode] = set()
+        for example in examples:
+            for one in self._quads(example):
+                if one.predicate == UKG.proposal and isinstance(one.object, NamedNode):
+                    touched.add(one.object)
+                yield one
+        for proposal in touched:
+            left = self._subjects(UKG.proposal, proposal) - examples
+            if not left and self.standing(proposal) is Standing.OPEN:
+                yield from self._quads(proposal)
+
+    # What there is.
+
+    def exists(self, proposal: NamedNode) -> bool:
+        """Whether there is such a proposal."""
+        return self._store.contains(quad(proposal, RDF.type, UKG.Proposal))
+
+    def standing(self, proposal: NamedNode) -> Standing:
+        """Where a proposal stands."""
+        return Standing.of(next((q.object for q in self._quads(proposal) if q.predicate == UKG.status), None))
+
+    def meaning(self, kind: TermKind, words: str) -> NamedNode | None:
+        """The term that a word was accepted as; None where it was not."""
+        quads = self._store.match_quads(proposal_iri(kind, words), UKG.acceptedAs, None, PROPOSALS)
+        return next((one.object for one in quads if isinstance(one.object, NamedNode)), None)
+
+    def find(self, wanted: ProposalFilter) -> list[NamedNode]:
+        """The proposals that a filter lets through, the most used first."""
+        used = Counter(q.object for q in self._store.match_quads(None, UKG.proposal, None, PROPOSALS))
+        found = self._subjects(UKG.status, wanted.standing.node if wanted.standing else None)
+        if wanted.kind is not None:
+            found &= self._subjects(UKG.termKind, Literal(wanted.kind.value))
+        found = {iri for iri in found if used[iri] >= wanted.least}
+        if wanted.text:
+            text = wanted.text.casefold()
+            found = {iri for iri in found if any(text in told for told in self._told(iri))}
+        return sorted(found, key=lambda iri: (-used[iri], iri.value))
+
+    def get(self, iri: NamedNode, *, examples: int = SHOWN_EXAMPLES) -> TermProposal:
+        """One proposal. Raises `ProposalUnknown`."""
+        values = self._values(iri)
+        kind = first(values, UKG.termKind)
+        if not isinstance(kind, Literal):
+            raise ProposalUnknown(iri.value.removeprefix(PREFIX))
+        uses = self.examples(iri)
+        forms = [form for form, _ in Counter(one.use.words for one in uses).most_common()]
+        accepted_as = first(values, UKG.acceptedAs)
+        created = first(values, DCTERMS.created)
+        dates = [one.created for one in uses]
+        decisions = [self._decision(t) for t in values.get(UKG.decision, ()) if isinstance(t, NamedNode)]
+        return TermProposal(
+            iri=iri,
+            kind=TermKind(kind.value),
+            forms=tuple(forms) or (iri.value.removeprefix(PREFIX),),
+            standing=Standing.of(first(values, UKG.status)),
+            accepted_as=accepted_as if isinstance(accepted_as, NamedNode) else None,
+            first_seen=min(dates, default=created.value if isinstance(created, Literal) else ""),
+            last_seen=max(dates, default=""),
+            count=len(uses),
+            documents=len({one.document or one.source for one in uses}),
+            definition=_definition(uses),
+            subject_classes=Counter(c for one in uses for c in one.use.subject_classes),
+            object_classes=Counter(c for one in uses for c in one.use.object_classes),
+            datatypes=Counter(one.use.datatype for one in uses if one.use.datatype is not None),
+            examples=tuple(uses[:examples]),
+            decisions=tuple(sorted(decisions, key=lambda decision: decision.at)),
+        )
+
+    def examples(self, proposal: NamedNode) -> list[Example]:
+        """All uses of a word, the newest first."""
+        kind = next((q.object for q in self._quads(proposal) if q.predicate == UKG.termKind), None)
+        found = [self._example(iri, kind) for iri in self._subjects(UKG.proposal, proposal)]
+        return sorted(
+            (one for one in found if one), key=lambda one: (one.created, one.iri.value), reverse=True
+        )
+
+    def named_by(self, schema: Schema) -> dict[NamedNode, NamedNode]:
+        """The open proposals whose word is now a label of a term of the ontology, with that term.
+
+        Classes come first: what is let in with its kind can then be the end of a relation.
+        """
+        found: dict[NamedNode, NamedNode] = {}
+        for iri in (i for kind in TermKind for i in self.find(ProposalFilter(kind=kind))):
+            proposal = self.get(iri, examples=0)
+            term = next((t for form in proposal.forms if (t := _term(schema, proposal.kind, form))), None)
+            if term is not None:
+                found[iri] = term
+        return found
+
+    # What engineers decide. Each is one commit.
+
+    def accept(
+        self, proposal: NamedNode, term: NamedNode, schema: Schema, by: Reviewer, *, reason: str | None = None
+    ) -> None:
+        """Say that the word means a term that the ontology has.
+
+        Raises `ProposalUnknown`, `ProposalDecided` and `TermNotDeclared`.
+        """
+        found = self._in(proposal, (Standing.OPEN,), "accept")
+        declared = schema.classes if found.kind is TermKind.CLASS else schema.properties
+        if term not in declared:
+            raise TermNotDeclared(term.value, found.kind.value)
+        self._writer.write_system(*self.accepting(found, term, by, reason))
+
+    def accepting(
+        self, found: TermProposal, term: NamedNode, by: Reviewer, reason: str | None
+    ) -> tuple[list[Quad], list[Quad]]:
+        """The quads that come and go when a proposal is accepted."""
+        added, removed = self._decided(found, Standing.ACCEPTED, by, reason)
+        return [*added, quad(found.iri, UKG.acceptedAs, term)], removed
+
+    def dismiss(self, proposal: NamedNode, by: Reviewer, *, reason: str) -> None:
+        """Say that the ontology needs no such term. Raises `ReasonNeeded` besides."""
+        if not reason.strip():
+            raise ReasonNeeded
+        found = self._in(proposal, (Standing.OPEN,), "dismiss")
+        self._writer.write_system(*self._decided(found, Standing.DISMISSED, by, reason))
+
+    def reopen(self, proposal: NamedNode, by: Reviewer, *, reason: str | None = None) -> None:
+        """Take a decision back. Statements that were let in stay: they are decisions of their own."""
+        found = self._in(proposal, (Standing.ACCEPTED, Standing.DISMISSED), "reopen")
+        added, removed = self._decided(found, Standing.OPEN, by, reason)
+        if found.accepted_as is not None:
+            removed.append(quad(found.iri, UKG.acceptedAs, found.accepted_as))
+        self._writer.write_system(added, removed)
+
+    def _in(self, proposal: NamedNode, allowed: Collection[Standing], verb: str) -> TermProposal:
+        found = self.get(proposal, examples=0)
+        if found.standing not in allowed:
+            raise ProposalDecided(found.identifier, found.standing.value, verb)
+        return found
+
+    def _decided(
+        self, found: TermProposal, standing: Standing, by: Reviewer, reason: str | None
+    ) -> tuple[list[Quad], list[Quad]]:
+        activity = RECORD.term("decision/" + uuid.uuid4().hex)
+        now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
+        told: list[tuple[NamedNode, NamedNode | Literal]] = [
+            (RDF.type, PROV.Activity),
+            (RDF.type, UKG.Decision),
+            (UKG.outcome, standing.node),
+            (PROV.startedAtTime, now),
+            (PROV.endedAtTime, now),
+            (PROV.used, found.iri),
+        ]
+        if reason and reason.strip():
+            told.append((RDFS.comment, Literal(reason.strip())))
+        added = [Quad(activity, predicate, value, PROVENANCE) for predicate, value in told]
+        added += agent_quads(by, activity)
+        added += [quad(found.iri, UKG.decision, activity), quad(found.iri, UKG.status, standing.node)]
+        return added, [quad(found.iri, UKG.status, found.standing.node)]
+
+    def _example(self, iri: NamedNode, kind: Term | None) -> Example | None:
+        values = self._values(iri)
+        triple, words = first(values, RDF.reifies), first(values, UKG.words)
+        if not isinstance(triple, Triple) or not isinstance(words, Literal) or not isinstance(kind, Literal):
+            return None
+        document, item = first(values, PROV.wasDerivedFrom), first(values, UKG.reviewItem)
+        datatype = first(values, UKG.datatype)
+        use = Use(
+            TermKind(kind.value),
+            words.value,
+            triple,
+            _nodes(values.get(UKG.subjectClass, ())),
+            _nodes(values.get(UKG.objectClass, ())),
+            datatype if isinstance(datatype, NamedNode) else None,
+            _text(values, UKG.subjectName) or "",
+            _text(values, UKG.objectName) or "",
+        )
+        return Example(
+            iri,
+            use,
+            support_of(values),
+            _text(values, DCTERMS.created) or "",
+            document if isinstance(document, NamedNode) else None,
+            _text(values, DCTERMS.source),
+            item if isinstance(item, NamedNode) else None,
+        )
+
+    def _decision(self, iri: NamedNode) -> Decided:
+        values = self._evidence.values(iri)
+        agent = first(values, PROV.wasAssociatedWith)
+        name = self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None
+        outcome = Standing.of(first(values, UKG.outcome)).value
+        at, reason = _text(values, PROV.endedAtTime) or "", _text(values, RDFS.comment)
+        return Decided(iri, outcome, name or "", at, reason)
+
+    def _told(self, proposal: NamedNode) -> Iterator[str]:
+        for example in self._subjects(UKG.proposal, proposal):
+            for one in self._quads(example):
+                if isinstance(one.object, Literal):
+                    yield one.object.value.casefold()
+
+    def _values(self, iri: NamedNode) -> Values:
+        values: Values = {}
+        for one in self._quads(iri):
+            values.setdefault(one.predicate, []).append(one.object)
+        return values
+
+    def _quads(self, iri: NamedNode) -> Iterator[Quad]:
+        return self._store.match_quads(iri, None, None, PROPOSALS)
+
+    def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
+        quads = self._store.match_quads(None, predicate, value, PROPOSALS)
+        return {one.subject for one in quads if isinstance(one.subject, NamedNode)}
+
+
+def named_proposal(identifier: str) -> NamedNode:
+    """The proposal that a client names by its identifier or its whole IRI. Raises `ProposalUnknown`."""
+    try:
+        return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
+    except ValueError as error:
+        raise ProposalUnknown(identifier) from error
+
+
+def _refused(verdict: Verdict, uses: Iterable[Use]) -> Iterator[Use]:
+    rejected = {rejection.statement.triple for rejection in verdict.rejected}
+    return (use for use in uses if use.triple in rejected)
+
+
+def _term(schema: Schema, kind: TermKind, words: str) -> NamedNode | None:
+    """The term of the ontology that bears the words, all of them, as a label."""
+    found = schema.find_class(words) if kind is TermKind.CLASS else schema.find_property(words)
+    if found is None:
+        return None
+    labels = (found.label, *found.alternative_labels)
+    return found.iri if normalise(words) in {normalise(label) for label in labels} else None
+
+
+def _definition(uses: Collection[Example]) -> str:
+    """What the texts' use tells of a word, for an engineer to write a definition from."""
+    example = next((one for one in uses if one.support.quote), None)
+    if example is None:
+        return ""
+    use, quote = example.use, " ".join((example.support.quote or "").split())
+    if use.kind is TermKind.CLASS:
+        return f'What texts call "{use.words}", as in "{quote}".'
+    return f'Relates the subject to the object as in "{quote}".'
+
+
+def _nodes(values: Iterable[Term]) -> tuple[NamedNode, ...]:
+    return tuple(sorted((v for v in values if isinstance(v, NamedNode)), key=lambda node: node.value))
+
+
+def _text(values: Values, predicate: NamedNode) -> str | None:
+    found = first(values, predicate)
+    return found.value if isinstance(found, Literal) else None

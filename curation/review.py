@@ -1,0 +1,349 @@
+"""The review queue: what the gate refused or warned of, waiting for a person.
+
+Items are RDF in a system graph of their own, written in the same commit as the rest of their batch.
+The same statement from the same text is one item, however often it comes, and one that a person rejected
+is not asked about again wherever it comes from: such a repetition is only counted.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+from curation.review_item import (
+    PREFIX,
+    Decided,
+    ReviewItem,
+    State,
+    Whence,
+    item_iri,
+    item_quads,
+    violation_quads,
+)
+from curation.review_item import quad as review_quad
+from shapes.errors import ReviewItemUnknown
+from sparql.model.change import Rejection, Verdict, Violation
+from sparql.model.source import Term
+from sparql.model.support import quad_of
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG
+from sparql.provenance.evidence import EvidenceReader, first, support_of
+from sparql.provenance.records import Run, Support
+
+
+@dataclass(frozen=True)
+class ReviewFilter:
+    """Which items; every part that is given must hold. `text` is looked for in names, quotes and reasons."""
+
+    state: State | None = State.OPEN
+    document: NamedNode | None = None
+    shape: NamedNode | None = None
+    predicate: NamedNode | None = None
+    entity: NamedNode | None = None
+    text: str | None = None
+
+
+class ReviewQueue:
+    """Reads the review graph of a store, and says what a verdict changes in it."""
+
+    def __init__(self, store: TripleStore) -> None:
+        self._store = store
+        self._evidence = EvidenceReader(store)
+
+    # What a verdict adds and takes away. Both are asked with the writer's lock held, before the commit.
+
+    def record(
+        self,
+        verdict: Verdict,
+        run: Run,
+        supports: Mapping[Triple, Support],
+        among: Collection[Triple] | None = None,
+    ) -> Iterator[Quad]:
+        """The quads of new items, and of new facts about items that were there.
+
+        `among` are those of its statements that have items (`with_items`), where that is known.
+        """
+        whence = Whence.of(run)
+        for item in self._settled(verdict, whence, among):
+            yield review_quad(item, UKG.status, State.SUPERSEDED.node)
+        rejections = (*verdict.rejected, *verdict.warnings)
+        names = _names(verdict)
+        for rejection in rejections:
+            support = supports.get(rejection.statement.triple, Support())
+            yield from self.note(rejection, whence, support, names=names)
+
+    def outdated(self, verdict: Verdict, run: Run, among: Collection[Triple] | None = None) -> Iterator[Quad]:
+        """The quads that these facts replace; `among` as in `record`."""
+        whence = Whence.of(run)
+        for item in self._settled(verdict, whence, among):
+            yield review_quad(item, UKG.status, State.OPEN.node)
+        for rejection in (*verdict.rejected, *verdict.warnings):
+            yield from self.forget_reasons(rejection, whence)
+
+    def note(
+        self, rejection: Rejection, whence: Whence, support: Support, *, names: dict[Term, str]
+    ) -> Iterator[Quad]:
+        """The quads for one refusal or warning: a new item, or one more occurrence of a known one."""
+        triple = rejection.statement.triple
+        item = item_iri(triple, whence)
+        if not self.exists(item):
+            rejected = self.rejected_item(triple)
+            if rejected is not None:
+                yield review_quad(rejected, UKG.occurrence, whence.run)
+                return
+            yield from item_quads(rejection, whence, support, names=names, created=datetime.now(UTC))
+            return
+        yield review_quad(item, UKG.occurrence, whence.run)
+        if self._is_undecided(item):
+            yield review_quad(item, UKG.status, State.OPEN.node)
+            yield from violation_quads(item, rejection.violations)
+
+    def forget_reasons(self, rejection: Rejection, whence: Whence) -> Iterator[Quad]:
+        """The reasons of an undecided item that is about to be given new ones."""
+        item = item_iri(rejection.statement.triple, whence)
+        if self.exists(item) and self._is_undecided(item):
+            yield review_quad(item, UKG.status, State.SUPERSEDED.node)
+            yield from self.reasons_of(item)
+
+    def reasons_of(self, item: NamedNode) -> Iterator[Quad]:
+        """The quads that say what is wrong with an item's statement."""
+        for link in self._store.match_quads(item, UKG.violation, None, REVIEW):
+            yield link
+            if isinstance(link.object, NamedNode):
+                yield from self._store.match_quads(link.object, None, None, REVIEW)
+
+    # What there is.
+
+    def exists(self, item: NamedNode) -> bool:
+        """Whether there is such an item."""
+        return any(True for _ in self._store.match_quads(item, RDF.reifies, None, REVIEW))
+
+    def with_items(self, triples: Iterable[Triple]) -> frozenset[Triple]:
+        """Those of these statements that have an item, from whichever text."""
+        about: dict[Term, bool] = {}
+
+        def has_one(triple: Triple) -> bool:
+            subject = triple.subject
+            if subject not in about:
+                about[subject] = self._is_there(UKG.subject, subject)
+            return about[subject] and self._is_there(RDF.reifies, triple)
+
+        return frozenset(filter(has_one, triples))
+
+    def is_stated(self, triple: Triple) -> bool:
+        """Whether the graph holds a statement."""
+        return self._store.contains(quad_of(triple, DEFAULT))
+
+    def extracted(self, subject: NamedNode, predicate: NamedNode) -> list[Triple]:
+        """What texts say of a subject by this property."""
+        return [quad.triple for quad in self._store.match_quads(subject, predicate, None, EXTRACTED)]
+
+    def state(self, item: NamedNode) -> State:
+        """Where an item stands."""
+        quads = self._store.match_quads(item, UKG.status, None, REVIEW)
+        return State.of(next((quad.object for quad in quads), None))
+
+    def rejected_item(self, triple: Triple) -> NamedNode | None:
+        """The item by which a person rejected this very statement, if one did."""
+        for quad in self._store.match_quads(None, RDF.reifies, triple, REVIEW):
+            if isinstance(quad.subject, NamedNode) and self.state(quad.subject) is State.REJECTED:
+                return quad.subject
+        return None
+
+    def accepted_by_person(self, triple: Triple, whence: Whence) -> bool:
+        """Whether a person let this statement of this text in."""
+        item = item_iri(triple, whence)
+        return self.exists(item) and self.state(item) is State.ACCEPTED
+
+    def find(self, wanted: ReviewFilter) -> list[NamedNode]:
+        """The items that a filter lets through, newest first."""
+        found = self._subjects(UKG.status, wanted.state.node if wanted.state else None)
+        narrowing = (
+            (PROV.wasDerivedFrom, wanted.document),
+            (UKG.predicate, wanted.predicate),
+        )
+        for predicate, value in narrowing:
+            if value is not None:
+                found &= self._subjects(predicate, value)
+        if wanted.entity is not None:
+            found &= self.about(wanted.entity)
+        if wanted.shape is not None:
+            results = self._subjects(SH.sourceShape, wanted.shape)
+            found &= {NamedNode(node.value.rpartition("/")[0]) for node in results}
+        if wanted.text:
+            found = {item for item in found if self._mentions(item, wanted.text.casefold())}
+        dated = sorted(((self._text(item, DCTERMS.created), item.value) for item in found), reverse=True)
+        return [NamedNode(name) for _, name in dated]
+
+    def about(self, entity: NamedNode | BlankNode) -> set[NamedNode]:
+        """The items whose statement begins or ends at an entity."""
+        return self._subjects(UKG.subject, entity) | self._subjects(UKG.object, entity)
+
+    def blaming(self, node: NamedNode | BlankNode) -> set[NamedNode]:
+        """The items with a reason that concerns a node: as its focus, or as the value that does not fit."""
+        results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
+        return {NamedNode(result.value.rpartition("/")[0]) for result in results}
+
+    def unjudged(self) -> list[NamedNode]:
+        """The open items of statements that were let in without judging all that depends on them."""
+        results = self._subjects(SH.sourceConstraintComponent, UKG.NotJudged)
+        warned = results & self._subjects(SH.resultSeverity, SH.Warning)
+        items = {NamedNode(result.value.rpartition("/")[0]) for result in warned}
+        return sorted((one for one in items if self.state(one) is State.OPEN), key=str)
+
+    def notes_of(self, item: NamedNode) -> Iterator[Quad]:
+        """The quads that say of an item that it was not judged in full."""
+        for link in self._store.match_quads(item, UKG.violation, None, REVIEW):
+            reason = list(self._store.match_quads(link.object, None, None, REVIEW))
+            if any(quad.object == UKG.NotJudged for quad in reason):
+                yield link
+                yield from reason
+
+    def of_document(self, document: NamedNode) -> set[NamedNode]:
+        """The items that came from a document."""
+        return self._subjects(PROV.wasDerivedFrom, document)
+
+    def count(self, wanted: ReviewFilter | None = None) -> int:
+        """How many items a filter lets through; without one, how many are open."""
+        return len(self.find(wanted or ReviewFilter()))
+
+    def get(self, iri: NamedNode) -> ReviewItem:
+        """One item. Raises `ReviewItemUnknown`."""
+        values: dict[NamedNode, list[Term]] = {}
+        for quad in self._store.match_quads(iri, None, None, REVIEW):
+            values.setdefault(quad.predicate, []).append(quad.object)
+        triple = first(values, RDF.reifies)
+        if not isinstance(triple, Triple):
+            raise ReviewItemUnknown(iri.value)
+        run, document = first(values, PROV.wasGeneratedBy), first(values, PROV.wasDerivedFrom)
+        violations = [self._violation(t) for t in values.get(UKG.violation, ()) if isinstance(t, NamedNode)]
+        decisions = [self._decision(t) for t in values.get(UKG.decision, ()) if isinstance(t, NamedNode)]
+        return ReviewItem(
+            iri=iri,
+            triple=triple,
+            violations=tuple(sorted(violations, key=lambda violation: violation.message)),
+            support=support_of(values),
+            state=State.of(first(values, UKG.status)),
+            created=_literal(values, DCTERMS.created) or "",
+            run=run if isinstance(run, NamedNode) else None,
+            document=document if isinstance(document, NamedNode) else None,
+            source=_literal(values, DCTERMS.source),
+            accepted=self.is_stated(triple),
+            seen=max(1, len(values.get(UKG.occurrence, ()))),
+            subject_name=_literal(values, UKG.subjectName),
+            object_name=_literal(values, UKG.objectName),
+            decisions=tuple(sorted(decisions, key=lambda decision: decision.at)),
+        )
+
+    def occurrences(self, item: NamedNode) -> set[NamedNode]:
+        """The runs that made an item's statement."""
+        quads = self._store.match_quads(item, UKG.occurrence, None, REVIEW)
+        return {quad.object for quad in quads if isinstance(quad.object, NamedNode)}
+
+    def seen_in(self, run: NamedNode) -> Iterator[Quad]:
+        """The quads that count a run as an occurrence of some item."""
+        return self._store.match_quads(None, UKG.occurrence, run, REVIEW)
+
+    def quads(self, item: NamedNode) -> Iterator[Quad]:
+        """Everything that is said of an item, to remove it."""
+        yield from self.reasons_of(item)
+        yield from self._store.match_quads(item, None, None, REVIEW)
+
+    def _violation(self, iri: NamedNode) -> Violation:
+        values = {quad.predicate: quad.object for quad in self._store.match_quads(iri, None, None, REVIEW)}
+        message, path = values.get(SH.resultMessage), values.get(SH.resultPath)
+        component, shape, severity = (
+            values.get(p) for p in (SH.sourceConstraintComponent, SH.sourceShape, SH.resultSeverity)
+        )
+        return Violation(
+            focus=values[SH.focusNode],
+            message=message.value if isinstance(message, Literal) else "",
+            component=component if isinstance(component, NamedNode) else UKG.Unknown,
+            shape=shape if isinstance(shape, NamedNode | BlankNode) else None,
+            path=path.value if isinstance(path, Literal | NamedNode) else None,
+            value=values.get(SH.value),
+            severity=severity if isinstance(severity, NamedNode) else SH.Violation,
+        )
+
+    def _decision(self, iri: NamedNode) -> Decided:
+        values = self._evidence.values(iri)
+        agent, outcome = first(values, PROV.wasAssociatedWith), first(values, UKG.outcome)
+        name = self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None
+        return Decided(
+            iri=iri,
+            outcome=State.of(outcome).value,
+            by=name or "",
+            at=_literal(values, PROV.endedAtTime) or "",
+            reason=_literal(values, RDFS.comment),
+        )
+
+    def _is_undecided(self, item: NamedNode) -> bool:
+        return self.state(item) in (State.OPEN, State.SUPERSEDED)
+
+    def _settled(
+        self, verdict: Verdict, whence: Whence, among: Collection[Triple] | None
+    ) -> Iterator[NamedNode]:
+        """The open items whose statement conforms this time."""
+        warned = {warning.statement.triple for warning in verdict.warnings}
+        for statement in verdict.accepted:
+            if among is not None and statement.triple not in among:
+                continue
+            item = item_iri(statement.triple, whence)
+            known = statement.triple not in warned and self.exists(item)
+            if known and self.state(item) is State.OPEN and not self._was_warned(item):
+                yield item
+
+    def _was_warned(self, item: NamedNode) -> bool:
+        """Whether an item waits although its statement is in the graph: it stays until decided."""
+        severities = {quad.object for quad in self.reasons_of(item) if quad.predicate == SH.resultSeverity}
+        return SH.Warning in severities
+
+    def _mentions(self, item: NamedNode, text: str) -> bool:
+        found = self.get(item)
+        told: Iterable[str | None] = (
+            found.support.quote,
+            found.support.reply,
+            found.subject_name,
+            found.object_name,
+            found.source,
+            found.triple.subject.value if isinstance(found.triple.subject, NamedNode) else None,
+            found.triple.predicate.value,
+            found.triple.object.value if isinstance(found.triple.object, NamedNode | Literal) else None,
+            *(violation.message for violation in found.violations),
+        )
+        return any(text in words.casefold() for words in told if words)
+
+    def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
+        quads = self._store.match_quads(None, predicate, value, REVIEW)
+        return {quad.subject for quad in quads if isinstance(quad.subject, NamedNode)}
+
+    def _is_there(self, predicate: NamedNode, value: Term) -> bool:
+        return any(True for _ in self._store.match_quads(None, predicate, value, REVIEW))
+
+    def _text(self, iri: NamedNode, predicate: NamedNode) -> str:
+        found = next(iter(self._store.match_quads(iri, predicate, None, REVIEW)), None)
+        return found.object.value if found and isinstance(found.object, Literal) else ""
+
+
+def named_item(identifier: str) -> NamedNode:
+    """The item that a client names by its identifier or its whole IRI. Raises `ReviewItemUnknown`."""
+    try:
+        return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
+    except ValueError as error:
+        raise ReviewItemUnknown(identifier) from error
+
+
+def _names(verdict: Verdict) -> dict[Term, str]:
+    """The names that the statements of a batch give to what they speak of."""
+    statements = [*verdict.accepted, *(rejection.statement for rejection in verdict.rejected)]
+    return {
+        statement.triple.subject: statement.triple.object.value
+        for statement in statements
+        if statement.triple.predicate == RDFS.label and isinstance(statement.triple.object, Literal)
+    }
+
+
+def _literal(values: dict[NamedNode, list[Term]], predicate: NamedNode) -> str | None:
+    found = first(values, predicate)
+    return found.value if isinstance(found, Literal) else None

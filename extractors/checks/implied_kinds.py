@@ -1,0 +1,92 @@
+"""Kinds that follow from what is said of a name: what something is "located in" is a place (rdfs:range).
+
+A text seldom says of Paris that it is a place, and a name of which nothing says what it names waits in
+review. Where the domain or range of a relation leaves one class only, the statement itself says it (RDF
+Schema 1.1, sections 3.1 and 3.2). Such a kind rests on that statement alone, so it is only made where the
+statement's other end is known to fit too, and it is told apart from kinds that the text says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyoxigraph import NamedNode
+
+from extractors.grounding.linking import Fit, Linker
+from ontology.terms import OntologyProperty
+
+__all__ = ["Implied", "Link", "implied_kinds"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A statement that is free of problems; `object` is None for a value. `score` is 0 to 1, or unknown."""
+
+    subject: NamedNode
+    property: OntologyProperty
+    object: NamedNode | None
+    score: float | None = None
+
+    def ends(self) -> Iterable[tuple[NamedNode, frozenset[NamedNode]]]:
+        """Each entity of it with the classes that it may be of (none: any)."""
+        yield self.subject, self.property.domains
+        if self.object is not None:
+            yield self.object, self.property.ranges
+
+
+@dataclass(frozen=True)
+class Implied:
+    """The class of a name, and the surest statement that it follows from."""
+
+    kind: NamedNode
+    link: Link
+
+
+def implied_kinds(
+    links: Iterable[Link], known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker
+) -> Mapping[NamedNode, Implied]:
+    """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
+
+    Where several statements say something of a name, the most specific of their classes is taken, and none
+    where any of them excludes it.
+    """
+    sound = [link for link in links if not _misfits(link, known, linker)]
+    while True:
+        found = _implied(sound, known, linker)
+        classes = {**{node: frozenset({one.kind}) for node, one in found.items()}, **known}
+        standing = [link for link in sound if all(classes.get(node) for node, _ in link.ends())]
+        if len(standing) == len(sound):
+            return found
+        sound = standing
+
+
+def _misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker) -> bool:
+    """Whether an end is known to be of no class that may stand there; then the gate refuses the statement."""
+    return link.subject == link.object or any(
+        bool(known.get(node)) and linker.fit(known[node], wanted) is not Fit.INSTANCE
+        for node, wanted in link.ends()
+    )
+
+
+def _implied(
+    links: Iterable[Link], known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker
+) -> Mapping[NamedNode, Implied]:
+    wanted: dict[NamedNode, list[tuple[frozenset[NamedNode], Link]]] = {}
+    for link in links:
+        for node, classes in link.ends():
+            if classes and not known.get(node):
+                wanted.setdefault(node, []).append((classes, link))
+    found: dict[NamedNode, Implied] = {}
+    for node, demands in wanted.items():
+        sole = [(next(iter(classes)), link) for classes, link in demands if len(classes) == 1]
+        fitting = [
+            (kind, link)
+            for kind, link in sole
+            if all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
+        ]
+        if fitting:
+            kind, _ = fitting[0]
+            surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)
+            found[node] = Implied(kind, surest)
+    return found

@@ -1,0 +1,194 @@
+"""The names in one text and what each stands for: a known entity, or a new one with a minted IRI.
+
+Within a text a name means one thing. It is linked once, with the classes that the model said of it or that
+the first statement about it demands, and every statement that uses the name then shares the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from extractors.candidates import AMBIGUOUS_NAME, NOT_A_NAME, WRONG_CLASS, Problem
+from extractors.grounding.iri_minting import Minter
+from extractors.grounding.linking import Linker, LinkReason, normalise
+from extractors.grounding.mentions import GroundedText
+from extractors.grounding.name_similarity import QUALIFIERS
+from ontology.schema import Schema
+
+__all__ = [
+    "Mentioned",
+    "Name",
+    "Names",
+    "alias_properties",
+    "is_name",
+    "name_key",
+    "short_forms",
+    "without_whereabouts",
+]
+
+_DETERMINER = re.compile(
+    r"(?:the|an?|this|that|these|those|its|his|her|their|our|both|each|every|another|such)\s+", re.IGNORECASE
+)
+_WHEREABOUTS = re.compile(r"(?P<name>\S.*?),?\s+(?:in|near)\s+(?P<place>\S.*)")
+_LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
+_PRONOUNS: Final = (
+    "it its he she they them him her this that these those which who we i you itself himself herself "
+    "themselves here there one none"
+)
+_LABELS: Final = frozenset(
+    NamedNode(iri)
+    for iri in (
+        "http://www.w3.org/2000/01/rdf-schema#label",
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        "http://www.w3.org/2004/02/skos/core#altLabel",
+        "http://www.w3.org/2004/02/skos/core#hiddenLabel",
+        "https://schema.org/alternateName",
+        "http://schema.org/alternateName",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Mentioned:
+    """What the statements of a text say about one name before it is linked.
+
+    `said` are the classes that "is a" gave it, `expected` those of the first domain or range it stands in;
+    `alias_of` is the name of which it was called another name, or is the short form.
+    """
+
+    name: str
+    said: tuple[NamedNode, ...] = ()
+    expected: frozenset[NamedNode] = frozenset()
+    alias_of: str | None = None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name and what it stands for; `problems` hold for every statement that uses the name."""
+
+    iri: NamedNode
+    label: str
+    classes: tuple[NamedNode, ...]
+    new: bool
+    problems: tuple[Problem, ...] = ()
+
+
+class Names:
+    """Resolves the names of one text, each once; all lookups go by the name's normal form."""
+
+    def __init__(
+        self,
+        mentioned: Mapping[str, Mentioned],
+        linker: Linker,
+        minter: Minter,
+        spelling: Callable[[str], str],
+    ) -> None:
+        self._mentioned = mentioned
+        self._linker = linker
+        self._minter = minter
+        self._spelling = spelling
+        self._found: dict[str, Name] = {}
+        for again in (False, True):
+            for key, mention in mentioned.items():
+                if not again or self._is_ambiguous(key):
+                    self._found[key] = self._resolve(mention)
+
+    def __getitem__(self, name: str) -> Name:
+        return self._found[name_key(name)]
+
+    def _is_ambiguous(self, key: str) -> bool:
+        """Entities found for other names may decide between namesakes the second time."""
+        return any(problem.rule == AMBIGUOUS_NAME for problem in self._found[key].problems)
+
+    def _resolve(self, mention: Mentioned, *, follow: bool = True) -> Name:
+        expected = frozenset(mention.said) or mention.expected
+        context = {name.iri for name in self._found.values() if not (name.new or name.problems)}
+        link = self._linker.link(mention.name, expected=expected, context=context)
+        if link.iri is not None and link.entry is not None:
+            known = len(normalise(mention.name).split()) > 1 or not _is_capitalised(link.entry.label)
+            problems = () if known or is_name(mention.name) else (_not_a_name(mention.name),)
+            return Name(link.iri, link.entry.label, _sorted(link.entry.classes), False, problems)
+        if link.reason is LinkReason.UNKNOWN and mention.alias_of is not None and follow:
+            owner = self._mentioned.get(name_key(mention.alias_of))
+            if owner is not None:
+                return self._resolve(owner, follow=False)
+        if link.reason is LinkReason.AMBIGUOUS and link.alternatives:
+            entry = link.alternatives[0]
+            problem = Problem(AMBIGUOUS_NAME, link.message, value=entry.iri)
+            return Name(entry.iri, entry.label, _sorted(entry.classes), False, (problem,))
+        if link.reason is LinkReason.WRONG_CLASS and not mention.said:
+            entry = link.alternatives[0]  # the statements in which its class does not fit say so
+            return Name(entry.iri, entry.label, _sorted(entry.classes), False)
+        doubts = [] if is_name(mention.name) else [_not_a_name(mention.name)]
+        if link.reason is LinkReason.WRONG_CLASS:
+            doubts.append(Problem(WRONG_CLASS, link.message + " Say whether this is a namesake."))
+        iri = self._minter.entity(mention.name)
+        return Name(iri, self._spelling(mention.name), mention.said, True, tuple(doubts))
+
+
+def alias_properties(schema: Schema) -> frozenset[NamedNode]:
+    """Return the properties whose values are names of their subject: labels and kinds of them."""
+    return frozenset(sub for label in _LABELS for sub in schema.subproperties(label)) | _LABELS
+
+
+def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[str, str]:
+    """Find the names that are the last word of one longer name and follow it: "Jacobs" after "Jane Jacobs".
+
+    Not where the words before it make another place of it, as in "East Harlem" and "Harlem", nor where the
+    longer name says with it where or what it is of, as in "University of Chicago" and "Chicago".
+    """
+    found: dict[str, str] = {}
+    for key, mention in names.items():
+        longer = [other for other in names if other.endswith(f" {key}")]
+        if " " in key or len(longer) != 1 or set(longer[0].split()) & QUALIFIERS:
+            continue
+        if set(longer[0].split()[-3:-1]) & _LINKING:
+            continue
+        whole, part = (text.occurrences(name) for name in (names[longer[0]].name, mention.name))
+        if whole and part and whole[0].start <= part[0].start < whole[0].end:
+            found[key] = names[longer[0]].name
+    return found
+
+
+def name_key(name: str) -> str:
+    """Return the form under which a name is one and the same throughout a text."""
+    return normalise(name) or name.casefold().strip()
+
+
+def is_name(words: str) -> bool:
+    """Tell a name from a pronoun or a common noun ("It", "the university").
+
+    A name has a capital letter, a digit, or letters of a script that knows no capitals.
+    """
+    bare = _DETERMINER.sub("", words.strip(), count=1)
+    if normalise(bare) in _PRONOUNS.split():
+        return False
+    return _is_capitalised(bare)
+
+
+def without_whereabouts(name: str) -> str:
+    """A name without the place that a text says beside it: "Atomium in Brussels" is the Atomium.
+
+    Only what is a name itself is taken off, so "Saint Martin in the Fields" stays as it is.
+    """
+    found = _WHEREABOUTS.fullmatch(" ".join(name.split()))
+    if found is None or not found["place"][0].isupper() or not is_name(found["name"]):
+        return name
+    return found["name"]
+
+
+def _is_capitalised(words: str) -> bool:
+    return any(c.isupper() or c.istitle() or c.isdigit() or (c.isalpha() and not c.islower()) for c in words)
+
+
+def _not_a_name(words: str) -> Problem:
+    return Problem(NOT_A_NAME, f'"{words}" is not a name: find out what is meant and write its name.')
+
+
+def _sorted(classes: Iterable[NamedNode]) -> tuple[NamedNode, ...]:
+    return tuple(sorted(classes, key=lambda node: node.value))

@@ -1,0 +1,129 @@
+"""A gazetteer from a file: names with where they are, from CSV or GeoJSON, kept in memory.
+
+CSV needs a column `name` and either `wkt` or `lat` and `lon` (also `latitude`, `longitude`); GeoJSON needs
+features with a property `name`. `kind` (also `class`, `type`) is a word for what it is, `aliases` (also
+`alt_name`) has further names with | or ; between them, `confidence` is 0 to 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pyoxigraph import Literal, NamedNode
+
+from extractors.errors import GazetteerError
+from extractors.grounding.geocoder import PlaceFound
+from extractors.grounding.linking import normalise
+from geo.errors import GeometryError
+from geo.formats.literals import parse_geometry, write_geometry
+
+__all__ = ["Gazetteer"]
+
+_GEO: Final = "http://www.opengis.net/ont/geosparql#"
+_WKT, _GEOJSON = NamedNode(_GEO + "wktLiteral"), NamedNode(_GEO + "geoJSONLiteral")
+_NAMES: Final = ("name", "label", "title")
+_KINDS: Final = ("kind", "class", "type", "category")
+_ALIASES: Final = ("aliases", "alias", "alt_name", "altname")
+_LATITUDES, _LONGITUDES = ("lat", "latitude", "y"), ("lon", "lng", "long", "longitude", "x")
+_SUFFIXES: Final = (".csv", ".geojson", ".json")
+
+
+class Gazetteer:
+    """Places by name, as files say."""
+
+    def __init__(self, places: Iterator[tuple[Sequence[str], PlaceFound]]) -> None:
+        self._places: dict[str, list[PlaceFound]] = {}
+        for names, place in places:
+            for key in dict.fromkeys(normalise(name) for name in names):
+                if key:
+                    self._places.setdefault(key, []).append(place)
+
+    @classmethod
+    def read(cls, path: Path) -> Gazetteer:
+        """Read a file. Raises `GazetteerError`, which names the file, the line or feature, and the mend."""
+        suffix = path.suffix.lower()
+        if suffix not in _SUFFIXES:
+            raise GazetteerError(path, f"its name ends in none of {', '.join(_SUFFIXES)}")
+        try:
+            return cls(_csv(path) if suffix == ".csv" else _geojson(path))
+        except OSError as error:
+            raise GazetteerError(path, f"it cannot be read ({error.strerror})") from error
+        except UnicodeDecodeError as error:
+            raise GazetteerError(path, f"it is not UTF-8 (byte {error.start})") from error
+
+    def __len__(self) -> int:
+        """How many names it knows."""
+        return len(self._places)
+
+    def locate(self, name: str) -> Sequence[PlaceFound]:
+        """Every place of this name, in the order of the file."""
+        return tuple(self._places.get(normalise(name), ()))
+
+
+def _csv(path: Path) -> Iterator[tuple[Sequence[str], PlaceFound]]:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.DictReader(stream)
+        columns = {name.strip().casefold() for name in rows.fieldnames or ()}
+        if not columns & set(_NAMES):
+            raise GazetteerError(path, f"line 1 has no column {' or '.join(_NAMES)}")
+        for row in rows:
+            told = {key.strip().casefold(): value for key, value in row.items() if key and value}
+            place = f"line {rows.line_num}"
+            wkt = told.get("wkt") or told.get("geometry") or _point(told, path, place)
+            yield _entry(told, Literal(wkt.strip(), datatype=_WKT), path, place)
+
+
+def _point(row: Mapping[str, str], path: Path, place: str) -> str:
+    latitude, longitude = (_first(row, names) for names in (_LATITUDES, _LONGITUDES))
+    try:
+        y, x = float(latitude or ""), float(longitude or "")
+    except ValueError:
+        raise GazetteerError(path, f"{place} has neither wkt nor lat and lon that are numbers") from None
+    if not (-90 <= y <= 90 and -180 <= x <= 180):
+        raise GazetteerError(path, f"{place}: latitude {y} and longitude {x} are nowhere on Earth")
+    return f"POINT ({x} {y})"
+
+
+def _geojson(path: Path) -> Iterator[tuple[Sequence[str], PlaceFound]]:
+    try:
+        found: Any = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise GazetteerError(path, f"it is not JSON ({error})") from error
+    features = found.get("features") if isinstance(found, dict) else None
+    if not isinstance(features, list):
+        raise GazetteerError(path, "it is no GeoJSON FeatureCollection: it has no list of features")
+    for number, feature in enumerate(features, 1):
+        place = f"feature {number}"
+        properties = feature.get("properties") if isinstance(feature, dict) else None
+        geometry = feature.get("geometry") if isinstance(feature, dict) else None
+        if not isinstance(properties, dict) or not isinstance(geometry, dict):
+            raise GazetteerError(path, f"{place} has no properties or no geometry")
+        told = {str(key).casefold(): str(value) for key, value in properties.items() if value is not None}
+        yield _entry(told, Literal(json.dumps(geometry), datatype=_GEOJSON), path, place)
+
+
+def _entry(
+    told: Mapping[str, str], literal: Literal, path: Path, place: str
+) -> tuple[Sequence[str], PlaceFound]:
+    name = _first(told, _NAMES)
+    if name is None:
+        raise GazetteerError(path, f"{place} has no name")
+    try:
+        shape = parse_geometry(literal)
+        confidence = float(told.get("confidence", 1.0))
+    except (GeometryError, ValueError) as error:
+        raise GazetteerError(path, f"{place}: {error}") from error
+    if shape.is_empty or not 0 <= confidence <= 1:
+        raise GazetteerError(path, f"{place}: the geometry is empty, or the confidence not between 0 and 1")
+    aliases = [one.strip() for one in (_first(told, _ALIASES) or "").replace(";", "|").split("|")]
+    source = f"{path.name}, {place} ({name})"
+    found = PlaceFound(name, write_geometry(shape), shape, source, confidence, kind=_first(told, _KINDS))
+    return (name, *aliases), found
+
+
+def _first(told: Mapping[str, str], names: Sequence[str]) -> str | None:
+    return next((told[name].strip() for name in names if told.get(name, "").strip()), None)

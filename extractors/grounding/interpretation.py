@@ -1,0 +1,214 @@
+"""What the model says, in the terms of the ontology: classes, properties, and what pronouns stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal as OneOf
+
+from pyoxigraph import NamedNode
+
+from extractors.checks.calibration import Calibration
+from extractors.english.coreference import Antecedents, is_anaphor
+from extractors.grounding.entities import is_name, name_key, without_whereabouts
+from extractors.grounding.linking import Linker
+from extractors.grounding.mentions import Grounded, GroundedText
+from extractors.grounding.relation_words import Ends, RelationWords
+from extractors.prompting.prompt import IS_A
+from extractors.prompting.reply import ReplyTriple
+from extractors.text.chunking import Span
+from extractors.text.values import looks_like_value
+from ontology.schema import Schema
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+
+__all__ = ["Interpretation", "Interpreter", "Said", "Synonyms", "no_synonym"]
+
+_AFTER_HEAD = re.compile(
+    r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
+)
+
+Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
+"""The term of the ontology that people said a word means; None for a word that nobody spoke of."""
+
+_NOTHING = NamedNode("urn:nothing")
+
+
+def no_synonym(kind: str, words: str) -> NamedNode | None:
+    """Nobody has said anything of any word."""
+    return None
+
+
+@dataclass(frozen=True)
+class Said:
+    """A triple as the model wrote it, and the window of the text that it was shown.
+
+    `score` is the model's raw score where the triple's confidence was made a probability.
+    """
+
+    triple: ReplyTriple
+    window: Span
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation.
+
+    `grounded` is where the model's own words stand. Where they are "it" or "the hall" and the text makes
+    plain what is meant, `said` has the name instead, which stands at `subject_name` or `object_name`.
+    """
+
+    said: Said
+    is_type: bool
+    type: OntologyClass | None
+    relation: OntologyProperty | None
+    names_object: bool
+    grounded: Grounded
+    subject_name: Span | None
+    object_name: Span | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the ontology has no term for it."""
+        return self.type is None if self.is_type else self.relation is None
+
+
+class Interpreter:
+    """Looks up what the model said about one text."""
+
+    def __init__(
+        self,
+        text: GroundedText,
+        schema: Schema,
+        linker: Linker,
+        *,
+        calibration: Calibration | None = None,
+        synonyms: Synonyms = no_synonym,
+    ) -> None:
+        self._text = text
+        self._schema = schema
+        self._linker = linker
+        self._calibration = calibration
+        self._synonyms = synonyms
+
+    def interpret(self, said: Sequence[Said]) -> Sequence[Interpretation]:
+        """What each triple stands for, in order."""
+        calibrated = [self._bare(self._calibrated(one)) for one in said]
+        kinds = self._kinds(calibrated)
+        return self._resolved([self._read(one, kinds) for one in calibrated])
+
+    def _calibrated(self, said: Said) -> Said:
+        """The same with a probability in the place of the raw score, where a calibration is there."""
+        raw = said.triple.confidence
+        if self._calibration is None or raw is None:
+            return said
+        sure = replace(said.triple, confidence=self._calibration.probability(raw))
+        return replace(said, triple=sure, score=raw)
+
+    def _bare(self, said: Said) -> Said:
+        """The same with the subject's name alone, where the model copied with it where it stands."""
+        return replace(said, triple=replace(said.triple, subject=self._name_alone(said.triple.subject)))
+
+    def _name_alone(self, name: str) -> str:
+        return name if self._linker.labels.exact(name) else without_whereabouts(name)
+
+    def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
+        """The readings with names for the pronouns and descriptions that plainly stand for one."""
+        if not any(is_anaphor(w) for r in readings for w in (r.said.triple.subject, r.said.triple.object)):
+            return readings
+        named: dict[str, list[NamedNode]] = {}
+        for reading in readings:
+            triple = reading.said.triple
+            if is_name(triple.subject) and not looks_like_value(triple.subject):
+                named.setdefault(triple.subject, []).extend([reading.type.iri] if reading.type else [])
+            if reading.names_object and is_name(triple.object) and not looks_like_value(triple.object):
+                named.setdefault(triple.object, [])
+        antecedents = Antecedents(self._text, self._linker, named)
+        return [self._with_antecedents(reading, antecedents) for reading in readings]
+
+    def _with_antecedents(self, reading: Interpretation, antecedents: Antecedents) -> Interpretation:
+        triple, term, grounded = reading.said.triple, reading.relation, reading.grounded
+        if grounded.subject is not None and is_anaphor(triple.subject):
+            domains = frozenset({reading.type.iri}) if reading.type else term.domains if term else frozenset()
+            meant = antecedents.of(triple.subject, grounded.subject, domains)
+            if meant is not None:
+                triple = replace(triple, subject=self._text.evidence(meant).quote)
+                reading = replace(reading, subject_name=meant)
+        if reading.names_object and grounded.object is not None and is_anaphor(triple.object):
+            meant = antecedents.of(triple.object, grounded.object, term.ranges if term else frozenset())
+            if meant is not None:
+                triple = replace(triple, object=self._text.evidence(meant).quote)
+                reading = replace(reading, object_name=meant)
+        return replace(reading, said=replace(reading.said, triple=triple))
+
+    def _kinds(self, said: Iterable[Said]) -> Mapping[str, frozenset[NamedNode]]:
+        """The classes that "is a" gives each name in this text."""
+        found: dict[str, frozenset[NamedNode]] = {}
+        for one in said:
+            kind = self._class(one.triple.object) if one.triple.relation.casefold() == IS_A else None
+            if kind is not None:
+                key = name_key(one.triple.subject)
+                found[key] = found.get(key, frozenset()) | {kind.iri}
+        return found
+
+    def _classes_of(self, name: str, kinds: Mapping[str, frozenset[NamedNode]]) -> frozenset[NamedNode]:
+        """What is known of a name: what this text says it is, else what the graph knows of its bearers."""
+        said = kinds.get(name_key(name))
+        if said:
+            return said
+        return frozenset(c for entry in self._linker.labels.exact(name) for c in entry.classes)
+
+    def _read(self, said: Said, kinds: Mapping[str, frozenset[NamedNode]]) -> Interpretation:
+        triple = said.triple
+        grounded = self._text.ground(triple.subject, triple.object, said.window)
+        if triple.relation.casefold() == IS_A:
+            kind = self._class(triple.object)
+            return Interpretation(said, True, kind, None, False, grounded, grounded.subject, grounded.object)
+        classes = self._classes_of(triple.object, kinds)
+        ends = Ends(
+            self._classes_of(triple.subject, kinds), classes, not classes and looks_like_value(triple.object)
+        )
+        relations = _relation_words(self._schema)
+        found = relations.read(triple.relation, ends, self._linker.fit)
+        if found is None:
+            accepted = self._schema.properties.get(self._synonyms("property", triple.relation) or _NOTHING)
+            found = relations.accepted(accepted, ends, self._linker.fit) if accepted is not None else None
+        if found is not None and found.swapped:
+            triple = replace(triple, subject=triple.object, object=triple.subject)
+            grounded = replace(grounded, subject=grounded.object, object=grounded.subject)
+        if found is not None and triple.confidence is not None:
+            triple = replace(triple, confidence=triple.confidence * found.score)
+        term = found.property if found is not None else None
+        wants_entity = term is not None and term.kind is PropertyKind.OBJECT
+        is_value = wants_entity and looks_like_value(triple.object)
+        names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
+        if names_object and (name := self._name_alone(triple.object)) != triple.object:
+            triple = replace(triple, object=name)
+            grounded = self._text.ground(triple.subject, name, said.window)
+        said = replace(said, triple=triple)
+        return Interpretation(
+            said, False, None, term, names_object, grounded, grounded.subject, grounded.object
+        )
+
+    def _class(self, words: str) -> OntologyClass | None:
+        """Find the class that a noun phrase names by its head: "oldest park in the city" is a park."""
+        accepted = self._synonyms("class", words)
+        if accepted is not None and accepted in self._schema.classes:
+            return self._schema.classes[accepted]
+        whole = self._schema.find_class(words)
+        after = _AFTER_HEAD.search(words)
+        if after is None or after.start() == 0:
+            return whole
+        if whole is not None:
+            folded = words.casefold()
+            for label in (whole.label, *whole.alternative_labels):
+                if _AFTER_HEAD.search(label) and label.casefold() in folded:
+                    return whole  # "house of worship": the class's own name goes on behind the head
+        return self._schema.find_class(words[: after.start()])
+
+
+@lru_cache(maxsize=4)
+def _relation_words(schema: Schema) -> RelationWords:
+    return RelationWords(schema)

@@ -1,0 +1,210 @@
+"""Finding the model's words in the text: where they stand, and whether the text means them.
+
+A gate cannot catch an invented name, a negation or a plan: the statement is well formed all the same. So
+each end of a triple must stand in the text, and the words around it must not take the statement back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from extractors.candidates import Evidence
+from extractors.checks.claims import Claims
+from extractors.reservations import Reservation
+from extractors.text.chunking import Span, sentences
+
+__all__ = ["Grounded", "GroundedText"]
+
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼ´`′", "'"),
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict(zip("øłđðı", "olddi", strict=True)),
+    }
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_TRIMMED = " \t\r\n.,;:!?\"'“”‘’()[]"
+_MOST_OCCURRENCES = 50
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """Where the two ends of a triple stand (None: not in the text), what shows it, and what keeps it from
+    being a statement: a denial, a plan, an order, a quotation.
+    """
+
+    subject: Span | None
+    object: Span | None
+    evidence: Evidence | None
+    reservation: Reservation | None
+
+    @property
+    def cue(self) -> str | None:
+        """The words of the text that show the reservation."""
+        return self.reservation.cue if self.reservation else None
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """A text as it is compared, with the code point of the original that each character comes from."""
+
+    text: str
+    origin: tuple[int, ...]
+
+
+class GroundedText:
+    """A text prepared for looking up many names; spans are code points of the text as posted."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sentences = sentences(text)
+        self._starts = [sentence.start for sentence in self.sentences]
+        self._folded = _fold(text)
+        self._claims = Claims(text, self.sentences)
+
+    def occurrences(self, words: str, within: Span | None = None) -> tuple[Span, ...]:
+        """Return where the words stand as whole words, in order; empty when they do not.
+
+        Exact spelling is preferred; else case, diacritics, white space and the form of quotes and dashes do
+        not count, and an article before the words or punctuation around them is left away.
+        """
+        area = within or Span(0, len(self.text))
+        bare = words.strip(_TRIMMED)
+        for attempt in dict.fromkeys((words.strip(), bare, _ARTICLE.sub("", bare, count=1))):
+            if not attempt:
+                continue
+            if found := self._exact(attempt, area) or self._loose(attempt, area):
+                return found
+        return ()
+
+    def evidence(self, span: Span) -> Evidence:
+        """Return the span with its words."""
+        return Evidence(span.start, span.end, self.text[span.start : span.end])
+
+    def ground(self, subject: str, object_: str, within: Span) -> Grounded:
+        """Find the nearest pair of mentions of both ends inside a window, and what shows the statement.
+
+        That is the smallest span over both mentions when they share a sentence, else the object's mention.
+        An end that is not in the window is looked for in the whole text.
+        """
+        subjects = self.occurrences(subject, within) or self.occurrences(subject)
+        objects = self.occurrences(object_, within) or self.occurrences(object_)
+        if not (subjects and objects):
+            mention = subjects[0] if subjects else None
+            value = objects[0] if objects else None
+            shown = value or mention
+            return Grounded(
+                mention, value, self.evidence(shown) if shown else None, self._framed(subjects or objects)
+            )
+        mention, value = min(
+            ((s, o) for s in subjects for o in objects),
+            key=lambda pair: (not self._share_sentence(*pair), _overlap(*pair), _gap(*pair), pair),
+        )
+        together = self._share_sentence(mention, value)
+        shown = Span(min(mention.start, value.start), max(mention.end, value.end)) if together else value
+        mentions = (mention, value) if together else (value,)
+        at = self._sentence_at(min(mentions))
+        reservation = None if at is None else self._claims.reserved(at, mentions)
+        return Grounded(mention, value, self.evidence(shown), reservation)
+
+    def sentence_of(self, span: Span) -> Span:
+        """Return the sentence in which a span begins (the span itself when it is in none)."""
+        at = self._sentence_at(span)
+        return span if at is None else self.sentences[at]
+
+    def _sentence_at(self, span: Span) -> int | None:
+        index = bisect_right(self._starts, span.start) - 1
+        return index if index >= 0 and span.start < self.sentences[index].end else None
+
+    def _framed(self, mentions: Sequence[Span]) -> Reservation | None:
+        """What keeps every sentence that has the name from stating anything; None if one states something."""
+        found: Reservation | None = None
+        for mention in mentions:
+            at = self._sentence_at(mention)
+            found = None if at is None else self._claims.framed(at, mention)
+            if found is None:
+                return None
+        return found
+
+    def _share_sentence(self, a: Span, b: Span) -> bool:
+        sentence = self.sentence_of(a)
+        return sentence.start <= b.start and b.end <= sentence.end and a.end <= sentence.end
+
+    def _exact(self, words: str, area: Span) -> tuple[Span, ...]:
+        found: list[Span] = []
+        start = self.text.find(words, area.start, area.end)
+        while start >= 0 and len(found) < _MOST_OCCURRENCES:
+            end = self._whole_characters(start + len(words))
+            if end <= area.end and _stands_alone(self.text, start, end):
+                found.append(Span(start, end))
+            start = self.text.find(words, start + 1, area.end)
+        return tuple(found)
+
+    def _loose(self, words: str, area: Span) -> tuple[Span, ...]:
+        sought = _fold(words).text.strip()
+        found: list[Span] = []
+        folded = self._folded
+        first, last = (bisect_left(folded.origin, place) for place in (area.start, area.end))
+        at = folded.text.find(sought, first, last) if sought else -1
+        while at >= 0 and len(found) < _MOST_OCCURRENCES:
+            start = folded.origin[at]
+            end = self._whole_characters(folded.origin[at + len(sought) - 1] + 1)
+            if end <= area.end and _stands_alone(self.text, start, end):
+                found.append(Span(start, end))
+            at = folded.text.find(sought, at + 1, last)
+        return tuple(found)
+
+    def _whole_characters(self, end: int) -> int:
+        """Move an end behind the marks that belong to the last character."""
+        while end < len(self.text) and unicodedata.category(self.text[end]) in {"Mn", "Me"}:
+            end += 1
+        return end
+
+
+def _fold(text: str) -> _Folded:
+    """Fold case, diacritics, quotes and dashes away, and runs of white space into one space."""
+    characters: list[str] = []
+    origin: list[int] = []
+    for index, character in enumerate(text):
+        if character.isspace():
+            if not characters or characters[-1] != " ":
+                characters.append(" ")
+                origin.append(index)
+            continue
+        for part in _fold_character(character):
+            characters.append(part)
+            origin.append(index)
+    return _Folded("".join(characters), tuple(origin))
+
+
+def _fold_character(character: str) -> str:
+    folded = character.translate(_SAME).casefold()
+    if folded.isascii():
+        return folded
+    parts = unicodedata.normalize("NFKD", folded).translate(_SAME)
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (
+        (start > 0 and _joins(text[start - 1]) and _joins(text[start]))
+        or (end < len(text) and _joins(text[end]) and _joins(text[end - 1]))
+    )
+
+
+def _joins(character: str) -> bool:
+    """Tell whether neighbours make one word; scripts without case often write no spaces between words."""
+    return character.isalnum() and unicodedata.category(character) != "Lo"
+
+
+def _gap(a: Span, b: Span) -> int:
+    return max(b.start - a.end, a.start - b.end, 0)
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a.start < b.end and b.start < a.end

@@ -1,0 +1,64 @@
+"""Whether two names may be names of one thing: the words they share, and those that tell them apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from extractors.grounding.linking import nearly_equal, normalise
+from geo.remembered import remembered
+
+__all__ = ["QUALIFIERS", "marks", "same_words", "told_apart"]
+
+QUALIFIERS: Final = frozenset(
+    "north south east west upper lower new old greater little central downtown midtown uptown".split()  # noqa: SIM905
+)
+"""Words that make another place of a name: "East Harlem" is not "Harlem"."""
+
+_SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())  # noqa: SIM905
+
+_REMEMBERED: Final = (100, 4000)
+"""Up to this length, of so many names the words are kept: a new one is compared with the same ones again."""
+
+
+def same_words(a: str, b: str) -> bool:
+    """Tell whether two names have the same words, up to order, spelling, plural and abbreviation.
+
+    "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church".
+    """
+    ours, theirs = _words(a), [*_words(b)]
+    if not ours or len(ours) != len(theirs):
+        return False
+    for word in ours:
+        match = next((other for other in theirs if _alike(word, other)), None)
+        if match is None:
+            return False
+        theirs.remove(match)
+    return True
+
+
+def told_apart(a: str, b: str) -> bool:
+    """Tell whether a number or a word such as "East" stands in only one of two names."""
+    return marks(a) != marks(b)
+
+
+@remembered(_REMEMBERED)
+def marks(name: str) -> frozenset[str]:
+    """The words of a name that make it the name of another thing where they are missing."""
+    return frozenset(w for w in _words(name) if w in QUALIFIERS or any(c.isdigit() for c in w))
+
+
+@remembered(_REMEMBERED)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word for word in normalise(name).split() if word not in _SMALL)
+
+
+def _alike(a: str, b: str) -> bool:
+    if nearly_equal(a, b):
+        return True
+    short, long = sorted((a, b), key=len)
+    if len(short) < 2 or any(c.isdigit() for c in a + b):
+        return False
+    if len(short) >= 3 and long == short + "s":
+        return True
+    begins = len(short) <= 4 and long.startswith(short)
+    return begins or (len(short) == 2 and long[0] == short[0] and long[-1] == short[-1])

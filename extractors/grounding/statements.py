@@ -1,0 +1,328 @@
+"""From the model's triples in words to candidate statements in the terms of the ontology.
+
+No statement is made here that the model did not make. Words become terms by looking them up; what cannot be
+looked up, read or found in the text stays in the statement as words, with the problem beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pyoxigraph import Literal, NamedNode
+
+from extractors.candidates import (
+    IMPLIED_KIND,
+    NOT_IN_TEXT,
+    NOTHING_STANDS,
+    RDF_TYPE,
+    RDFS_LABEL,
+    RIVAL,
+    UNKNOWN_TERM,
+    UNREADABLE_VALUE,
+    VALUE_FOR_ENTITY,
+    Candidate,
+    Entity,
+    Problem,
+    Proposal,
+)
+from extractors.checks.calibration import Calibration
+from extractors.checks.competing_claims import Claim, overruled
+from extractors.checks.implied_kinds import Implied, Link, implied_kinds
+from extractors.checks.plausibility_checks import Doubts
+from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
+from extractors.grounding.interpretation import Interpretation, Interpreter, Said, Synonyms, no_synonym
+from extractors.grounding.iri_minting import Minter
+from extractors.grounding.linking import Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+from extractors.text.unreadable import Unreadable
+from extractors.text.values import datatype_of, looks_like_value, read_value
+from ontology.schema import Schema
+from ontology.terms import PropertyKind
+
+__all__ = ["StatementBuilder"]
+
+_RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
+_LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
+
+
+_Key = tuple[NamedNode, NamedNode, NamedNode | Literal]
+
+
+class StatementBuilder:
+    """Turns what the model said about one text into candidates and entities."""
+
+    def __init__(
+        self,
+        text: GroundedText,
+        schema: Schema,
+        linker: Linker,
+        minter: Minter,
+        *,
+        language: str,
+        minimum_confidence: float,
+        calibration: Calibration | None = None,
+        held: bool = False,
+        synonyms: Synonyms = no_synonym,
+        implied_kinds: bool = True,
+    ) -> None:
+        self._implied_kinds = implied_kinds
+        self._text = text
+        self._schema = schema
+        self._linker = linker
+        self._minter = minter
+        self._language = language
+        self._interpreter = Interpreter(text, schema, linker, calibration=calibration, synonyms=synonyms)
+        self._doubts = Doubts(schema, linker, minimum_confidence, held)
+
+    def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
+        """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
+        readings = self._interpreter.interpret(said)
+        names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
+        candidates: dict[_Key, Candidate] = {}
+        labels: dict[NamedNode, _Key] = {}
+        sources: dict[_Key, Interpretation] = {}
+        mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
+        for reading in readings:
+            candidate = self._candidate(reading, names)
+            for name, words, span in self._named(reading, names):
+                mentions.setdefault(name.iri, (name, set()))[1].update([span] if span else [])
+                if name.new and name.iri not in labels:
+                    label = self._label(name, words, span, candidate)
+                    labels[name.iri] = (label.subject, label.predicate, label.object)
+                    candidates[labels[name.iri]] = label
+            key = (candidate.subject, candidate.predicate, candidate.object)
+            candidates[key] = _merged(candidates.get(key), candidate)
+            sources.setdefault(key, reading)
+        self._overrule(candidates, sources)
+        if self._implied_kinds:
+            self._imply_kinds(candidates, sources, mentions.values())
+        _mark_unsupported(candidates, set(labels.values()))
+        found = tuple(candidates.values())
+        return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, Interpretation]) -> None:
+        """Keep back what the same words say less likely than something else."""
+        claims = [
+            Claim(
+                key,
+                (key[0], key[2] if reading.names_object else name_key(reading.said.triple.object)),
+                reading.relation,
+                _quote(candidates[key]),
+                len(self._text.occurrences(reading.said.triple.object)),
+                reading.said.score or candidates[key].confidence or 0.0,
+            )
+            for key, reading in sources.items()
+            if reading.relation is not None and not candidates[key].problems
+        ]
+        for key, rather in overruled(claims, self._schema).items():
+            message = (
+                f'The same words are taken for "{rather.label}", which fits them better: accept this only if '
+                "the text says both."
+            )
+            candidates[key] = replace(candidates[key], problems=(Problem(RIVAL, message, rather.iri),))
+
+    def _imply_kinds(
+        self,
+        candidates: dict[_Key, Candidate],
+        sources: Mapping[_Key, Interpretation],
+        names: Collection[tuple[Name, Collection[Span]]],
+    ) -> None:
+        """Give new names of no kind the one that follows from what is said of them."""
+        known = {name.iri: frozenset(name.classes) for name, _ in names if not name.new}
+        links = []
+        for key, candidate in candidates.items():
+            if candidate.problems or key[1] == RDFS_LABEL:
+                continue
+            term, value = sources[key].relation, key[2]
+            if key[1] == RDF_TYPE and isinstance(value, NamedNode):
+                known[key[0]] = known.get(key[0], frozenset()) | {value}
+            elif term is not None:
+                object_ = value if isinstance(value, NamedNode) else None
+                links.append(Link(key[0], term, object_, candidate.confidence))
+        found = implied_kinds(links, known, self._linker)
+        for name, spans in names:
+            if name.iri in found and name.new and spans and not name.problems:
+                candidate = self._implied_kind(name, min(spans), found[name.iri])
+                candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
+
+    def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
+        kind, relation = self._doubts.class_labels([implied.kind]), implied.link.property.label
+        message = (
+            f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
+        )
+        return Candidate(
+            name.iri,
+            RDF_TYPE,
+            implied.kind,
+            self._text.evidence(mention),
+            implied.link.score,
+            inferred=("object",),
+            doubts=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
+        )
+
+    def _mentioned(self, readings: Iterable[Interpretation]) -> Mapping[str, Mentioned]:
+        found: dict[str, Mentioned] = {}
+        aliases = alias_properties(self._schema)
+        called: dict[str, str] = {}
+        for reading in readings:
+            triple, term = reading.said.triple, reading.relation
+            subject = found.setdefault(name_key(triple.subject), Mentioned(triple.subject))
+            said = (reading.type.iri,) if reading.type and reading.type.iri not in subject.said else ()
+            expected = subject.expected or (term.domains if term else frozenset())
+            found[name_key(triple.subject)] = replace(subject, said=subject.said + said, expected=expected)
+            if reading.names_object and term is not None:
+                value = found.setdefault(name_key(triple.object), Mentioned(triple.object))
+                found[name_key(triple.object)] = replace(value, expected=value.expected or term.ranges)
+            if term is not None and self._schema.superproperties(term.iri) & aliases:
+                called.setdefault(name_key(triple.object), triple.subject)
+        called = {**short_forms(found, self._text), **called}
+        return {key: replace(mention, alias_of=called.get(key)) for key, mention in found.items()}
+
+    def _candidate(self, reading: Interpretation, names: Names) -> Candidate:
+        triple, term, grounded = reading.said.triple, reading.relation, reading.grounded
+        subject = names[triple.subject]
+        problems = list(subject.problems)
+        if subject.new and looks_like_value(triple.subject):
+            message = f'"{triple.subject}" is a value, and only something with a name can be a subject.'
+            problems.append(Problem(VALUE_FOR_ENTITY, message, value=Literal(triple.subject)))
+        value, found = self._object(reading, names)
+        problems += found
+        if reading.is_type:
+            predicate = RDF_TYPE
+            problems += self._doubts.other_kind(subject, triple.subject, reading.type)
+        elif term is not None:
+            predicate = term.iri
+            problems += self._doubts.misfit(subject, triple.subject, term.domains, term)
+        else:
+            predicate = self._minter.term(triple.relation)
+            message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
+            problems.append(Problem(UNKNOWN_TERM, message, predicate))
+        problems += self._doubts.of_triple(reading, subject)
+        return Candidate(
+            subject.iri,
+            predicate,
+            value,
+            grounded.evidence,
+            triple.confidence,
+            tuple(dict.fromkeys(problems)),
+            triple.raw,
+            tuple(
+                end
+                for end, span in (("subject", grounded.subject), ("object", grounded.object))
+                if span is None
+            ),
+            self._proposal(reading, subject) if reading.is_unknown else None,
+        )
+
+    def _proposal(self, reading: Interpretation, subject: Name) -> Proposal:
+        """What this use tells of a word that the ontology does not know."""
+        triple = reading.said.triple
+        known = tuple(c for c in subject.classes if c in self._schema.classes)
+        if reading.is_type:
+            return Proposal("class", triple.object, known, subject_name=subject.label)
+        entries = self._linker.labels.exact(triple.object)
+        classes = {c for entry in entries for c in entry.classes if c in self._schema.classes}
+        datatype = None if entries else datatype_of(triple.object)
+        return Proposal(
+            "property",
+            triple.relation,
+            known,
+            tuple(sorted(classes, key=lambda one: one.value)),
+            datatype,
+            subject.label,
+            triple.object,
+        )
+
+    def _object(self, reading: Interpretation, names: Names) -> tuple[NamedNode | Literal, Sequence[Problem]]:
+        words, term = reading.said.triple.object, reading.relation
+        if reading.object_name is not None:
+            words = " ".join(self._text.evidence(reading.object_name).quote.split())
+        plain = Literal(words)
+        if reading.is_type:
+            if reading.type is not None:
+                return reading.type.iri, ()
+            message = f'The ontology has no class for "{words}": add it as a label or a class.'
+            return plain, [Problem(UNKNOWN_TERM, message, RDF_TYPE, plain)]
+        if term is None:
+            return plain, ()
+        if reading.names_object:
+            name = names[reading.said.triple.object]
+            return name.iri, [*name.problems, *self._doubts.misfit(name, words, term.ranges, term)]
+        if term.kind is PropertyKind.OBJECT:
+            message = f'"{words}" is a value, and "{term.label}" leads to something with a name.'
+            return plain, [Problem(VALUE_FOR_ENTITY, message, term.iri, plain)]
+        read = read_value(words, term.ranges - {_RDFS_LITERAL}, term.unit, language=self._language)
+        if isinstance(read, Unreadable):
+            return plain, [Problem(UNREADABLE_VALUE, read.reason, term.iri, plain)]
+        return read, ()
+
+    def _named(self, reading: Interpretation, names: Names) -> Iterable[tuple[Name, str, Span | None]]:
+        triple = reading.said.triple
+        yield names[triple.subject], triple.subject, reading.subject_name
+        if reading.names_object:
+            yield names[triple.object], triple.object, reading.object_name
+
+    def _spelling(self, name: str) -> str:
+        """Return a name as the text writes it, without the article of running text."""
+        found = self._text.occurrences(name)
+        words = " ".join(self._text.evidence(found[0]).quote.split()) if found else name
+        return _LOWER_ARTICLE.sub("", words, count=1) if _LOWER_ARTICLE.match(words) else words
+
+    def _label(self, name: Name, words: str, span: Span | None, first: Candidate) -> Candidate:
+        problems = list(name.problems)
+        if span is None:
+            message = f'The text does not contain "{words}".'
+            problems.append(Problem(NOT_IN_TEXT, message, value=Literal(words)))
+        evidence = self._text.evidence(span) if span else None
+        label = Literal(name.label, language=self._language) if self._language else Literal(name.label)
+        inferred = () if span else ("object",)
+        return Candidate(
+            name.iri, RDFS_LABEL, label, evidence, first.confidence, tuple(problems), first.reply, inferred
+        )
+
+    def _entity(self, name: Name, spans: Iterable[Span], candidates: Iterable[Candidate]) -> Entity:
+        said = (
+            c.object
+            for c in candidates
+            if c.subject == name.iri and c.predicate == RDF_TYPE and isinstance(c.object, NamedNode)
+        )
+        classes = tuple(dict.fromkeys(said)) if name.new else name.classes
+        mentions = tuple(self._text.evidence(span) for span in sorted(spans))
+        return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _quote(candidate: Candidate) -> str:
+    return candidate.evidence.quote if candidate.evidence else ""
+
+
+def _merged(old: Candidate | None, new: Candidate) -> Candidate:
+    """Keep the sounder of two candidates for one statement, the surer where both are as sound."""
+    if old is None:
+        return new
+    better = min(old, new, key=lambda c: (len(c.problems), -(c.confidence or 0.0)))
+    sure = [
+        c.confidence
+        for c in (old, new)
+        if c.confidence is not None and not (c.problems and not better.problems)
+    ]
+    return replace(better, confidence=max(sure, default=None))
+
+
+def _mark_unsupported(candidates: dict[_Key, Candidate], labels: set[_Key]) -> None:
+    """Mark the labels of new entities of which nothing else stands: a name alone is no knowledge."""
+    sound = {
+        node
+        for key, candidate in candidates.items()
+        if key not in labels and not candidate.problems
+        for node in (candidate.subject, candidate.object)
+    }
+    for key in labels:
+        label = candidates[key]
+        if label.subject not in sound and not label.problems:
+            message = (
+                f"Every statement about {label.object.value} has a problem, so its name alone is not kept."
+            )
+            candidates[key] = replace(label, problems=(Problem(NOTHING_STANDS, message),))

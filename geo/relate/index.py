@@ -1,0 +1,412 @@
+"""The index of features: which features does a geometry relate to, and how.
+
+Static trees plus a small delta plus tombstones. New features wait in the delta, which is searched by
+comparing boxes; a full delta becomes a tree; trees of like size are merged into one, so that there are
+few, and an insert costs the same on average in an index of ten thousand and of a million features.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, repeat
+from typing import Final, Generic, TypeVar
+
+import numpy
+import shapely
+from numpy.typing import NDArray
+from shapely import Point, STRtree
+from shapely.geometry.base import BaseGeometry
+
+from geo.errors import ArgumentError, MissingFeatureError
+from geo.measure.measures import FURTHEST_M, box_around, distance_m, distances_m
+from geo.relate.bulk import classify_pairs, pair_tolerance, relate_all
+from geo.relate.rcc8 import CODES, RCC8, code_of
+from geo.relate.tolerance import Tolerance, grown_boxes
+
+Key = TypeVar("Key", bound=Hashable)
+Shapes = NDArray[numpy.object_]
+
+_DELTA: Final = 1000
+# A tree is merged with the one before it when that one is less than this many times larger.
+_MERGE_RATIO: Final = 4
+_RELATED_TOGETHER: Final = 1000
+_FIRST_RADIUS_M: Final = 200.0
+_DC: Final = code_of(RCC8.DC)
+
+
+@dataclass
+class _Tree(Generic[Key]):
+    """Features that do not change any more, but can be marked dead."""
+
+    keys: list[Key]
+    shapes: Shapes
+    alive: NDArray[numpy.bool_]
+    tree: STRtree
+    dead: int = 0
+
+    @cached_property
+    def numbers(self) -> NDArray[numpy.intp]:
+        """The keys, where they are numbers."""
+        return numpy.array(self.keys, dtype=numpy.intp)
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        # An array of one is asked with less ado than one alone.
+        found: NDArray[numpy.intp] = self.tree.query(_array([box]))[1]
+        return found[self.alive[found]] if self.dead else found
+
+
+@dataclass
+class _Delta(Generic[Key]):
+    """The newest features, with their boxes in columns; the box of a dead one is NaN and meets nothing."""
+
+    keys: list[Key] = field(default_factory=list)
+    shapes: Shapes = field(default_factory=lambda: numpy.empty(_DELTA, dtype=object))
+    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((4, _DELTA), numpy.nan))
+
+    @property
+    def numbers(self) -> NDArray[numpy.intp]:
+        return numpy.array(self.keys, dtype=numpy.intp)
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        count = len(self.keys)
+        west, south, east, north = box.bounds
+        wests, souths, easts, norths = self.boxes[:, :count]
+        meeting = (wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)
+        found: NDArray[numpy.intp] = numpy.asarray(meeting).nonzero()[0]
+        return found
+
+
+class FeatureIndex(Generic[Key]):
+    """Keys (any hashable) and their CRS84 geometries, kept so that related features are found fast.
+
+    `tolerance_m` is how far borders may be off, in metres (see `geo.relate.tolerance`); 0 is exact. Where
+    features differ, `tolerance_of` tells it of each, and `tolerance_m` is the largest; a pair has the larger
+    of two. `pairs_related` counts the pairs whose relation was worked out, for tests and measurements.
+    The index keeps copies of its own of the geometries and prepares them: use it from one thread at a time.
+    """
+
+    def __init__(
+        self,
+        features: Iterable[tuple[Key, BaseGeometry]] = (),
+        *,
+        tolerance_m: float = 0.0,
+        tolerance_of: Callable[[Key], float] | None = None,
+    ) -> None:
+        if not 0 <= tolerance_m < 100_000:
+            raise ArgumentError(
+                f"A tolerance of {tolerance_m:g} m is not possible. Give metres, 0 for exact relations."
+            )
+        self.tolerance_m = tolerance_m
+        self._tolerance_of = tolerance_of
+        self.pairs_related = 0
+        self._trees: list[_Tree[Key]] = []
+        self._delta: _Delta[Key] = _Delta()
+        self._places: dict[Key, tuple[_Tree[Key] | _Delta[Key], int]] = {}
+        self._fill(features)
+
+    @classmethod
+    def holding(cls, keys: list[Key], shapes: Shapes) -> "FeatureIndex[Key]":
+        """An exact index of n different keys and their shapes (n,), none empty, which are taken as they are.
+
+        Other threads may look at these shapes as long as nothing is related: that prepares them.
+        """
+        index = cls()
+        index._add_tree(keys, shapes)
+        return index
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._places)
+
+    def get(self, key: Key) -> BaseGeometry | None:
+        """A copy of the geometry of a feature, None where the index does not hold it."""
+        place = self._places.get(key)
+        return None if place is None else _copy(place[0].shapes[place[1]])
+
+    def insert(self, key: Key, geometry: BaseGeometry) -> None:
+        """Add a feature. Raises MissingFeatureError where the key is there already (use replace)."""
+        self.insert_all([(key, geometry)])
+
+    def insert_all(self, features: Sequence[tuple[Key, BaseGeometry]]) -> None:
+        """Add several features, which takes less than one by one. Raises as `insert`."""
+        shapes = _copies(_array([geometry for _, geometry in features]))
+        boxes = shapely.bounds(shapes)
+        for (key, _), shape, box in zip(features, shapes, boxes, strict=True):
+            if key in self._places:
+                raise MissingFeatureError(
+                    f"{key} is in the index already. Use replace to give it another geometry."
+                )
+            delta, position = self._delta, len(self._delta.keys)
+            delta.keys.append(key)
+            delta.shapes[position] = shape
+            delta.boxes[:, position] = box
+            self._places[key] = (delta, position)
+            if position + 1 == _DELTA:
+                self._flush()
+
+    def remove(self, key: Key) -> None:
+        """Take a feature out. Raises MissingFeatureError where it is not there."""
+        if key not in self._places:
+            raise MissingFeatureError(
+                f"{key} is not in the index. Insert it first, or leave the removal out."
+            )
+        part, position = self._places.pop(key)
+        if isinstance(part, _Delta):
+            part.boxes[:, position] = numpy.nan
+            part.shapes[position] = None
+            return
+        part.alive[position] = False
+        part.dead += 1
+        if part.dead * 2 > len(part.keys):
+            self._trees.remove(part)
+            self._add_tree(*_living(part))
+
+    def replace(self, key: Key, geometry: BaseGeometry) -> None:
+        """Give a feature another geometry, or add it."""
+        if key in self._places:
+            self.remove(key)
+        self.insert(key, geometry)
+
+    def relations_of(self, geometry: BaseGeometry, exclude: Key | None = None) -> list[tuple[Key, RCC8]]:
+        """The features that a geometry is not disconnected from, and its relation to each.
+
+        `exclude` is the key of the feature whose geometry it is, if it is one. The relation reads from
+        the geometry to the feature: NTPP says that the geometry lies in the feature.
+        """
+        if geometry.is_empty:
+            return []
+        box = grown_boxes(_array([geometry]), self.tolerance_m)[0] if self.tolerance_m else geometry
+        keys, shapes = self._candidates(box, exclude)
+        if not keys:
+            return []
+        self.pairs_related += len(keys)
+        first = numpy.zeros(len(keys), dtype=numpy.intp)
+        left = _array([_copy(geometry)])
+        second = numpy.arange(len(keys))
+        own = 0.0 if exclude is None else self._tolerances([exclude])
+        metres = pair_tolerance(own, first, self._tolerances(keys), second)
+        codes = classify_pairs(left, shapes, first, second, metres)
+        return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
+
+    def relations_among(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Key, RCC8]]:
+        """As `relations_of` for many features of the index at once: each with what it is related to."""
+        waiting = iter(keys)
+        while part := list(islice(waiting, _RELATED_TOGETHER)):
+            places = [self._places[key] for key in part]
+            yield from self._related(part, _array([held.shapes[position] for held, position in places]))
+
+    def _related(self, keys: list[Key], shapes: Shapes) -> Iterator[tuple[Key, Key, RCC8]]:
+        boxes = grown_boxes(shapes, self.tolerance_m) if self.tolerance_m else shapes
+        left: list[int] = []
+        others: list[Key] = []
+        found: list[Shapes] = []
+        for place, key in enumerate(keys):
+            near, there = self._candidates(boxes[place], key)
+            left += [place] * len(near)
+            others += near
+            found.append(there)
+        if not others:
+            return
+        self.pairs_related += len(others)
+        first = numpy.array(left, dtype=numpy.intp)
+        right = numpy.concatenate(found)
+        second = numpy.arange(len(others))
+        metres = pair_tolerance(self._tolerances(keys), first, self._tolerances(others), second)
+        codes = classify_pairs(shapes, right, first, second, metres)
+        for place, other, code in zip(left, others, codes.tolist(), strict=True):
+            if code != _DC:
+                yield keys[place], other, CODES[code]
+
+    def relate_all(self, of: Collection[Key] | None = None) -> Iterator[tuple[Key, Key, RCC8]]:
+        """Every pair of features that are not disconnected, once, and how the first relates.
+
+        `of` are keys of which each pair has at least one; None: all.
+        """
+        chosen: Mapping[Key, object] = self._places if of is None else dict.fromkeys(of)
+        others = [key for key in self._places if key not in chosen]
+        keys = [*others, *chosen]
+        shapes = _array([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
+        for pairs in relate_all(shapes, self._tolerances(keys), self._count, first=len(others)):
+            rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
+            for left, right, code in rows:
+                yield keys[left], keys[right], CODES[code]
+
+    def candidates(self, box: BaseGeometry) -> list[Key]:
+        """The features whose boxes meet the box of a geometry."""
+        return self.search(box)[0]
+
+    def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
+        """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
+        return _found(self._parts(box))
+
+    def search_few(self, box: BaseGeometry, most: int) -> tuple[list[Key], Shapes] | None:
+        """As `search`; None where there are more than `most`."""
+        parts = self._parts(box)
+        return _found(parts) if sum(len(positions) for _, positions in parts) <= most else None
+
+    def numbers(self: "FeatureIndex[int]", box: BaseGeometry) -> NDArray[numpy.intp]:
+        """As `candidates` of an index whose keys are numbers: shape (n,)."""
+        parts: list[_Tree[int] | _Delta[int]] = [] if box.is_empty else [*self._trees, self._delta]
+        found = [part.numbers[part.positions(box)] for part in parts if part.keys]
+        return numpy.concatenate(found) if found else numpy.zeros(0, dtype=numpy.intp)
+
+    def vertices(self, box: BaseGeometry, most: int) -> int:
+        """How many vertices the candidates have together; some number above `most` where they are so many."""
+        count = 0
+        for part, positions in self._parts(box):
+            few = positions[: most + 1]
+            count += int(shapely.get_num_coordinates(part.shapes[few]).sum()) + len(positions) - len(few)
+        return count
+
+    def search_all(self, shapes: Shapes) -> Iterator[tuple[NDArray[numpy.intp], list[Key], Shapes]]:
+        """As `search` for the boxes of many geometries at once, none of them empty.
+
+        In parts: the position of each geometry, and the key and the shape of each feature that it may meet.
+        """
+        for tree in self._trees:
+            left, right = tree.tree.query(shapes)
+            if tree.dead:
+                alive = tree.alive[right]
+                left, right = left[alive], right[alive]
+            if len(left):
+                yield left, [tree.keys[position] for position in right.tolist()], tree.shapes[right]
+        found = [self._delta.positions(shape) for shape in shapes] if self._delta.keys else []
+        right = numpy.concatenate([numpy.zeros(0, dtype=numpy.intp), *found])
+        if len(right):
+            left = numpy.repeat(numpy.arange(len(found)), [len(one) for one in found])
+            yield left, [self._delta.keys[position] for position in right.tolist()], self._delta.shapes[right]
+
+    def shape(self, key: Key) -> BaseGeometry | None:
+        """As `get`, the index's own shape instead of a copy: to look at, never to prepare or keep."""
+        place = self._places.get(key)
+        return None if place is None else place[0].shapes[place[1]]
+
+    def within_distance(self, geometry: BaseGeometry, distance: float) -> list[tuple[Key, float]]:
+        """The features within `distance` metres of a geometry, nearest first, with their distance."""
+        found = [(key, metres) for key, metres in self._measured(geometry, distance) if metres <= distance]
+        return sorted(found, key=lambda pair: pair[1])
+
+    def nearest(
+        self, geometry: BaseGeometry, count: int, exclude: Key | None = None
+    ) -> list[tuple[Key, float]]:
+        """The `count` features nearest to a geometry, nearest first, with their distance in metres."""
+        radius = _FIRST_RADIUS_M
+        while True:
+            found = [
+                pair
+                for pair in self.within_distance(geometry, radius)
+                if exclude is None or pair[0] != exclude
+            ]
+            if len(found) >= count or radius >= FURTHEST_M:
+                return found[:count]
+            radius = min(radius * (2 if found else 8), FURTHEST_M)
+
+    def _tolerances(self, keys: Sequence[Key]) -> Tolerance:
+        """That of all features, or of each of n: shape (n,)."""
+        if self._tolerance_of is None:
+            return self.tolerance_m
+        return numpy.array([self._tolerance_of(key) for key in keys], dtype=numpy.float64)
+
+    def _count(self, pairs: int) -> None:
+        self.pairs_related += pairs
+
+    def _candidates(self, box: BaseGeometry, exclude: Key | None) -> tuple[list[Key], Shapes]:
+        keys, shapes = self.search(box)
+        if exclude is not None and exclude in keys:
+            kept = [place for place, key in enumerate(keys) if key != exclude]
+            keys, shapes = [keys[place] for place in kept], shapes[kept]
+        return keys, shapes
+
+    def _parts(self, box: BaseGeometry) -> list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]:
+        """The trees, and the delta, that hold candidates, and where in each."""
+        parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees]
+        if self._delta.keys and not box.is_empty:
+            parts.append(self._delta)
+        found = [(part, part.positions(box)) for part in parts]
+        return [(part, positions) for part, positions in found if len(positions)]
+
+    def _measured(self, geometry: BaseGeometry, radius: float) -> Iterator[tuple[Key, float]]:
+        if geometry.is_empty:
+            return
+        boxes = shapely.get_parts(box_around(geometry, radius))
+        near = {key: shape for box in boxes for key, shape in zip(*self._candidates(box, None), strict=True)}
+        keys, shapes = list(near), _array(list(near.values()))
+        points = shapely.get_type_id(shapes) == 0 if len(keys) else numpy.zeros(0, dtype=bool)
+        if isinstance(geometry, Point) and points.all() and len(keys):
+            yield from zip(keys, distances_m(geometry, shapes).tolist(), strict=True)
+            return
+        for key, shape in zip(keys, shapes, strict=True):
+            yield key, distance_m(geometry, shape)
+
+    def _fill(self, features: Iterable[tuple[Key, BaseGeometry]]) -> None:
+        keys: list[Key] = []
+        shapes: list[BaseGeometry] = []
+        seen: set[Key] = set()
+        for key, geometry in features:
+            if key in seen:
+                raise MissingFeatureError(
+                    f"{key} is given twice. Give every feature one geometry, or a collection."
+                )
+            seen.add(key)
+            keys.append(key)
+            shapes.append(geometry)
+        if keys:
+            self._add_tree(keys, _copies(_array(shapes)))
+
+    def _flush(self) -> None:
+        """Turn the delta into a tree, and merge trees that have come to be of like size."""
+        keys, shapes = _living(self._delta)
+        self._delta = _Delta()
+        while self._trees and len(self._trees[-1].keys) < _MERGE_RATIO * max(len(keys), 1):
+            older_keys, older_shapes = _living(self._trees.pop())
+            keys, shapes = older_keys + keys, numpy.concatenate([older_shapes, shapes])
+        self._add_tree(keys, shapes)
+
+    def _add_tree(self, keys: list[Key], shapes: Shapes) -> None:
+        if not keys:
+            return
+        tree = _Tree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
+        self._trees.append(tree)
+        self._trees.sort(key=lambda part: -len(part.keys))
+        # Without a loop of the interpreter's: there may be a million.
+        self._places.update(zip(keys, zip(repeat(tree), range(len(keys))), strict=True))
+
+
+def _found(parts: list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]) -> tuple[list[Key], Shapes]:
+    keys = [part.keys[position] for part, positions in parts for position in positions.tolist()]
+    shapes = [part.shapes[positions] for part, positions in parts]
+    return keys, shapes[0] if len(shapes) == 1 else numpy.concatenate([_array([]), *shapes])
+
+
+def _living(part: _Tree[Key] | _Delta[Key]) -> tuple[list[Key], Shapes]:
+    if isinstance(part, _Tree):
+        alive = numpy.flatnonzero(part.alive)
+    else:
+        alive = numpy.array(
+            [i for i in range(len(part.keys)) if part.shapes[i] is not None], dtype=numpy.intp
+        )
+    return [part.keys[position] for position in alive.tolist()], part.shapes[alive]
+
+
+def _array(shapes: list[BaseGeometry]) -> Shapes:
+    array = numpy.empty(len(shapes), dtype=object)
+    array[:] = shapes
+    return array
+
+
+def _copy(geometry: BaseGeometry) -> BaseGeometry:
+    """A geometry of our own, which may be prepared without another thread noticing."""
+    # What gives a geometry another number clones it, several times faster than by WKB.
+    copy: BaseGeometry = shapely.set_srid(geometry, 0)
+    return copy
+
+
+def _copies(shapes: Shapes) -> Shapes:
+    """The same of several."""
+    copies: Shapes = shapely.set_srid(shapes, 0)
+    return copies

@@ -1,0 +1,293 @@
+"""The rules that ontology files are checked by before they are put in force.
+
+They follow the reports that ontology engineers know: ROBOT's rules and the pitfalls of OOPS!. Each looks at
+the terms that the files define; terms borrowed from other vocabularies are theirs to document.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from ontology import vocabulary as v
+from ontology.checks.findings import Finding, Level, Rule, in_order
+from ontology.checks.term_positions import Places
+from ontology.graph import Graph, Node
+from ontology.schema import Schema
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+
+__all__ = ["ONTOLOGY_RULES", "lint_ontology"]
+
+MISSING_LABEL = Rule("missing_label", Level.WARN, "A term has no rdfs:label, so no text can name it.")
+MISSING_DEFINITION = Rule("missing_definition", Level.WARN, "A term has no skos:definition or rdfs:comment.")
+MULTIPLE_LABELS = Rule("multiple_labels", Level.WARN, "A term has two rdfs:label of one language.")
+DUPLICATE_LABEL = Rule("duplicate_label", Level.WARN, "Two classes, or two properties, have one label.")
+MISSING_DOMAIN = Rule("missing_domain", Level.INFO, "A property does not say what it is stated of.")
+MISSING_RANGE = Rule("missing_range", Level.INFO, "A property does not say what its values are.")
+INTERSECTING_DOMAINS = Rule(
+    "intersecting_domains", Level.WARN, "Several rdfs:domain or rdfs:range of one property hold all at once."
+)
+IMPOSSIBLE_DOMAIN = Rule(
+    "impossible_domain", Level.ERROR, "A property's domains or ranges are disjoint, so it can never be used."
+)
+UNDECLARED_TERM = Rule("undeclared_term", Level.WARN, "An axiom uses a term that no file declares.")
+CYCLE = Rule("cycle", Level.WARN, "Terms are below each other in a circle, so they all mean the same.")
+IMPOSSIBLE_CLASS = Rule(
+    "impossible_class", Level.ERROR, "A class is below two classes that are disjoint, so nothing can be one."
+)
+NO_DISJOINTNESS = Rule(
+    "no_disjointness", Level.WARN, "No two classes are stated to be disjoint, so no mix-up is ever noticed."
+)
+DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a living term uses a deprecated one.")
+MISSING_REPLACEMENT = Rule(
+    "missing_replacement", Level.INFO, "A deprecated term does not say what to use instead."
+)
+MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
+MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
+
+ONTOLOGY_RULES = (
+    MISSING_LABEL, MISSING_DEFINITION, MULTIPLE_LABELS, DUPLICATE_LABEL, MISSING_DOMAIN, MISSING_RANGE,
+    INTERSECTING_DOMAINS, IMPOSSIBLE_DOMAIN, UNDECLARED_TERM, CYCLE, IMPOSSIBLE_CLASS, NO_DISJOINTNESS,
+    DEPRECATED_IN_USE, MISSING_REPLACEMENT, MISSING_ONTOLOGY, MISSING_VERSION,
+)  # fmt: skip
+
+_STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
+_TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)
+_TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROPERTY)
+Term = OntologyClass | OntologyProperty
+
+
+def lint_ontology(schema: Schema) -> tuple[Finding, ...]:
+    """Everything the rules find in the files of a schema, the worst first."""
+    return in_order(_Linter(schema).findings())
+
+
+class _Linter:
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._graph = Graph([triple for file in schema.files for triple in file.triples])
+        self._places = Places(schema.files)
+        terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
+        self._own = [term for term in terms if not term.borrowed and not _is_standard(term.iri)]
+
+    def findings(self) -> Iterator[Finding]:
+        rules: tuple[Callable[[], Iterator[Finding]], ...] = (
+            self._labels, self._definitions, self._domains, self._undeclared, self._cycles,
+            self._impossible_classes, self._disjointness, self._deprecated, self._versions,
+        )  # fmt: skip
+        for rule in rules:
+            yield from rule()
+
+    def _labels(self) -> Iterator[Finding]:
+        find = self._places.finding
+        kinds: dict[tuple[bool, str], list[Term]] = defaultdict(list)
+        for term in self._own:
+            labels = self._graph.literals(term.iri, v.LABEL)
+            if not labels and not self._graph.literals(term.iri, v.PREFERRED_LABEL):
+                yield find(MISSING_LABEL, term.iri, "has no label.", 'Add rdfs:label "..."@en.')
+            for language in {label.language for label in labels}:
+                same = [label.value for label in labels if label.language == language]
+                if len(same) > 1:
+                    said = ", ".join(f'"{value}"' for value in same)
+                    yield find(
+                        MULTIPLE_LABELS,
+                        term.iri,
+                        f"has {len(same)} labels of one language: {said}.",
+                        "Keep one; make the others skos:altLabel.",
+                    )
+            if not term.deprecated:
+                kinds[isinstance(term, OntologyClass), term.label.casefold()].append(term)
+        for (_, _), terms in kinds.items():
+            for term in terms[1:]:
+                yield find(
+                    DUPLICATE_LABEL,
+                    term.iri,
+                    f'has the label "{term.label}", as <{terms[0].iri.value}> has.',
+                    "Give one of them another label, or make one of the two terms.",
+                )
+
+    def _definitions(self) -> Iterator[Finding]:
+        for term in self._own:
+            if not term.definition:
+                yield self._places.finding(
+                    MISSING_DEFINITION, term.iri, "has no definition.", 'Add skos:definition "..."@en.'
+                )
+
+    def _domains(self) -> Iterator[Finding]:
+        find = self._places.finding
+        for term in self._own:
+            if not isinstance(term, OntologyProperty) or term.kind is PropertyKind.ANNOTATION:
+                continue
+            if not term.domains:
+                yield find(MISSING_DOMAIN, term.iri, "has no domain.", "Add rdfs:domain with its class.")
+            if not term.ranges:
+                yield find(MISSING_RANGE, term.iri, "has no range.", "Add rdfs:range with its class or type.")
+            for predicate, word in ((v.DOMAIN, "domain"), (v.RANGE, "range")):
+                written = list(dict.fromkeys(self._graph.objects(term.iri, predicate)))
+                if len(written) < 2:
+                    continue
+                apart = self._apart(written)
+                if apart is not None:
+                    yield find(
+                        IMPOSSIBLE_DOMAIN,
+                        term.iri,
+                        f"has the {word}s {apart[0]} and {apart[1]}, which are disjoint.",
+                        "Write one of them, or both as members of one owl:unionOf.",
+                    )
+                else:
+                    yield find(
+                        INTERSECTING_DOMAINS,
+                        term.iri,
+                        f"has {len(written)} {word}s; by OWL each {word} holds, so a thing must be in all.",
+                        "Write alternatives as one owl:unionOf.",
+                    )
+
+    def _apart(self, written: list[Node]) -> tuple[NamedNode, NamedNode] | None:
+        named = [node for node in written if isinstance(node, NamedNode)]
+        for number, one in enumerate(named):
+            for other in named[number + 1 :]:
+                if self._schema.are_disjoint(one, other):
+                    return one, other
+        return None
+
+    def _undeclared(self) -> Iterator[Finding]:
+        schema = self._schema
+        datatypes = set(self._graph.instances(v.DATATYPE))
+        told: set[NamedNode] = set()
+        for predicates, known, kind in (
+            (_TO_CLASS, schema.classes, "a class (owl:Class)"),
+            (_TO_PROPERTY, schema.properties, "a property (owl:ObjectProperty or owl:DatatypeProperty)"),
+            ((v.RANGE,), {**schema.classes, **dict.fromkeys(datatypes)}, "a class or a datatype"),
+        ):
+            for predicate in predicates:
+                for subject, value in self._graph.pairs(predicate):
+                    if (
+                        not isinstance(value, NamedNode)
+                        or value in known
+                        or value in datatypes
+                        or value in told
+                        or _is_standard(value)
+                    ):
+                        continue
+                    told.add(value)
+                    by = f"<{subject.value}>" if isinstance(subject, NamedNode) else "an expression"
+                    yield self._places.finding(
+                        UNDECLARED_TERM,
+                        value,
+                        f"is used by {by} ({_local(predicate)}) and not declared.",
+                        f"Declare it as {kind}, import the file that does, or correct its spelling.",
+                    )
+
+    def _cycles(self) -> Iterator[Finding]:
+        for predicate, word in ((v.SUBCLASS_OF, "subclass"), (v.SUBPROPERTY_OF, "subproperty")):
+            up: dict[NamedNode, set[NamedNode]] = defaultdict(set)
+            for low, high in self._graph.pairs(predicate):
+                if isinstance(low, NamedNode) and isinstance(high, NamedNode):
+                    up[low].add(high)
+            for members in _circles(up):
+                names = ", ".join(f"<{iri.value}>" for iri in members)
+                yield self._places.finding(
+                    CYCLE,
+                    members[0],
+                    f"is a {word} of itself, by way of {names}.",
+                    "Take one of these axioms out; if they mean the same, say so by owl:equivalentClass.",
+                )
+
+    def _impossible_classes(self) -> Iterator[Finding]:
+        schema = self._schema
+        for term in self._own:
+            if isinstance(term, OntologyClass) and schema.are_disjoint(term.iri, term.iri):
+                yield self._places.finding(
+                    IMPOSSIBLE_CLASS,
+                    term.iri,
+                    "is below two classes that are disjoint: nothing can ever be one.",
+                    "Take out a superclass or the disjointness; `check --reason pellet` explains it.",
+                )
+
+    def _disjointness(self) -> Iterator[Finding]:
+        own = [term for term in self._own if isinstance(term, OntologyClass)]
+        if len(own) > 1 and not self._schema.disjointness_stated:
+            yield self._places.finding(
+                NO_DISJOINTNESS,
+                own[0].iri,
+                f"and {len(own) - 1} more classes: no two are stated to be disjoint.",
+                "State with owl:AllDisjointClasses which kinds exclude each other.",
+            )
+
+    def _deprecated(self) -> Iterator[Finding]:
+        schema = self._schema
+        terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
+        old = {term.iri for term in terms if term.deprecated}
+        for iri in sorted(old, key=lambda one: one.value):
+            if not self._graph.objects(iri, v.REPLACED_BY, *_SEE_ALSO):
+                yield self._places.finding(
+                    MISSING_REPLACEMENT,
+                    iri,
+                    "is deprecated and names no successor.",
+                    "Add dcterms:isReplacedBy with the term to use instead.",
+                )
+        for predicate in (*_TO_CLASS, *_TO_PROPERTY, v.RANGE):
+            for subject, value in self._graph.pairs(predicate):
+                if value in old and isinstance(subject, NamedNode) and subject not in old:
+                    yield self._places.finding(
+                        DEPRECATED_IN_USE,
+                        subject,
+                        f"has {value} as its {_local(predicate)}, which is deprecated.",
+                        "Use its successor.",
+                    )
+
+    def _versions(self) -> Iterator[Finding]:
+        for file in self._schema.files:
+            graph = Graph(file.triples)
+            ontologies = list(graph.instances(v.ONTOLOGY))
+            if not ontologies and file.triples:
+                yield Finding(
+                    MISSING_ONTOLOGY,
+                    "The file declares no ontology.",
+                    "Add <IRI> a owl:Ontology ; owl:versionIRI <IRI/1.0.0> .",
+                    file=file.path,
+                    line=1,
+                )
+            for iri in ontologies:
+                if not graph.objects(iri, v.VERSION_IRI):
+                    yield self._places.finding(
+                        MISSING_VERSION,
+                        iri,
+                        "has no owl:versionIRI, so nobody can say by which version a statement was judged.",
+                        "Add owl:versionIRI, a new one with each release.",
+                    )
+
+
+_SEE_ALSO = (NamedNode(v.RDFS + "seeAlso"), NamedNode("http://purl.obolibrary.org/obo/IAO_0100001"))
+
+
+def _circles(up: dict[NamedNode, set[NamedNode]]) -> Iterator[list[NamedNode]]:
+    """Each set of terms that are all above each other, its members in order."""
+    above = {term: _reach(term, up) for term in up}
+    seen: set[NamedNode] = set()
+    for term in sorted(above, key=lambda one: one.value):
+        if term in above[term] and term not in seen:
+            circle = [other for other in above[term] if term in above.get(other, ())]
+            seen.update(circle)
+            yield sorted(circle, key=lambda one: one.value)
+
+
+def _reach(start: NamedNode, up: dict[NamedNode, set[NamedNode]]) -> set[NamedNode]:
+    found: set[NamedNode] = set()
+    waiting = list(up.get(start, ()))
+    while waiting:
+        term = waiting.pop()
+        if term not in found:
+            found.add(term)
+            waiting += up.get(term, ())
+    return found
+
+
+def _is_standard(iri: NamedNode) -> bool:
+    return iri.value.startswith(_STANDARD)
+
+
+def _local(node: NamedNode | BlankNode | Literal) -> str:
+    return node.value.replace("#", "/").rpartition("/")[2]

@@ -1,0 +1,1 @@
+"""The command line `urbankg`: one file per group of commands."""

@@ -1,0 +1,68 @@
+"""`urbankg infer`: all inferences of a folder anew, or none, as the setting says."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from server.cli.invocation import settings_of
+from server.cli.running_server import running_server
+from server.errors import ServerError
+from server.runtime.settings import Settings
+from sparql.model.errors import StoreUnreadable
+
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
+
+
+def infer(
+    context: typer.Context, data: Data = None, config: Config = None, ontology: OntologyFolder = None
+) -> None:
+    """Infer from the whole graph anew; with the setting inference 'none', take out what was inferred."""
+    infer_graph(settings_of(context, data=data, config=config, ontology=ontology).settings)
+
+
+def infer_graph(settings: Settings) -> None:
+    """Make the inferences of a folder those of its graph. Raises ServerError for a held folder."""
+    server = running_server(settings.data, settings.api_key)
+    if server is not None:
+        raise ServerError(
+            f"A server at {server.url} holds {settings.data} and keeps its inferences itself. Stop it first "
+            "to infer everything anew."
+        )
+    if not (settings.data / "graph").is_dir():
+        raise StoreUnreadable(settings.data, "there is no graph in it")
+    # The rooms take a while to load; other commands do without.
+    from ontology import Schema
+    from server.runtime.shipped import SHIPPED_ONTOLOGY
+    from server.runtime.stores import open_store
+    from sparql.inference.materialised import Inferences, forget
+    from sparql.model.vocabulary import INFERRED
+    from sparql.spatial.relations import SpatialRelations
+    from sparql.writing.writer import Writer
+
+    schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
+    store = open_store(settings)
+    try:
+        writer = Writer(
+            store,
+            deriver=SpatialRelations(settings.tolerances),
+            inferences=Inferences(store, settings.inference_max) if settings.infers else None,
+        )
+        with _told.status("reading the graph") as status:
+            writer.tell_inference(
+                lambda looked_at, inferred: status.update(
+                    f"{looked_at:,} statements followed, {inferred:,} inferred"
+                )
+            )
+            writer.replace_ontology(schema.triples)
+            forget(store)
+            writer.start()
+        count = sum(1 for _ in store.match_quads(None, None, None, INFERRED))
+        revision = store.revision()
+    finally:
+        store.close()
+    _told.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")

@@ -1,0 +1,98 @@
+"""`urbankg key create | list | revoke`: who may write to a graph.
+
+They work on the database beside the graph, so also while a server holds the folder; it takes notice at
+the next request.
+"""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from server.cli.invocation import settings_of
+from server.http.access.keys import ApiKey, KeyStore, Scope
+
+key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
+_told = Console(stderr=True, soft_wrap=True)
+_DAY_S = 86_400
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+@key_app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Whose key it is, or what for.")],
+    scope: Annotated[
+        list[Scope], typer.Option("--scope", help="What it may do; several with several --scope.")
+    ],
+    days: Annotated[
+        float | None, typer.Option(min=0, help="Days until it expires; never if not set.")
+    ] = None,
+    data: Data = None,
+    config: Config = None,
+) -> None:
+    """Make a key and print it, this once. From the first key on, every write needs one."""
+    keys = _keys(context, data, config)
+    try:
+        key, token = keys.create(name, scope, lifetime_s=None if days is None else days * _DAY_S)
+    finally:
+        keys.close()
+    typer.echo(token)
+    _told.print(
+        f"Key '{key.name}' ({', '.join(sorted(key.scopes))}). Keep it now: it cannot be shown again. "
+        "Send it as 'Authorization: Bearer KEY'.",
+        markup=False,
+        highlight=False,
+    )
+
+
+@key_app.command("list")
+def list_keys(context: typer.Context, data: Data = None, config: Config = None) -> None:
+    """Every key that was ever made, without its secret."""
+    keys = _keys(context, data, config)
+    try:
+        found = keys.all()
+    finally:
+        keys.close()
+    table = Table("name", "id", "scopes", "state", "made", "expires", "last used")
+    for key in found:
+        scopes = ", ".join(sorted(key.scopes))
+        times = (_day(key.created), _day(key.expires), _day(key.last_used))
+        table.add_row(key.name, key.identifier, scopes, _state(key), *times)
+    Console().print(table)
+
+
+@key_app.command("revoke")
+def revoke(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name or identifier of the key.")],
+    data: Data = None,
+    config: Config = None,
+) -> None:
+    """End a key at once. When it was the last one, writes stay closed until another is made."""
+    keys = _keys(context, data, config)
+    try:
+        key = keys.revoke(name)
+    finally:
+        keys.close()
+    _told.print(f"Key '{key.name}' ({key.identifier}) is revoked.", markup=False, highlight=False)
+
+
+def _keys(context: typer.Context, data: Path | None, config: Path | None) -> KeyStore:
+    return KeyStore(settings_of(context, data=data, config=config).settings.data)
+
+
+def _state(key: ApiKey) -> str:
+    if key.revoked is not None:
+        return "revoked"
+    return "valid" if key.is_valid(time.time()) else "expired"
+
+
+def _day(moment: float | None) -> str:
+    return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"

@@ -1,0 +1,335 @@
+"""The commands of an operator: `urbankg load | dump | backup | restore | optimize`."""
+
+import asyncio
+import gzip
+import json
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+from pyoxigraph import NamedNode
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
+
+from server.cli.invocation import on_either, on_store, settings_of
+from server.cli.running_server import RemoteFailed, RunningServer
+from server.data.features.names import split_features
+from server.data.loading import Told
+from server.data.rdf_files import LoadError, RdfFile, rdf_files
+from server.data.storage import Loader, check_graph
+from server.runtime.context import Services
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, Format
+from sparql.protocol.negotiation import choose_by_name
+from sparql.storage.backup import back_up, restore
+from sparql.storage.dump import write_dump
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.writing.writer import Writer
+
+if TYPE_CHECKING:
+    from server.data.features.loading import FeatureFiles
+
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
+_PIECE = 64 * 1024
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+class LoadEnded(LoadError):
+    """Somebody ended the load of features with Ctrl-C."""
+
+    def __init__(self, *, bulk: bool) -> None:
+        kept = "Nothing was loaded." if bulk else "What was committed stays; the same command loads the rest."
+        super().__init__(f"The load was ended. {kept}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (load, dump, backup, restore_command, optimize):
+        app.command(name=command.__name__.removesuffix("_command"))(command)
+
+
+def load(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="RDF files, folders or patterns; with --mapping also GeoJSON, GeoPackage ..."),
+    ] = None,
+    data: Data = None,
+    config: Config = None,
+    partial: Annotated[bool, typer.Option(help="Load what conforms, refuse the rest.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Load the sample city as well.")] = False,
+    bulk: Annotated[
+        bool, typer.Option("--bulk", help="Past the gate, at full speed; the shapes are run afterwards.")
+    ] = False,
+    report: Annotated[bool, typer.Option(help="After a bulk load, run the shapes over everything.")] = True,
+    mapping: Annotated[
+        Path | None, typer.Option(help="TOML file that says how features of the files become statements.")
+    ] = None,
+) -> None:
+    """Load RDF files through the gate, each whole or not at all; features through a mapping, in batches."""
+    if not files and not sample:
+        raise typer.BadParameter("Give at least one file, or --sample.")
+    settings = settings_of(context, data=data, config=config).settings
+    features, others = split_features(files or [])
+    found = rdf_files(others)
+    mapped = _mapped(features, mapping, settings.base_iri) if features else None
+    wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
+    if bulk:
+        _told.print("The gate is deferred: everything is loaded first, and judged at the end.")
+
+    def through_server(server: RunningServer) -> int:
+        paths = [*(file.path for file in found), *features]
+        message = {"files": [str(path.resolve()) for path in paths], **wanted}
+        message["mapping"] = None if mapping is None else str(mapping.resolve())
+        with _told.status(f"the server at {server.url} loads"):
+            try:
+                answer = server.post("/loads", message, timeout=None)
+            except RemoteFailed as error:
+                if "loads" not in error.problem:
+                    raise
+                answer = dict(error.problem)
+        return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
+
+    async def here(services: Services) -> int:
+        ended = Event()
+        work = asyncio.ensure_future(asyncio.to_thread(_load, services, found, mapped, ended, **wanted))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # The store is closed only when nobody writes any more; what is being committed is finished.
+            ended.set()
+            return await work
+
+    try:
+        on_either(settings, through_server, here, only_writes=bulk)
+    except LoadEnded as error:
+        _told.print(str(error), markup=False)
+        raise typer.Exit(130) from error
+
+
+def dump(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(help="File to write, .gz compresses; standard output when not given.")
+    ] = None,
+    data: Data = None,
+    config: Config = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="nquads, trig, jsonld, ntriples, turtle, rdfxml.")
+    ] = None,
+    graph: Annotated[str | None, typer.Option(help="IRI of one graph; a system graph as well.")] = None,
+) -> None:
+    """Write the default graph and clients' named graphs, or one graph, as RDF."""
+    settings = settings_of(context, data=data, config=config).settings
+    chosen = _dump_format(format_, file)
+    name = None if graph is None else _iri(graph)
+    parameters = {"format": chosen.name, **({} if graph is None else {"graph": graph})}
+
+    def through_server(server: RunningServer) -> int:
+        with _output(file) as output:
+            server.download("/dump", parameters, output)
+        return 0
+
+    def here(store: EmbeddedStore) -> int:
+        check_graph(store, name)
+        with _output(file) as output:
+            write_dump(store.graph, output, chosen, name)
+        return 0
+
+    on_store(settings, through_server, here)
+
+
+def backup(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
+    data: Data = None,
+    config: Config = None,
+) -> None:
+    """Write a consistent backup of the graph and everything beside it, also of a running server."""
+    settings = settings_of(context, data=data, config=config).settings
+
+    def here(store: EmbeddedStore) -> int:
+        return _tell_backup(back_up(store, Writer(store), folder).json())
+
+    on_store(
+        settings,
+        lambda server: _tell_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
+        here,
+    )
+
+
+def restore_command(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="The folder that `backup` wrote.")],
+    data: Data = None,
+    config: Config = None,
+) -> None:
+    """Make the data folder, which must be empty or new, from a backup."""
+    settings = settings_of(context, data=data, config=config).settings
+    restored = restore(folder, settings.data)
+    _told.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
+
+
+def optimize(context: typer.Context, data: Data = None, config: Config = None) -> None:
+    """Compact the store's files, for faster reads after much was written."""
+    settings = settings_of(context, data=data, config=config).settings
+
+    def through_server(server: RunningServer) -> int:
+        with _told.status(f"the server at {server.url} optimizes"):
+            server.post("/optimize", {}, timeout=None)
+        return 0
+
+    def here(store: EmbeddedStore) -> int:
+        with _told.status("optimizing"):
+            store.optimize()
+        return 0
+
+    on_store(settings, through_server, here)
+
+
+def _load(
+    services: Services,
+    files: Sequence[RdfFile],
+    mapped: "FeatureFiles | None",
+    ended: Event,
+    *,
+    partial: bool,
+    sample: bool,
+    bulk: bool,
+    report: bool,
+) -> int:
+    told = []
+    if sample:
+        with progress_bar("sample city: statements judged, related, committed") as progress:
+            task = progress.add_task("", total=None)
+            loader = Loader(services)
+            told.append(loader.sample(lambda done, total: progress.update(task, completed=done, total=total)))
+    if files:
+        with _bytes_bar() as progress:
+            task = progress.add_task("", total=sum(file.size for file in files), what="loading")
+            loader = Loader(
+                services,
+                on_bytes=lambda read: progress.advance(task, read),
+                say=lambda what: progress.update(task, what=what),
+            )
+            if bulk:
+                told.append(loader.in_bulk(files, partial=partial, report=report))
+            else:
+                told += loader.through_gate(files, partial=partial)
+    if mapped is not None:
+        with progress_bar("{task.description}") as progress:
+            task = progress.add_task("features", total=mapped.count)
+
+            def counted(features: int) -> None:
+                progress.advance(task, features)
+                if ended.is_set():
+                    raise LoadEnded(bulk=bulk)
+
+            loader = Loader(
+                services,
+                on_features=counted,
+                say=lambda what: progress.update(task, description=what),
+            )
+            if bulk:
+                told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
+            else:
+                told.append(loader.features_through_gate(mapped, partial=partial))
+    code = _tell_all(told, bulk=bulk, partial=partial)
+    _told.print(f"Peak memory: {_peak_mb():.0f} MB")
+    return code
+
+
+def _peak_mb() -> float:
+    """The most memory that this process held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":
+    # The libraries for feature files are large; other commands do without.
+    from server.data.features.loading import feature_files
+
+    return feature_files(features, mapping, base)
+
+
+def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
+    """What became of each load, on standard error; 1 when something was refused, left out or violates."""
+    for one in told:
+        _told.print(
+            f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
+            f"{one.derived} relations derived",
+            markup=False,
+        )
+        if bulk and one.results:
+            _told.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
+        if one.examples:
+            _told.print(one.examples, markup=False)
+        if one.refused and not partial and not bulk:
+            _told.print("Nothing of this file was loaded; --partial loads the conforming part.")
+    return 1 if any(one.refused or one.violations or one.left_out for one in told) else 0
+
+
+def _tell_backup(found: dict[str, Any]) -> int:
+    print(json.dumps(found, indent=2))
+    return 0
+
+
+def _dump_format(name: str | None, file: Path | None) -> Format:
+    if name is not None:
+        return choose_by_name(name, GRAPH_FORMATS)
+    plain = Path() if file is None else file.with_suffix("") if file.suffix == ".gz" else file
+    suffix = plain.suffix.lstrip(".").lower()
+    by_suffix = next((one for one in GRAPH_FORMATS if suffix and one.answers_to(suffix)), None)
+    return by_suffix or BY_NAME["nquads"]
+
+
+def _iri(text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"'{text}' is not an absolute IRI: {error}") from error
+
+
+@contextmanager
+def _output(file: Path | None) -> Iterator[IO[bytes]]:
+    """The file, that appears only when it is whole, or standard output."""
+    if file is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    partial = file.with_name(file.name + ".partial")
+    try:
+        with gzip.open(partial, "wb", 6) if file.suffix == ".gz" else partial.open("wb", _PIECE) as output:
+            yield output  # type: ignore[misc]
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def progress_bar(what: str) -> Progress:
+    """A progress bar on standard error, for things that are counted."""
+    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=_told)
+
+
+def _bytes_bar() -> Progress:
+    return Progress(
+        TextColumn("{task.fields[what]}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeElapsedColumn(),
+        console=_told,
+    )

@@ -1,0 +1,1 @@
+"""Commands of review, proposals, held batches and entities."""

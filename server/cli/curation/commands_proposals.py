@@ -1,0 +1,212 @@
+"""`urbankg proposals list | show | accept | dismiss | reopen | retry | export`: words the ontology lacks.
+
+On a folder that a server holds, the commands talk to that server.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from curation.decisions import Reviewer
+from curation.proposals import named_proposal
+from server.cli.curation.commands_review import account
+from server.cli.invocation import on_either, settings_of
+from server.cli.running_server import RunningServer
+from server.curation.proposing import ProposalDesk, proposal_filter
+from server.http.routes.curation.proposals import term_of
+from server.runtime.context import Services
+
+proposals_app = typer.Typer(no_args_is_help=True, help="Words that texts use and the ontology does not have.")
+_told = Console(stderr=True, soft_wrap=True)
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+Name = Annotated[str, typer.Argument(help="Identifier of a proposal.")]
+Why = Annotated[str | None, typer.Option("--reason", help="Why.")]
+By = Annotated[str | None, typer.Option("--by", help="Who decides; the name of the account if not given.")]
+Status = Annotated[str, typer.Option(help="open, accepted, dismissed or any.")]
+Kind = Annotated[str | None, typer.Option(help="class or property.")]
+Text = Annotated[str | None, typer.Option(help="Words in terms, names and quotes.")]
+Least = Annotated[int, typer.Option(min=1, help="How often it must have been used.")]
+
+
+@proposals_app.command("list")
+def list_proposals(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    status: Status = "open",
+    kind: Kind = None,
+    text: Text = None,
+    least: Least = 1,
+    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """The proposals, the most used first."""
+    settings = settings_of(context, data=data, config=config).settings
+    wanted = proposal_filter(status, kind, text, least)
+
+    async def here(services: Services) -> int:
+        return _print_page(ProposalDesk(services).page(wanted, offset, limit), as_json)
+
+    def through_server(server: RunningServer) -> int:
+        parameters = {**_parameters(status, kind, text, least), "offset": str(offset), "limit": str(limit)}
+        return _print_page(server.get("/proposals", parameters), as_json)
+
+    on_either(settings, through_server, here)
+
+
+@proposals_app.command()
+def show(context: typer.Context, proposal: Name, data: Data = None, config: Config = None) -> None:
+    """One proposal as JSON, with its examples and decisions."""
+    settings = settings_of(context, data=data, config=config).settings
+
+    async def here(services: Services) -> int:
+        return _print_json(ProposalDesk(services).show(named_proposal(proposal)))
+
+    on_either(settings, lambda server: _print_json(server.get(f"/proposals/{proposal}")), here)
+
+
+@proposals_app.command()
+def accept(
+    context: typer.Context,
+    proposal: Name,
+    as_: Annotated[str, typer.Option("--as", help="IRI of the ontology's term that the word means.")],
+    data: Data = None,
+    config: Config = None,
+    reason: Why = None,
+    by: By = None,
+) -> None:
+    """Say that a word means a term of the ontology, and try the statements that wait for it again."""
+    _decide(context, "accept", proposal, data, config, reason, by, as_)
+
+
+@proposals_app.command()
+def dismiss(
+    context: typer.Context,
+    proposal: Name,
+    reason: Annotated[str, typer.Option("--reason", help="Why.")],
+    data: Data = None,
+    config: Config = None,
+    by: By = None,
+) -> None:
+    """Say that the ontology needs no such term."""
+    _decide(context, "dismiss", proposal, data, config, reason, by)
+
+
+@proposals_app.command()
+def reopen(
+    context: typer.Context,
+    proposal: Name,
+    data: Data = None,
+    config: Config = None,
+    reason: Why = None,
+    by: By = None,
+) -> None:
+    """Take a decision back."""
+    _decide(context, "reopen", proposal, data, config, reason, by)
+
+
+@proposals_app.command()
+def retry(
+    context: typer.Context, proposal: Name, data: Data = None, config: Config = None, by: By = None
+) -> None:
+    """Try the statements that wait for an accepted word again."""
+    _decide(context, "retry", proposal, data, config, None, by)
+
+
+@proposals_app.command()
+def export(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    status: Status = "open",
+    kind: Kind = None,
+    text: Text = None,
+    least: Least = 1,
+) -> None:
+    """Print the proposals as a fragment of OWL in Turtle, to paste into a file of the ontology."""
+    settings = settings_of(context, data=data, config=config).settings
+    wanted = proposal_filter(status, kind, text, least)
+
+    async def here(services: Services) -> int:
+        print(ProposalDesk(services).export(wanted), end="")
+        return 0
+
+    def through_server(server: RunningServer) -> int:
+        server.download("/proposals/export", _parameters(status, kind, text, least), sys.stdout.buffer)
+        return 0
+
+    on_either(settings, through_server, here)
+
+
+def _decide(
+    context: typer.Context,
+    decision: str,
+    proposal: str,
+    data: Path | None,
+    config: Path | None,
+    reason: str | None,
+    by: str | None,
+    as_: str | None = None,
+) -> None:
+    settings = settings_of(context, data=data, config=config).settings
+    who, term = by or account(), term_of(as_)
+    message = {"decision": decision, "as": as_, "reason": reason, "by": who}
+
+    async def here(services: Services) -> int:
+        told = ProposalDesk(services).decide(decision, named_proposal(proposal), Reviewer(who), term, reason)
+        return _print_decided(told)
+
+    on_either(settings, lambda server: _print_decided(server.post(f"/proposals/{proposal}", message)), here)
+
+
+def _parameters(status: str, kind: str | None, text: str | None, least: int) -> dict[str, str]:
+    sent = {"status": status, "kind": kind, "text": text, "least": str(least)}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def _print_decided(told: dict[str, Any]) -> int:
+    """What became of a decision; 1 when some statements still wait."""
+    proposal = told["proposal"]
+    print(f"{proposal['id']}\t{proposal['status']}\t{proposal['accepted_as'] or ''}".rstrip())
+    retried = told.get("retried")
+    if retried is None:
+        return 0
+    for one in retried["refused"]:
+        print(f"{one['id']}\trefused\t{'; '.join(v['message'] for v in one['violations'])}")
+    for item in retried["unread"]:
+        print(f"{item}\twaits\tits other end is not known")
+    _told.print(f"{len(retried['let_in'])} waiting statements let in, {retried['left']} not tried.")
+    return 1 if retried["refused"] or retried["unread"] or retried["left"] else 0
+
+
+def _print_page(page: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        return _print_json(page)
+    table = Table("id", "kind", "term", "used", "documents", "from", "to", "status")
+    for one in page["proposals"]:
+        ends = (", ".join(end["label"] for end in one[name][:3]) for name in ("domain", "range"))
+        table.add_row(
+            one["id"],
+            one["kind"],
+            one["term"],
+            str(one["count"]),
+            str(one["documents"]),
+            *ends,
+            one["status"],
+        )
+    Console().print(table)
+    _told.print(f"{len(page['proposals'])} of {page['total']}")
+    return 0
+
+
+def _print_json(found: dict[str, Any]) -> int:
+    print(json.dumps(found, ensure_ascii=False, indent=2))
+    return 0

@@ -1,0 +1,109 @@
+"""`urbankg demo`: from an empty folder to an answer, with everything on the way shown."""
+
+import csv
+import io
+import shutil
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from extractors.errors import ModelError, ModelReplyError
+from server.cli.commands_storage import progress_bar
+from server.cli.operations import load_sample, name_of
+from server.data.sample.city import FOLDER, sample_texts
+from server.errors import ServerError
+from server.intake.intake import Outcome
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from sparql.model.vocabulary import DERIVED
+from sparql.protocol.formats import RESULT_FORMATS
+from sparql.protocol.negotiation import choose_by_name
+from sparql.workers.result import QueryRequest
+
+_MARK = ".demo"
+"""Tells that a folder holds only what a demonstration made."""
+_out = Console(highlight=False)
+
+
+def empty(settings: Settings) -> Settings:
+    """An empty data folder: a new one, or that of an earlier demonstration, emptied.
+
+    Raises `ServerError` for a folder with anything else in it, which is left alone.
+    """
+    folder = settings.data
+    if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists():
+        raise ServerError(f"{folder} is not empty and not from a demo. Give another folder with --data.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / _MARK).touch()
+    return settings
+
+
+async def run(services: Services) -> int:
+    """Load, extract, gate, relate, query; the last line says how much of each.
+
+    A text that the model's reply yields nothing for is told and counts nothing; 1 when the model could not
+    be asked at all.
+    """
+    loaded = load_sample(services)
+    _print(f"Sample city: {loaded} statements about New York in {services.settings.data}.")
+    outcomes: list[Outcome] = []
+    failures: list[ModelError] = []
+    texts = list(sample_texts())
+    with progress_bar("texts read by " + services.model.name) as progress:
+        task = progress.add_task("", total=len(texts))
+        for name, text in texts:
+            try:
+                outcome = await services.intake.extract(text, source=f"sample text {name}")
+            except ModelError as error:
+                failures.append(error)
+                progress.console.print(_text(name, text), f"  no statements: {error}", sep="\n", markup=False)
+            else:
+                outcomes.append(outcome)
+                _show(services, name, text, outcome)
+            progress.advance(task)
+    relations = sum(1 for _ in services.store.match_quads(None, None, None, DERIVED))
+    _print(f"\nRCC8: {relations} relations between features are derived from their geometry.")
+    rows = await _query(services, FOLDER / "query.rq")
+    accepted = sum(len(outcome.verdict.accepted) for outcome in outcomes)
+    refused = sum(len(outcome.verdict.rejected) for outcome in outcomes)
+    print(f"accepted={accepted} refused={refused} rcc8={relations} rows={rows}")
+    unanswered = [error for error in failures if not isinstance(error, ModelReplyError)]
+    return 1 if unanswered else 0
+
+
+def _print(line: str, style: str = "") -> None:
+    _out.print(line, style=style, markup=False, soft_wrap=True)
+
+
+def _text(name: str, text: str) -> str:
+    return f"\n{name}\n{text}"
+
+
+def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
+    _print(_text(name, text))
+    for statement in outcome.verdict.accepted:
+        _print("  accepted  " + _words(services, statement.triple), "green")
+    for rejection in outcome.verdict.rejected:
+        _print("  refused   " + _words(services, rejection.statement.triple), "red")
+        for message in dict.fromkeys(violation.message for violation in rejection.violations):
+            _print("            because: " + message)
+
+
+def _words(services: Services, triple: object) -> str:
+    return " · ".join(name_of(services, term) for term in triple)  # type: ignore[attr-defined]
+
+
+async def _query(services: Services, path: Path) -> int:
+    text = path.read_text(encoding="utf-8")
+    _print("\n" + text, "dim")
+    request = QueryRequest(text, choose_by_name("csv", RESULT_FORMATS))
+    async with services.readers.query(request) as result:
+        body = b"".join([chunk async for chunk in result])
+    rows = list(csv.reader(io.StringIO(body.decode())))
+    table = Table(*rows[0])
+    for row in rows[1:]:
+        table.add_row(*row)
+    _out.print(table)
+    return len(rows) - 1

@@ -1,0 +1,73 @@
+"""Where `urbankg` begins: to serve, only what a server needs is imported."""
+
+import gc
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from server.cli.plain_flags import plain_flags
+
+
+def main() -> None:
+    """Run the command line."""
+    # What is imported stays, and the collector would look through it again and again.
+    gc.disable()
+    command = _serving(sys.argv[2:]) if sys.argv[1:2] == ["serve"] else _any_command()
+    gc.freeze()
+    gc.enable()
+    run(command)
+
+
+def run(command: Callable[[], object]) -> None:
+    """Run a command; user errors and unusable files are one line on standard error and exit code 2."""
+    try:
+        command()
+    except _user_errors() as error:
+        _fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _fail(
+            f"{error.filename} cannot be used: {error.strerror}. Check that it is there, of the right kind, "
+            "and that this user may read and write it."
+        )
+    except RuntimeError as error:
+        from sparql.model.errors import damage_in
+
+        damaged = damage_in(error)
+        if damaged is None:
+            raise
+        _fail(str(damaged))
+
+
+def _fail(message: str) -> NoReturn:
+    from rich.console import Console
+
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(f"urbankg: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(2)
+
+
+def _serving(arguments: Sequence[str]) -> Callable[[], object]:
+    """The command that serves."""
+    flags = plain_flags(arguments)
+    if flags is None:
+        from server.cli.serve_command import serve_app
+
+        return serve_app()
+    from server.runtime.early_start import start
+
+    return lambda: start(flags)
+
+
+def _any_command() -> Callable[[], object]:
+    from server.cli.app import app
+
+    return app
+
+
+def _user_errors() -> tuple[type[Exception], ...]:
+    """What is told in one line; looked up when there is something to tell."""
+    from server.http.reporting.problem_map import USER_ERRORS
+
+    return USER_ERRORS

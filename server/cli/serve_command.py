@@ -1,0 +1,61 @@
+"""`urbankg serve` by itself: what the other commands import takes as long to read as the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
+ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
+ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
+
+
+def options(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """A knowledge-graph server for cities: text in, gated and related graph out, SPARQL over it."""
+    context.obj = {
+        "data": data, "config": config, "ontology": ontology, "shapes": shapes, "model_url": model_url,
+    }  # fmt: skip
+
+
+def serve(
+    context: typer.Context,
+    data: Data = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
+    config: Config = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    model_url: ModelUrl = None,
+    store_url: Annotated[
+        str | None, typer.Option("--store-url", help="SPARQL endpoint of a store that holds the graph.")
+    ] = None,
+) -> None:
+    """Serve the graph of a folder, or of another store, over HTTP."""
+    from server.runtime.early_start import start
+
+    start(
+        {
+            "data": data, "host": host, "port": port, "config": config, "ontology": ontology,
+            "shapes": shapes, "model_url": model_url, "store_url": store_url,
+        },
+        context.obj,
+    )  # fmt: skip
+
+
+def serve_app() -> typer.Typer:
+    """A command line with this command alone."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(options)
+    app.command()(serve)
+    return app

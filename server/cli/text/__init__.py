@@ -1,0 +1,1 @@
+"""Commands that extract: records, jobs, models, prompts, traces."""

@@ -1,0 +1,93 @@
+"""`urbankg models`: what the language model is, what it can do, and what it costs."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from server.cli.invocation import finish, settings_of
+from server.cli.running_server import running_server
+from server.runtime.settings import Settings
+
+
+def models(
+    context: typer.Context,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
+    model_url: Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Ask the model a short question and tell what it is: server, limits, schemas, adapter, speed, cost.
+
+    Through the server that holds the folder, where one runs and no other model is named.
+    """
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    server = None if model_url else running_server(settings.data, settings.api_key)
+    told = server.post("/models/probe", {}) if server is not None else asyncio.run(_asked(settings))
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        _show(told)
+    finish(1 if told["probe"]["error"] else 0)
+
+
+async def _asked(settings: Settings) -> dict[str, Any]:
+    from server.intake.language_model import language_model, prices_of, probed
+    from server.runtime.metrics import Metrics
+
+    model = language_model(settings, Metrics())
+    try:
+        return await probed(model, prices_of(settings))
+    finally:
+        await model.close()
+
+
+def _show(told: dict[str, Any]) -> None:
+    table = Table(show_header=False)
+    for name, value in _rows(told):
+        if value not in (None, "", []):
+            table.add_row(name, str(value))
+    Console().print(table)
+    if told["probe"]["error"]:
+        Console(stderr=True).print(told["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
+
+
+def _rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
+    state, probe, usage = told["state"], told["probe"], told["usage"]
+    cost = usage["cost"]
+    return [
+        ("model", probe.get("model") or told["model"]),
+        ("adapter", probe.get("adapter")),
+        ("adapter check", state.get("adapter")),
+        ("server", " ".join(filter(None, (state.get("kind"), state.get("version"))))),
+        ("address", state.get("url")),
+        ("JSON schemas", state.get("schema")),
+        ("log-probabilities", {True: "yes", False: "no"}.get(probe.get("log_probabilities", ""))),
+        ("most tokens of a request", state.get("max_total_tokens")),
+        ("requests at a time", _concurrency(state)),
+        ("adapters loaded", ", ".join(state.get("adapters", ()))),
+        ("probe", f"{probe['seconds']} s, {probe.get('tokens_per_second') or 0} tokens/s"),
+        ("calls so far", f"{usage['calls']}, {usage['failed']} failed, {usage['retries']} sent again"),
+        ("tokens so far", f"{usage['prompt_tokens']} in, {usage['completion_tokens']} out"),
+        ("cost so far", f"{cost['amount']} {cost['currency']}" if cost else "no prices set"),
+        *_per_thousand(usage.get("per_1000_tasks")),
+    ]
+
+
+def _concurrency(state: dict[str, Any]) -> str | None:
+    if "concurrency" not in state:
+        return None
+    limit = state["server_concurrency"]
+    return f"{state['concurrency']}" + (f" (the server takes {limit})" if limit else "")
+
+
+def _per_thousand(found: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if found is None:
+        return []
+    cost = found["cost"]
+    money = f", {cost['amount']} {cost['currency']}" if cost else ""
+    return [("per 1,000 texts", f"{found['seconds']} s{money}")]

@@ -1,0 +1,66 @@
+"""`urbankg trace`: what was asked of the model in an extraction, and what it said."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from server.cli.invocation import on_store, settings_of
+from server.cli.running_server import RunningServer
+from server.errors import UnknownResource
+from server.intake.traces import Traces
+from sparql.storage.embedded_store import EmbeddedStore
+
+_shown = Console(highlight=False)
+
+
+def trace(
+    context: typer.Context,
+    identifier: Annotated[
+        str | None, typer.Argument(help="The extraction's `id`; the last one if left out.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show every message to the model and every reply of an extraction."""
+
+    def remote(server: RunningServer) -> int:
+        name = identifier or _last(server.get("/extractions", {"limit": "1"})["extractions"])
+        return _show(server.get(f"/extractions/{name}/trace"), as_json)
+
+    def local(store: EmbeddedStore) -> int:
+        traces = Traces(store)
+        return _show(traces.get(identifier or _last(traces.latest(0, 1)[1])), as_json)
+
+    on_store(settings_of(context, data=data, config=config).settings, remote, local)
+
+
+def _last(extractions: list[dict[str, Any]]) -> str:
+    if not extractions:
+        raise UnknownResource("The graph knows of no extraction. Extract from a text first.")
+    return str(extractions[0]["id"])
+
+
+def _show(told: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return 0
+    for name in ("id", "started", "source", "model", "adapter", "prompt_version"):
+        if told[name]:
+            _shown.print(f"{name}: {told[name]}", markup=False, soft_wrap=True)
+    if told["trace"] is None:
+        _shown.print("No trace was kept (trace_message_chars is 0).")
+        return 1
+    for number, turn in enumerate(told["trace"]["windows"], 1):
+        heading = f"{number}. {turn['stage']}, characters {turn['start']} to {turn['end']} of the text"
+        _shown.rule(heading, align="left", characters="-")
+        for message in turn["messages"]:
+            _shown.print(f"[{message['role']}]\n{message['content']}", markup=False, soft_wrap=True)
+        _shown.print(f"[reply, {turn['finish_reason'] or 'none'}]", markup=False)
+        _shown.print(turn["reply"] or "", markup=False, soft_wrap=True)
+        if turn["error"]:
+            _shown.print(f"[error] {turn['error']}", markup=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,1 @@
+"""Review and proposals as people see them."""

@@ -1,0 +1,313 @@
+"""Words that the ontology does not know, as engineers see them: listed, decided, their statements retried."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+from curation.decisions import Reviewer
+from curation.proposal import Example, Standing, TermKind, TermProposal, Use
+from curation.proposals import ProposalFilter, Proposals
+from curation.review_item import PREFIX as ITEM_PREFIX
+from curation.review_item import ReviewItem, State
+from ontology import Schema
+from ontology.labels import local_name, split_camel_case
+from ontology.terms import PropertyKind
+from server.errors import InvalidBody
+from server.http.pages import page
+from server.http.reporting.statements import statement_json, violation_json
+from server.rules.ruleset import Rulebook
+from shapes.errors import ProposalDecided
+from sparql.model.change import Statement, Violation
+from sparql.model.vocabulary import RDF, RDFS, SH, UKG
+
+if TYPE_CHECKING:
+    from server.runtime.context import Services
+
+MOST_RETRIED = 1_000
+"""So many waiting statements at most are tried again at once; `left` tells of the rest."""
+_log = logging.getLogger("urbankg.rules")
+
+
+@dataclass
+class Retried:
+    """What became of the statements that waited for a term.
+
+    `unread` are those whose other end cannot be made out: it names nothing known, or is no value of it.
+    """
+
+    let_in: list[NamedNode] = field(default_factory=list)
+    refused: dict[NamedNode, tuple[Violation, ...]] = field(default_factory=dict)
+    unread: list[NamedNode] = field(default_factory=list)
+    left: int = 0
+
+    def json(self) -> dict[str, Any]:
+        """As a member of the answer."""
+        return {
+            "let_in": [_identifier(iri) for iri in self.let_in],
+            "refused": [
+                {"id": _identifier(iri), "violations": [violation_json(one) for one in violations]}
+                for iri, violations in self.refused.items()
+            ],
+            "unread": [_identifier(iri) for iri in self.unread],
+            "left": self.left,
+        }
+
+
+class ProposalDesk:
+    """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._proposals = services.proposals
+
+    def page(self, wanted: ProposalFilter, offset: int, limit: int) -> dict[str, Any]:
+        """One page of proposals, the most used first, with the total."""
+        found = self._proposals.find(wanted)
+        return page(
+            "proposals", found, offset, limit, lambda iri: self._json(self._proposals.get(iri, examples=3))
+        )
+
+    def show(self, iri: NamedNode) -> dict[str, Any]:
+        """One proposal with all its examples. Raises `ProposalUnknown`."""
+        return self._json(self._proposals.get(iri, examples=MOST_RETRIED))
+
+    def decide(
+        self,
+        decision: str,
+        iri: NamedNode,
+        by: Reviewer,
+        term: NamedNode | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Accept, dismiss, reopen, or try the statements of an accepted one again.
+
+        Raises what `curation.proposals.Proposals` raises, and `InvalidBody`.
+        """
+        retried = None
+        if decision == "accept":
+            if term is None:
+                raise InvalidBody([("as", "give the IRI of the term that the word means")])
+            self._proposals.accept(iri, term, self._services.schema, by, reason=reason)
+            retried = self._retry(iri, by)
+        elif decision == "dismiss":
+            self._proposals.dismiss(iri, by, reason=reason or "")
+        elif decision == "reopen":
+            self._proposals.reopen(iri, by, reason=reason)
+        else:
+            retried = self._retry(iri, by)
+        told: dict[str, Any] = {"proposal": self.show(iri)}
+        return told if retried is None else {**told, "retried": retried.json()}
+
+    def export(self, wanted: ProposalFilter) -> str:
+        """The proposals as a Turtle fragment to paste into a file of the ontology."""
+        from server.curation.proposal_export import fragment
+
+        found = [self._proposals.get(iri) for iri in self._proposals.find(wanted)]
+        return fragment(found, self._services.schema, self._services.settings.base_iri)
+
+    def settle(self, rules: Rulebook) -> None:
+        """Accept the open proposals whose words the ontology now has, and try their statements again."""
+        by = _rules_name(rules)
+        for iri, term in self._proposals.named_by(rules.schema).items():
+            self._proposals.accept(iri, term, rules.schema, by, reason=_HAS_TERM)
+            retried = self._retry(iri, by)
+            _log.info(
+                "The ontology now has %s: %d waiting statements let in", term.value, len(retried.let_in)
+            )
+
+    def _retry(self, iri: NamedNode, by: Reviewer) -> Retried:
+        """Send the waiting statements through the gate again with the term in the place of the word."""
+        proposal = self._proposals.get(iri, examples=0)
+        if proposal.accepted_as is None:
+            raise ProposalDecided(proposal.identifier, proposal.standing.value, "retry")
+        told = Retried()
+        reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
+        for examples in self._by_document(iri, told):
+            proposed: dict[NamedNode, Sequence[Statement]] = {}
+            for example in examples:
+                item = self._waiting(example)
+                if item is None:
+                    continue
+                meant = self._meaning(example.use, proposal.accepted_as)
+                if meant is None:
+                    told.unread.append(item.iri)
+                    continue
+                proposed[item.iri] = (Statement(meant, item.support.confidence),)
+                for other in self._beside(item):
+                    proposed.setdefault(other.iri, (Statement(other.triple, other.support.confidence),))
+            if proposed:
+                outcome = self._services.decisions.accept_as(proposed, by, reason=reason)
+                told.let_in += outcome.done
+                told.refused.update(outcome.refused)
+        return told
+
+    def _by_document(self, iri: NamedNode, told: Retried) -> Iterator[list[Example]]:
+        """The uses of a word, those of one text together: what it says of one thing is judged as one."""
+        examples = self._proposals.examples(iri)
+        told.left = max(0, len(examples) - MOST_RETRIED)
+        groups: dict[object, list[Example]] = {}
+        for example in examples[:MOST_RETRIED]:
+            groups.setdefault(example.document or example.source, []).append(example)
+        yield from groups.values()
+
+    def _waiting(self, example: Example) -> ReviewItem | None:
+        review = self._services.review
+        if example.item is None or not review.exists(example.item):
+            return None
+        item = review.get(example.item)
+        return item if item.state is State.OPEN else None
+
+    def _beside(self, item: ReviewItem) -> Iterator[ReviewItem]:
+        """What the same text says of the same thing and waits for nothing but the rest: its name, for one."""
+        review = self._services.review
+        if item.document is None or not isinstance(item.triple.subject, NamedNode | BlankNode):
+            return
+        for iri in review.about(item.triple.subject) & review.of_document(item.document):
+            other = review.get(iri)
+            if (
+                other.iri != item.iri
+                and other.state is State.OPEN
+                and other.triple.subject == item.triple.subject
+                and all(one.component in SH or one.component == UKG.NothingStands for one in other.violations)
+            ):
+                yield other
+
+    def _meaning(self, use: Use, term: NamedNode) -> Triple | None:
+        """The waiting statement in the ontology's words; None where its other end cannot be made out."""
+        from extractors.grounding.linking import Linker
+        from extractors.text.values import read_value
+
+        subject, value = use.triple.subject, use.triple.object
+        if use.kind is TermKind.CLASS:
+            return Triple(subject, RDF.type, term)
+        schema = self._services.schema
+        declared = schema.properties[term]
+        if not isinstance(value, Literal):
+            return Triple(subject, term, value) if declared.kind is PropertyKind.OBJECT else None
+        if declared.kind is PropertyKind.OBJECT:
+            linked = Linker(self._services.labels, schema).link(value.value, expected=declared.ranges)
+            return None if linked.iri is None else Triple(subject, term, linked.iri)
+        language = self._services.settings.language.partition(",")[0].strip()
+        read = read_value(value.value, declared.ranges - {RDFS.Literal}, declared.unit, language=language)
+        return Triple(subject, term, read) if isinstance(read, Literal) else None
+
+    def _json(self, proposal: TermProposal) -> dict[str, Any]:
+        schema = self._services.schema
+        return {
+            "id": proposal.identifier,
+            "iri": proposal.iri.value,
+            "kind": proposal.kind.value,
+            "term": proposal.words,
+            "forms": list(proposal.forms),
+            "status": proposal.standing.value,
+            "accepted_as": proposal.accepted_as.value if proposal.accepted_as else None,
+            "definition": proposal.definition,
+            "count": proposal.count,
+            "documents": proposal.documents,
+            "first_seen": proposal.first_seen,
+            "last_seen": proposal.last_seen,
+            "domain": _counted(proposal.subject_classes, schema),
+            "range": _counted(proposal.object_classes, schema),
+            "datatypes": _counted(proposal.datatypes, schema),
+            "examples": [_example_json(example) for example in proposal.examples],
+            "decisions": [
+                {"iri": d.iri.value, "outcome": d.outcome, "by": d.by, "at": d.at, "reason": d.reason}
+                for d in proposal.decisions
+            ],
+        }
+
+
+_HAS_TERM = "The ontology now in force has a term of this name."
+
+
+def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Quad]]:
+    """The quads that come and go when an ontology is found at start that has words which wait.
+
+    Their statements are not tried again here: an engineer does that with the decision `retry`.
+    """
+    added: list[Quad] = []
+    removed: list[Quad] = []
+    for iri, term in proposals.named_by(rules.schema).items():
+        found = proposals.get(iri, examples=0)
+        coming, going = proposals.accepting(found, term, _rules_name(rules), _HAS_TERM)
+        added += coming
+        removed += going
+    return added, removed
+
+
+def use_of(triple: Triple, statements: Iterable[Triple], schema: Schema) -> Use:
+    """What a client's own statement tells of a term that the ontology does not have."""
+    about: dict[object, set[NamedNode]] = {}
+    names: dict[object, str] = {}
+    for one in statements:
+        if one.predicate == RDF.type and isinstance(one.object, NamedNode) and one.object in schema.classes:
+            about.setdefault(one.subject, set()).add(one.object)
+        elif one.predicate == RDFS.label and isinstance(one.object, Literal):
+            names[one.subject] = one.object.value
+    is_type = triple.predicate == RDF.type
+    term = triple.object if is_type else triple.predicate
+    assert isinstance(term, NamedNode)
+    value = triple.object
+    return Use(
+        TermKind.CLASS if is_type else TermKind.PROPERTY,
+        split_camel_case(local_name(term.value)) or term.value,
+        triple,
+        _sorted(about.get(triple.subject, ())),
+        () if is_type else _sorted(about.get(value, ())),
+        value.datatype if isinstance(value, Literal) else None,
+        names.get(triple.subject, ""),
+        "" if is_type else names.get(value, value.value if isinstance(value, Literal) else ""),
+    )
+
+
+def proposal_filter(
+    status: str, kind: str | None = None, text: str | None = None, least: int = 1
+) -> ProposalFilter:
+    """A filter from what a client sent. Raises `InvalidBody`."""
+    if status not in (*Standing, "any"):
+        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*Standing, 'any'))}")])
+    if kind is not None and kind not in tuple(TermKind):
+        raise InvalidBody([("kind", f"'{kind}' is none of {', '.join(TermKind)}")])
+    standing = None if status == "any" else Standing(status)
+    return ProposalFilter(standing, None if kind is None else TermKind(kind), text, least)
+
+
+def _example_json(example: Example) -> dict[str, Any]:
+    return {
+        "term": example.use.words,
+        "statement": statement_json(example.use.triple, example.support),
+        "names": {"subject": example.use.subject_name or None, "object": example.use.object_name or None},
+        "document": example.document.value if example.document else None,
+        "source": example.source,
+        "seen": example.created,
+        "review": _identifier(example.item) if example.item else None,
+    }
+
+
+def _counted(found: Mapping[NamedNode, int], schema: Schema) -> list[dict[str, Any]]:
+    ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0].value))
+    return [
+        {
+            "iri": iri.value,
+            "label": schema.classes[iri].label if iri in schema.classes else local_name(iri.value),
+            "count": count,
+        }
+        for iri, count in ordered
+    ]
+
+
+def _identifier(item: NamedNode) -> str:
+    return item.value.removeprefix(ITEM_PREFIX)
+
+
+def _rules_name(rules: Rulebook) -> Reviewer:
+    return Reviewer(f"rules {rules.schema.version}/{rules.gate.version}")
+
+
+def _sorted(nodes: Iterable[NamedNode]) -> tuple[NamedNode, ...]:
+    return tuple(sorted(nodes, key=lambda node: node.value))

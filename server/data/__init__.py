@@ -1,0 +1,1 @@
+"""Loading, relating, dumping and backing up."""

@@ -1,0 +1,94 @@
+"""Runs GDAL in a process of its own (`gdal_worker`), with the drivers for one file alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from server.data.features.names import DRIVERS
+
+# What else is in the environment may change how GDAL works: which extensions SQLite loads, for one.
+_ENVIRONMENT = frozenset(
+    [
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "TMPDIR",
+        "GDAL_DATA",
+        "PROJ_DATA",
+        "PROJ_LIB",
+    ]
+)
+_FIXED = {"GDAL_DRIVER_PATH": "disable", "PROJ_NETWORK": "OFF"}
+
+
+class GdalError(Exception):
+    """GDAL could not read a file; the message is its own, or how its process ended."""
+
+
+@contextmanager
+def gdal(command: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
+    """What the process prints. Raises GdalError at the end of the block where it failed.
+
+    A block that is left early ends the process.
+    """
+    drivers = DRIVERS[path.suffix.lower()]
+    with _running(command, str(path.resolve()), *arguments, *drivers, skipped=_others(drivers)) as output:
+        yield output
+
+
+@contextmanager
+def _running(*arguments: str, skipped: Sequence[str] = ()) -> Iterator[IO[bytes]]:
+    with TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "server.data.features.gdal_worker", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=_environment(skipped),
+        )
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+            process.stdout.read()
+            status = process.wait()
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        if status != 0:
+            errors.seek(0)
+            raise GdalError(_reason(errors.read().splitlines(), status))
+
+
+@cache
+def _others(drivers: Sequence[str]) -> Sequence[str]:
+    """All other drivers that the installed GDAL has."""
+    with _running("drivers") as output:
+        return tuple(name for name in json.loads(output.readline() or b"[]") if name not in drivers)
+
+
+def _environment(skipped: Sequence[str]) -> Mapping[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
+    return {**kept, **_FIXED, "GDAL_SKIP": ",".join(skipped)}
+
+
+def _reason(lines: Sequence[bytes], status: int) -> str:
+    try:
+        return str(json.loads(lines[-1]))
+    except (ValueError, IndexError):
+        ended = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return f"the process that read it ended {ended}"

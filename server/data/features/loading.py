@@ -1,0 +1,267 @@
+"""Features from files into the graph: in batches through the gate, or past it with a report at the end."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from pyoxigraph import Quad, Triple
+
+from server.data.features.files import layers_of
+from server.data.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
+from server.data.features.records import FeatureRefused, Record, RecordFile, refused
+from server.data.features.replacing import outdated_geometry
+from server.data.loading import Told, describe
+from server.data.rdf_files import LoadError
+from server.data.sample.mapping import MappingError
+from sparql.model.change import Change, Rejection, Statement
+from sparql.model.source import TripleSource
+from sparql.writing.writer import Writer
+
+BATCH = 500
+_EXAMPLES = 20
+_LEAVE_OUT = "--partial leaves out what is refused."
+OnFeatures = Callable[[int], None]
+"""Called with how many more features of the files were read, and committed where they are in batches."""
+
+
+@dataclass(frozen=True)
+class MappedFeature:
+    """One feature of a file as statements, the first of which says its class."""
+
+    path: Path
+    number: str
+    triples: tuple[Triple, ...]
+
+
+@dataclass
+class FeatureFiles:
+    """Files and the mapping that reads them; counts what it meets. Raises LoadError when they do not fit.
+
+    `base` is the IRI under which features are named where the mapping has none of its own. `left_out` counts
+    the features of which the geometry, or all, could not be used; `notes` says why of the first of them.
+    """
+
+    paths: Sequence[Path]
+    mapping: FeatureMapping
+    base: str
+    read: int = 0
+    passed_over: int = 0
+    without_geometry: int = 0
+    left_out: int = 0
+    notes: list[str] = field(default_factory=list)
+    layers: list[tuple[RecordFile, tuple[LayerRules, ...]]] = field(default_factory=list)
+    _seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.base = self.mapping.base or self.base
+        for path in self.paths:
+            found = [
+                (layer, self.mapping.rules_for(layer.layer)) for layer in layers_of(path, self.mapping.crs)
+            ]
+            chosen = [(layer, rules) for layer, rules in found if rules]
+            if not chosen:
+                names = ", ".join(f"'{layer.layer}'" for layer, _ in found)
+                raise LoadError(
+                    f"{path}: {self.mapping.path} has no rules for its layers {names}. "
+                    "Add [[layers]] with one of them."
+                )
+            for layer, rules in chosen:
+                _check_columns(layer, rules)
+            self.layers += chosen
+
+    @property
+    def count(self) -> int | None:
+        """How many features there are, if all files tell."""
+        counts = [layer.count for layer, _ in self.layers]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def features(
+        self, on_features: OnFeatures = lambda count: None, *, partial: bool = False
+    ) -> Iterator[MappedFeature]:
+        """The features that a rule is for, in the order of the files.
+
+        An empty geometry is left out and noted. So is what cannot be used with `partial`; without it that
+        raises FeatureRefused. Raises LoadError where a file breaks off.
+        """
+        for layer, rules in self.layers:
+            for record in layer.records():
+                self.read += 1
+                on_features(1)
+                try:
+                    mapped = self._mapped(layer, record, rules, partial=partial)
+                except MappingError as error:
+                    error_of_feature = refused(layer.path, record.number, error)
+                    if not partial:
+                        raise error_of_feature from error
+                    self._note(f"{error_of_feature} It is left out.")
+                    continue
+                if mapped is None:
+                    self.passed_over += 1
+                else:
+                    yield mapped
+
+    def _mapped(
+        self, layer: RecordFile, record: Record, rules: Sequence[LayerRules], *, partial: bool
+    ) -> MappedFeature | None:
+        for one in rules:
+            kind = one.class_of(record)
+            if kind is None:
+                continue
+            feature = one.iri_of(record, self.base)
+            self._check_new(feature.value)
+            triples = tuple(one.triples(record, feature, kind, self.base))
+            if one.with_geometry:
+                self._look_at_geometry(layer, record, partial=partial)
+            return MappedFeature(layer.path, record.number, triples)
+        return None
+
+    def _look_at_geometry(self, layer: RecordFile, record: Record, *, partial: bool) -> None:
+        """Count a feature without a geometry, and note why it has none. Raises MappingError."""
+        if record.geometry is not None and not record.geometry.is_empty:
+            return
+        if record.fault is not None and not partial:
+            raise MappingError(record.fault)
+        self.without_geometry += 1
+        fault = "its geometry is empty." if record.geometry is not None else record.fault
+        if fault is not None:
+            self._note(f"{refused(layer.path, record.number, fault)} It is loaded without geometry.")
+
+    def _note(self, note: str) -> None:
+        self.left_out += 1
+        if len(self.notes) < _EXAMPLES:
+            self.notes.append(note)
+
+    def _check_new(self, iri: str) -> None:
+        known = hash(iri)
+        if known in self._seen:
+            raise MappingError(
+                f"an earlier feature is <{iri}> already. Let 'iri' of the mapping tell them apart."
+            )
+        self._seen.add(known)
+
+    @property
+    def name(self) -> str:
+        """The files in words, with what was met in them."""
+        names = ", ".join(str(path) for path in self.paths)
+        facts = [f"{self.read} features"]
+        facts += [f"{self.passed_over} passed over"] if self.passed_over else []
+        facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
+        facts += [f"{self.left_out} with something left out"] if self.left_out else []
+        return f"{names} ({', '.join(facts)})"
+
+
+def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> FeatureFiles:
+    """Feature files with the mapping that reads them. Raises LoadError and MappingError."""
+    if mapping is None:
+        raise LoadError(
+            f"{paths[0]} holds features: say with a mapping file (--mapping; `mapping` in a request) how "
+            "they become statements."
+        )
+    return FeatureFiles(paths, read_feature_mapping(mapping), base)
+
+
+def load_through_gate(
+    writer: Writer,
+    known: TripleSource,
+    files: FeatureFiles,
+    *,
+    partial: bool = False,
+    on_features: OnFeatures = lambda count: None,
+) -> Told:
+    """Commit features in batches. Without `partial` the first batch with a refusal ends the load.
+
+    What was committed before stays, and the error says how much that is. `known` is the graph: a feature that
+    it has with another geometry gets the new one instead, in the same commit. Raises LoadError.
+    """
+    accepted = refused_count = derived = 0
+    revision: int | None = None
+    examples: list[str] = []
+    features = files.features(partial=partial)
+    done = told_of = 0
+    while batch := _next_batch(features, done):
+        statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
+        outdated = outdated_geometry(known, (one.triple for one in statements))
+        verdict = writer.commit(
+            Change(additions=statements, removals=frozenset() if partial else outdated, partial=partial)
+        )
+        if outdated and partial:
+            # Only where the new one was let in.
+            let_in = [one.triple for one in statements if any(known.match(*one.triple))]
+            outdated &= outdated_geometry(known, let_in)
+            writer.commit(Change(removals=outdated))
+        if verdict.rejected and not partial:
+            raise LoadError(
+                f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected).rstrip('.')}. "
+                f"The {done} features before its batch of {len(batch)} are loaded; {_LEAVE_OUT}"
+            )
+        done += len(batch)
+        on_features(files.read - told_of)
+        told_of = files.read
+        accepted += len(verdict.accepted)
+        refused_count += len(verdict.rejected)
+        derived += len(verdict.derived.additions)
+        revision = verdict.revision or revision
+        notable = [*verdict.rejected, *verdict.warnings]
+        examples += [
+            f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, _EXAMPLES - len(examples))]
+        ]
+    on_features(files.read - told_of)
+    told = "\n".join([*files.notes, *examples])
+    return Told(files.name, accepted, refused_count, derived, revision, told, left_out=files.left_out)
+
+
+def _next_batch(features: Iterator[MappedFeature], done: int) -> list[MappedFeature]:
+    """The next features; an error says how many were `done` before them."""
+    try:
+        return list(islice(features, BATCH))
+    except LoadError as error:
+        before = f"The {done} features before its batch of {BATCH} are loaded"
+        raise _ended(error, before if done else "Nothing was loaded") from error
+
+
+def _ended(error: LoadError, kept: str) -> LoadError:
+    """The error of a load that ends, with what is kept of it and what to do."""
+    hint = f"; {_LEAVE_OUT}" if isinstance(error, FeatureRefused) else "."
+    return LoadError(f"{str(error).rstrip('.')}. {kept}{hint}")
+
+
+def quads_of(
+    files: FeatureFiles,
+    on_features: OnFeatures = lambda count: None,
+    note: Callable[[Sequence[Triple]], None] = lambda triples: None,
+    *,
+    partial: bool = False,
+) -> Iterator[Quad]:
+    """The statements of all features, for a bulk load; `note` hears of each feature's."""
+    features = files.features(partial=partial)
+    while True:
+        try:
+            feature = next(features)
+        except StopIteration:
+            break
+        except LoadError as error:
+            raise _ended(error, "Nothing was loaded") from error
+        on_features(1)
+        note(feature.triples)
+        for triple in feature.triples:
+            yield Quad(triple.subject, triple.predicate, triple.object)
+
+
+def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
+    """The file and number of the feature that a statement came from."""
+    for feature in batch:
+        if rejection.statement.triple in feature.triples:
+            return f"{feature.path}, feature {feature.number}"
+    return str(batch[0].path)
+
+
+def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
+    if layer.columns is None or layer.count == 0:
+        return
+    missing = sorted({name for one in rules for name in one.columns} - set(layer.columns))
+    if missing:
+        raise LoadError(
+            f"{layer.path}: layer '{layer.layer}' has no column '{missing[0]}'; "
+            f"it has {', '.join(layer.columns)}. Mend the mapping."
+        )

@@ -1,0 +1,138 @@
+"""RDF files to load: found by name, folder or pattern, read as a stream, gzipped or not."""
+
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+import pyoxigraph
+from pyoxigraph import Quad, RdfFormat
+
+from server.data.features.names import OSM, PARQUET, VECTOR
+from server.errors import ServerError
+from sparql.model.errors import PayloadProblem
+from sparql.syntax.nesting_guard import ShallowFile
+
+FORMATS = {
+    ".ttl": RdfFormat.TURTLE,
+    ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS,
+    ".trig": RdfFormat.TRIG,
+    ".rdf": RdfFormat.RDF_XML,
+    ".owl": RdfFormat.RDF_XML,
+    ".xml": RdfFormat.RDF_XML,
+    ".jsonld": RdfFormat.JSON_LD,
+}
+_KNOWN = ", ".join(sorted(FORMATS))
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes of a file (as it lies on the disk) that were read."""
+
+
+class LoadError(ServerError):
+    """A file that cannot be loaded; nothing of it was."""
+
+
+@dataclass(frozen=True)
+class RdfFile:
+    """One file; `size` is that on the disk, in bytes."""
+
+    path: Path
+    format: RdfFormat
+    gzipped: bool
+    size: int
+
+    def quads(self, on_bytes: OnBytes = lambda read: None) -> Iterator[Quad]:
+        """The quads in the order of the file; blank nodes get names of their own.
+
+        Raises `LoadError` with file and line.
+        """
+        try:
+            with _Counted(self.path, on_bytes) as raw:
+                stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
+                yield from pyoxigraph.parse(
+                    cast("IO[bytes]", ShallowFile(cast("IO[bytes]", stream), self.format)),
+                    format=self.format,
+                    base_iri=self.path.resolve().as_uri(),
+                    rename_blank_nodes=True,
+                )
+        except PayloadProblem as error:
+            raise LoadError(f"{self.path}: {error} Nothing of it was loaded.") from error
+        except SyntaxError as error:
+            line = f", line {error.lineno}" if error.lineno else ""
+            raise LoadError(
+                f"{self.path}{line}: {error.msg}. Mend it there; nothing of it was loaded."
+            ) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(self.path, error) from error
+
+
+def rdf_file(path: Path) -> RdfFile:
+    """A file by its name. Raises `LoadError` when that is not of RDF, or there is no such file."""
+    gzipped = path.suffix.lower() == ".gz"
+    format_ = FORMATS.get((path.with_suffix("") if gzipped else path).suffix.lower())
+    if format_ is None:
+        raise LoadError(
+            f"{path}: not an RDF file by its name. Known are {_KNOWN}, each also with .gz; "
+            f"and with a mapping files of features: {', '.join((*VECTOR, *PARQUET, *OSM))}."
+        )
+    try:
+        return RdfFile(path, format_, gzipped, path.stat().st_size)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def rdf_files(names: Sequence[Path]) -> list[RdfFile]:
+    """The files meant: each name is a file, a folder (all RDF files in it, at any depth) or a pattern.
+
+    Folders and patterns pass over other files. Raises `LoadError` for a name that means nothing.
+    """
+    found: dict[Path, RdfFile] = {}
+    for name in names:
+        if name.is_dir():
+            paths = [path for path in sorted(name.rglob("*")) if _is_rdf(path)]
+        elif not name.exists() and glob.has_magic(str(name)):
+            paths = [
+                path for path in map(Path, sorted(glob.glob(str(name), recursive=True))) if _is_rdf(path)
+            ]
+        else:
+            paths = [name]
+        if not paths:
+            raise LoadError(f"{name}: there is no RDF file. Known are {_KNOWN}, each also with .gz.")
+        for path in paths:
+            found.setdefault(path, rdf_file(path))
+    return list(found.values())
+
+
+def _is_rdf(path: Path) -> bool:
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return path.is_file() and plain.suffix.lower() in FORMATS
+
+
+def _unreadable(path: Path, error: Exception) -> LoadError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return LoadError(f"{path} cannot be read: {reason}. Give an existing, whole file.")
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, on_bytes: OnBytes) -> None:
+        self._file = path.open("rb")
+        self._on_bytes = on_bytes
+
+    def read(self, size: int = -1) -> bytes:
+        """Bytes from the file, none at its end."""
+        found = self._file.read(size)
+        self._on_bytes(len(found))
+        return found
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -1,0 +1,244 @@
+"""Loading, dumping, backing up and optimising an open folder: one place for routes and command line."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyoxigraph import NamedNode, Quad
+
+from server.data.loading import Told, describe, load_features, load_file, told_of
+from server.data.rdf_files import LoadError, OnBytes, RdfFile
+from server.data.sample.city import sample_city
+from server.runtime.context import Services
+from server.runtime.metrics import folder_bytes
+from server.runtime.stores import is_remote
+from shapes.gate.judging import in_order
+from sparql.model.change import Rejection, Violation
+from sparql.model.errors import GraphUnknown, QueryFailed
+from sparql.model.triple_store import TripleStore
+from sparql.protocol.formats import Format
+from sparql.storage.dump import holds_graph_names
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.workers.protocol import QueryReaders
+from sparql.writing.bulk import BulkLoad, Rejections
+
+if TYPE_CHECKING:
+    from server.data.features.loading import FeatureFiles, OnFeatures
+
+_PIECE = 64 * 1024
+_EXAMPLES = 20
+_DUMP_TIMEOUT_S = 3600.0
+_SMALL_BYTES = 64 * 2**20
+_GROWN = 1.25
+"""A bulk load that lets the store grow by more than this factor ends with compacting its files."""
+Say = Callable[[str], None]
+"""Told what is being done now, where that takes long."""
+
+
+@contextmanager
+def naming_what_was_loaded(told: Sequence[Told]) -> Iterator[None]:
+    """Let a `LoadError` name what was loaded before, which stays."""
+    try:
+        yield
+    except LoadError as error:
+        before = ", ".join(one.name for one in told if one.accepted or not one.refused)
+        if not before:
+            raise
+        raise LoadError(f"{error} Loaded before it: {before}.") from error
+
+
+class Loader:
+    """Loads files into the graph of the services. Blocks; call it on a thread of its own."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        on_bytes: OnBytes = lambda read: None,
+        on_features: OnFeatures = lambda count: None,
+        say: Say = lambda what: None,
+    ) -> None:
+        self._services = services
+        self._on_bytes = on_bytes
+        self._on_features = on_features
+        self._say = say
+
+    def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
+        """Each file as one change: whole or not at all, or (partial) what of it conforms.
+
+        Raises `LoadError` for a file that cannot be read; it names those that were loaded before.
+        """
+        told: list[Told] = []
+        writer = self._services.writer_for("load")
+        for file in files:
+            self._say(f"{file.path}: read, judged, committed")
+            with naming_what_was_loaded(told):
+                verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
+            told.append(told_of(str(file.path), verdict))
+        return told
+
+    def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> Told:
+        """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
+        quads = chain.from_iterable(file.quads(self._on_bytes) for file in files)
+        names = ", ".join(str(file.path) for file in files)
+        return self._past_gate(quads, lambda: names, partial=partial, report=report)
+
+    def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> Told:
+        """Features in batches through the gate."""
+        from server.data.features.loading import load_through_gate
+
+        self._say("features: read, judged, committed")
+        services = self._services
+        return load_through_gate(
+            services.writer, services.store, files, partial=partial, on_features=self._on_features
+        )
+
+    def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> Told:
+        """All features past the gate, all or none of them, then the same as for RDF files."""
+        from server.data.features.loading import quads_of
+        from server.data.features.replacing import OutdatedGeometry
+
+        outdated = OutdatedGeometry(self._services.store)
+        quads = quads_of(files, self._on_features, outdated.note, partial=partial)
+        told = self._past_gate(
+            quads,
+            lambda: files.name,
+            partial=partial,
+            report=report,
+            afterwards=lambda: outdated.remove(self._services.writer),
+        )
+        examples = "\n".join([*files.notes, told.examples]).rstrip("\n")
+        return replace(told, examples=examples, left_out=files.left_out)
+
+    def _past_gate(
+        self,
+        quads: Iterable[Quad],
+        name: Callable[[], str],
+        *,
+        partial: bool,
+        report: bool,
+        afterwards: Callable[[], list[Rejection]] = list,
+    ) -> Told:
+        services = self._services
+        self._say("bulk load past the gate, then relations and indexes")
+        size = _bytes_of(services.store)
+        outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
+        kept = afterwards()
+        if _bytes_of(services.store) > max(_SMALL_BYTES, _GROWN * size):
+            # Lookups in files as the bulk loader leaves them cost up to twice as much.
+            self._say("compacting the store's files")
+            services.store.optimize()
+        results = blocking = 0
+        first: list[Violation] = []
+        if report:
+            self._say("validating everything, as the gate was deferred")
+            for violation in services.gate.results(services.store):
+                results += 1
+                if violation.blocking:
+                    blocking += 1
+                    if len(first) < _EXAMPLES:
+                        first.append(violation)
+        examples = [
+            _described(outcome.left_out),
+            _described(outcome.repaired),
+            describe(kept),
+            *(_words(one) for one in in_order([first])),
+        ]
+        return Told(
+            name(),
+            outcome.quads,
+            outcome.left_out.count,
+            outcome.derived,
+            outcome.revision,
+            "\n".join(one for one in examples if one),
+            results,
+            blocking,
+        )
+
+    def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Told:
+        """The sample city, through the gate."""
+        triples = list(sample_city(self._services.settings.base_iri))
+        count, derived = load_features(self._services.writer, triples, progress)
+        return Told("sample city", count, 0, derived, self._services.store.revision())
+
+
+def _bytes_of(store: TripleStore) -> int:
+    """The size of the graph on the disk; 0 where it is elsewhere."""
+    embedded = isinstance(store, EmbeddedStore) and store.folder is not None
+    return folder_bytes((store.folder or Path()) / "graph") if embedded else 0
+
+
+def check_graph(store: TripleStore, name: NamedNode | None) -> None:
+    """Raises `GraphUnknown` when a graph is named that holds nothing."""
+    if name is not None and not store.has_graph(name):
+        raise GraphUnknown(name.value)
+
+
+async def stream_dump(
+    store: TripleStore, readers: QueryReaders, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
+    """A dump of the store in pieces. Raises `QueryFailed`, and RemoteError for a store at another host."""
+    if isinstance(store, EmbeddedStore):
+        pieces = _dump_of_checkpoint(store, format_, name)
+    elif is_remote(store) and name is None and holds_graph_names(format_):
+        from sparql.remote.dump import dump_dataset
+
+        pieces = dump_dataset(store, format_)
+    else:
+        pieces = _dump_of_graph(readers, format_, name)
+    async for piece in pieces:
+        yield piece
+
+
+async def _dump_of_graph(
+    readers: QueryReaders, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
+    result = await readers.open_dump(name, format_, timeout_s=_DUMP_TIMEOUT_S)
+    try:
+        async for piece in result:
+            yield piece
+    finally:
+        readers.close_query(result)
+
+
+async def _dump_of_checkpoint(
+    store: EmbeddedStore, format_: Format, name: NamedNode | None
+) -> AsyncIterator[bytes]:
+    """A dump of the store at its newest revision, in pieces, written by a process of its own.
+
+    The process ends when nobody reads on. Raises `QueryFailed` when it could not write all.
+    """
+    checkpoint = await asyncio.to_thread(store.acquire)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "sparql.storage.dump", str(checkpoint.path), format_.name,
+            *([] if name is None else [name.value]),
+            stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            while piece := await process.stdout.read(_PIECE):
+                yield piece
+            if await process.wait() != 0:
+                raise QueryFailed("The dump broke off; the server's log says why. Ask for it again.")
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    finally:
+        store.release(checkpoint)
+
+
+def _described(rejections: Rejections) -> str:
+    return describe(rejections.examples, besides=rejections.count - len(rejections.examples))
+
+
+def _words(violation: Violation) -> str:
+    return f"{violation.focus} {violation.path or ''}: {violation.message}"

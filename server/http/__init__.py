@@ -1,0 +1,1 @@
+"""The HTTP interface: application, bodies, pages, streaming, compression."""

@@ -1,0 +1,139 @@
+"""What a SPARQL request passes before it runs: the guard, the limits, the fetches from other hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, cast
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, RdfFormat, Triple
+from starlette.requests import Request
+
+from server.http.access.guard import Guard
+from server.http.access.keys import Scope
+from server.http.access.limits import TextLimits
+from server.http.bodies import media_type, read_body
+from server.runtime.settings import Settings
+from sparql.model.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
+from sparql.protocol.formats import GRAPH_FORMATS
+from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest
+from sparql.syntax.request_facts import Kind, facts_of
+
+if TYPE_CHECKING:
+    from server.data.remote_access import RemoteAccess
+
+_RESULTS = "application/sparql-results+json"
+_GRAPHS = ", ".join(one.media_type for one in GRAPH_FORMATS)
+_BYTES_PER_CHARACTER = 4
+# What servers send for files whose type they do not know.
+_VAGUE = frozenset({"", "text/plain", "application/octet-stream"})
+
+
+class Admission:
+    """Lets requests to the SPARQL endpoint in, or tells why not."""
+
+    def __init__(self, settings: Settings, guard: Guard, remote: RemoteAccess | None = None) -> None:
+        self._guard = guard
+        self.limits = TextLimits(settings)
+        self._most_bytes = settings.max_update_chars * _BYTES_PER_CHARACTER
+        self._settings = settings
+        self._given_remote = remote
+
+    @cached_property
+    def _remote(self) -> RemoteAccess:
+        """The way to other hosts, which hardly any request goes."""
+        if self._given_remote is not None:
+            return self._given_remote
+        from server.data.remote_access import RemoteAccess, hosts_of
+
+        return RemoteAccess(
+            hosts_of(self._settings.remote_hosts),
+            timeout_s=self._settings.remote_timeout_s,
+            max_bytes=self._settings.remote_max_bytes,
+        )
+
+    async def body(self, request: Request) -> bytes:
+        """The body, once the client may send one: what it is decides which scope that takes.
+
+        Raises the guard's errors and `BodyTooLarge`.
+        """
+        kind = media_type(request)
+        if request.scope["path"] == "/update" or kind == DIRECT_UPDATE:
+            await self._guard.check(request, Scope.WRITE)
+        elif request.method == "POST" and kind == FORM:
+            # A form may hold a query or an update; `admit` sees which.
+            await self._guard.check(request, Scope.READ, Scope.WRITE)
+        else:
+            await self._guard.check(request, Scope.READ)
+        return await read_body(request, self._most_bytes)
+
+    async def admit(
+        self, request: Request, found: ProtocolRequest, *, base: str, timeout_s: float
+    ) -> ProtocolRequest:
+        """The request as it may run. Raises the guard's errors, those of `TextLimits`, and fetch errors."""
+        await self._guard.check(request, Scope.WRITE if found.kind is Kind.UPDATE else Scope.READ)
+        self.limits.check(found.text, found.kind)
+        facts = facts_of(found.text)
+        if not (facts.services or facts.loads):
+            return found
+        from sparql.protocol.federation import localise
+
+        guarded = _GuardedSources(self._remote, self.limits, timeout_s)
+        localised = await localise(found.text, guarded if self._remote.hosts else _NoSources(), base)
+        return replace(found, text=localised.text, warnings=localised.passed_over)
+
+
+class _NoSources:
+    """No other host is to be reached."""
+
+    async def results(self, endpoint: str, query: str) -> bytes:
+        raise RemoteAccessRefused("SERVICE", f"<{endpoint}>")
+
+    async def triples(self, document: str) -> Sequence[Triple]:
+        raise RemoteAccessRefused("LOAD", f"<{document}>")
+
+
+@dataclass(frozen=True)
+class _GuardedSources:
+    """Other hosts, as SERVICE and LOAD see them."""
+
+    remote: RemoteAccess
+    limits: TextLimits
+    timeout_s: float
+
+    async def results(self, endpoint: str, query: str) -> bytes:
+        found = await self.remote.fetch(endpoint, _RESULTS, form={"query": query}, timeout_s=self.timeout_s)
+        self.limits.check_rdf(found.content, RdfFormat.JSON_LD)
+        return found.content
+
+    async def triples(self, document: str) -> Sequence[Triple]:
+        found = await self.remote.fetch(document, _GRAPHS, timeout_s=self.timeout_s)
+        by_type, by_name = RdfFormat.from_media_type(found.media_type), _by_name(found.url)
+        format_ = (by_name or by_type) if found.media_type in _VAGUE else (by_type or by_name)
+        if format_ is None:
+            raise FetchFailed(document, f"'{found.media_type}' is no RDF format")
+        self.limits.check_rdf(found.content, format_)
+        return await asyncio.to_thread(_parse, found.content, format_, found.url)
+
+
+def _by_name(url: str) -> RdfFormat | None:
+    return RdfFormat.from_extension(url.partition("?")[0].partition("#")[0].rpartition(".")[2])
+
+
+def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
+    from sparql.syntax.nesting_guard import ShallowFile
+
+    try:
+        guarded = cast("IO[bytes]", ShallowFile(io.BytesIO(content), format_))
+        quads = list(pyoxigraph.parse(guarded, format=format_, base_iri=url, rename_blank_nodes=True))
+    except PayloadProblem as error:
+        raise FetchFailed(url, f"its RDF cannot be taken ({error})") from error
+    except (SyntaxError, ValueError) as error:
+        raise FetchFailed(url, f"its RDF cannot be read ({error})") from error
+    if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
+        raise FetchRefused(url, "it holds named graphs, and LOAD takes one graph")
+    return [quad.triple for quad in quads]

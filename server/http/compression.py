@@ -1,0 +1,64 @@
+"""Gzip for those who accept it, without holding streams back.
+
+Each piece of a stream is compressed and sent when it comes, so the first byte is early. Server-sent events go
+as they are, and so does everything that is compressed already or tiny.
+"""
+
+from __future__ import annotations
+
+import re
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipResponder
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sparql.protocol.conditions import COMPRESSED
+
+_SMALLEST = 1000
+_LEVEL = 4
+_IN_THREAD = 16 * 1024
+_STRONG = re.compile(r'"([^"]*)"')
+
+
+class Compression:
+    """ASGI middleware: compresses bodies, tells caches so, and gives such bodies tags of their own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _mark(MutableHeaders(raw=message["headers"]))
+            await send(message)
+
+        if not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
+            await self._app(scope, receive, send_marked)
+            return
+        responder = GZipResponder(self._app, _SMALLEST, _LEVEL, thread_minimum_size=_IN_THREAD)
+        await responder(scope, receive, send_marked)
+
+
+def accepts_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header takes gzip (RFC 9110, 12.5.3); its own entry counts before ``*``."""
+    qualities: dict[str, bool] = {}
+    for entry in header.lower().split(","):
+        coding, *parameters = (part.strip() for part in entry.split(";"))
+        refused = any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
+        qualities[coding] = not refused
+    return qualities.get("gzip", qualities.get("x-gzip", qualities.get("*", False)))
+
+
+def _mark(headers: MutableHeaders) -> None:
+    compressed = headers.get("content-encoding") == "gzip"
+    kind = headers.get("content-type", "").partition(";")[0]
+    told = "accept-encoding" in headers.get("vary", "").lower()
+    if kind and not told and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
+        headers.add_vary_header("Accept-Encoding")
+    tag = _STRONG.fullmatch(headers.get("etag", ""))
+    if compressed and tag is not None:
+        headers["etag"] = f'"{tag[1]}{COMPRESSED}"'

@@ -1,0 +1,62 @@
+"""The framework's application: all routes, errors and CORS around the services."""
+
+from importlib.metadata import version
+
+from fastapi import Depends, FastAPI
+from starlette.types import ASGIApp
+
+from server.http.access.cors import CrossOrigin, CrossOriginHeaders
+from server.http.access.limits import RateLimit
+from server.http.compression import Compression
+from server.http.methods import Methods
+from server.http.openapi import complete
+from server.http.readiness import Readiness
+from server.http.reporting.problems import ProblemMap
+from server.http.routes import api_page, health
+from server.http.routes.curation import documents, ontologies, proposals, review, rules
+from server.http.routes.graph import changes, entities, relations, sparql, storage, store
+from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
+from server.runtime.context import Services
+from server.runtime.request_logging import Leaving
+
+
+def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
+    """Every route, with the layers around them."""
+    app = FastAPI(
+        docs_url=None,
+        redoc_url=None,
+        title="UrbanKG",
+        version=version("urbankg"),
+        description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
+    )
+    routers = [sparql.router(services, services.updates, services.admission)]
+    # These need only the store, or wait by themselves where they write.
+    routers += [room.router(services) for room in (store, changes, models, traces, ontologies)]
+    routers += [health.router(services, readiness), api_page.router(services)]
+    for router in routers:
+        app.include_router(router)
+    for room in (
+        extractions,
+        held,
+        jobs,
+        sources,
+        relations,
+        review,
+        proposals,
+        documents,
+        entities,
+        ask,
+        storage,
+        rules,
+    ):
+        routers.append(room.router(services))
+        app.include_router(routers[-1], dependencies=[Depends(services.opened)])
+    problems.install(app)
+    complete(app)
+    routes = [*app.routes, *(route for router in routers for route in router.routes)]
+    rate = services.settings.requests_per_second
+    limited = RateLimit(Compression(Methods(app, routes)), rate, services.clients)
+    # Around all that answers, so that errors carry the headers too.
+    return CrossOriginHeaders(
+        Leaving(limited, services.draining), CrossOrigin(services.settings.page_origins)
+    )

@@ -1,0 +1,211 @@
+"""The OpenAPI description, completed: what routes read and answer by themselves, and how errors are told.
+
+The framework knows the parameters and bodies that it reads itself. Most routes here stream what they read and
+negotiate what they answer; that is written down in this one place. Every error of every route is a problem
+document (RFC 9457).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from server.http.reporting.problems import MEDIA_TYPE
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS
+from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
+
+_METHODS = ("get", "put", "post", "delete", "patch")
+_GRAPHS = tuple(one.media_type for one in GRAPH_FORMATS)
+_ANSWERS = (*(one.media_type for one in RESULT_FORMATS), *_GRAPHS)
+_JSON = "application/json"
+_TEXT = {"type": "string"}
+_IRI = {"type": "string", "format": "iri"}
+_SECONDS = {"type": "number", "exclusiveMinimum": 0}
+_PROBLEM = {
+    "type": "object",
+    "description": "What went wrong and what to do about it (RFC 9457).",
+    "properties": {
+        "type": {"type": "string", "description": "The kind of problem, as a URI."},
+        "title": {"type": "string", "description": "The same for every problem of the kind."},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "detail": {"type": "string", "description": "This occurrence, and what to do about it."},
+        "instance": {"type": "string", "description": "The path of the request."},
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+_REFUSED: Mapping[str, str] = {
+    "400": "A part of the request cannot be read.",
+    "401": "A key is needed, or the one that was sent is not valid; `WWW-Authenticate` says more.",
+    "403": "The key lacks a scope, or what is asked for is not open to clients.",
+    "404": "What the address names does not exist.",
+    "405": "The address does not take this method; `Allow` lists those it takes.",
+    "406": "Nothing that `Accept` names can be produced.",
+    "408": "The request came too slowly.",
+    "409": "What is there already does not let this be done.",
+    "412": "The condition of `If-Match` or `If-None-Match` does not hold.",
+    "413": "The body or the text is too large.",
+    "415": "The media type or coding of the body is not read here.",
+    "422": "The request can be read, and its content is refused.",
+    "429": "Too many requests; `Retry-After` says when to come back.",
+    "503": "Not now; `Retry-After` says when to come back.",
+    "504": "What was asked for took longer than it may.",
+}
+_WITH_BODY = ("413", "415", "422")
+_ALWAYS = ("400", "401", "403", "429", "503")
+_QUERY_PARAMETERS = (
+    ("default-graph-uri", _IRI, "A graph of the default graph (SPARQL 1.1 Protocol, 2.1.4)."),
+    ("named-graph-uri", _IRI, "A named graph."),
+)
+_UPDATE_PARAMETERS = (
+    ("using-graph-uri", _IRI, "A graph that patterns are matched in (SPARQL 1.1 Protocol, 2.2.3)."),
+    ("using-named-graph-uri", _IRI, "A named graph that patterns are matched in."),
+)
+_COMMON_PARAMETERS = (
+    ("timeout", _SECONDS, "Seconds the request may take."),
+    ("format", {"type": "string", "enum": sorted(BY_NAME)}, "Instead of Accept."),
+)
+
+
+def complete(app: FastAPI) -> None:
+    """Let the application describe itself completely; the description is made when first asked for."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            _complete(plain())
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = described  # type: ignore[method-assign]
+
+
+def _complete(description: dict[str, Any]) -> None:
+    schemas = description.setdefault("components", {}).setdefault("schemas", {})
+    _gather_definitions(description["paths"], schemas)
+    schemas["Problem"] = _PROBLEM
+    description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    description["security"] = [{}, {"key": []}]
+    for path, operations in description["paths"].items():
+        for method in _METHODS:
+            if method in operations:
+                _complete_operation(path, method, operations[method])
+    # The framework's own form of validation errors is never sent.
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+
+
+def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> None:
+    if path in ("/sparql", "/query", "/update"):
+        _add_protocol(path, method, operation)
+    responses = operation["responses"]
+    for status, kinds in _successes(path, method).items():
+        told = responses.setdefault(status, {"description": _SUCCESS.get(status, "Done")})
+        if kinds and not told.get("content"):
+            told["content"] = {kind: {"schema": _schema_of(kind)} for kind in kinds}
+    if "200" in responses and "200" not in _successes(path, method, default=("200",)):
+        del responses["200"]
+    refused = list(_ALWAYS)
+    refused += ["404"] if "{" in path or operation.get("parameters") else []
+    refused += _WITH_BODY if "requestBody" in operation else ["422"] if operation.get("parameters") else []
+    refused += ["406"] if _GRAPHS[0] in responses.get("200", {}).get("content", {}) else []
+    refused += ["409", "412"] if method != "get" else []
+    refused += ["504"] if path in ("/sparql", "/query", "/update", "/ask") else []
+    for status in sorted(refused):
+        described = responses.get(status, {}).get("description")
+        known = described if described not in (None, "Validation Error") else _REFUSED[status]
+        responses[status] = _problem(known)
+    if path.startswith("/store") and method in ("put", "post"):
+        report = {kind: {"schema": _schema_of(kind)} for kind in _GRAPHS}
+        responses["422"]["content"].update(report)
+    if path == "/readyz":
+        responses["503"]["content"] = {_JSON: {"schema": {"type": "object"}}, **responses["503"]["content"]}
+    responses["default"] = _problem("Any other error.")
+
+
+_SUCCESS = {
+    "200": "Done; the answer is in the body.",
+    "201": "Made; `Location` says where.",
+    "204": "Done; there is nothing to tell.",
+    "304": "What the client has is still valid.",
+}
+
+
+def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapping[str, tuple[str, ...]]:
+    """The statuses of success that a route answers with, and their media types; the defaults for others."""
+    if path.startswith("/store"):
+        if method == "get":
+            return {"200": _GRAPHS, "304": ()}
+        return {"200": (_JSON,), "204": (), **({"201": ()} if method != "delete" else {})}
+    known: dict[tuple[str, str], Mapping[str, tuple[str, ...]]] = {
+        ("/sparql", "get"): {"200": _ANSWERS, "304": ()},
+        ("/query", "get"): {"200": _ANSWERS, "304": ()},
+        ("/sparql", "post"): {"200": (*_ANSWERS, _JSON)},
+        ("/query", "post"): {"200": _ANSWERS},
+        ("/update", "post"): {"200": (_JSON,)},
+        ("/.well-known/void", "get"): {"200": _GRAPHS},
+        ("/ontology", "get"): {"200": _GRAPHS},
+        ("/shapes", "get"): {"200": _GRAPHS},
+        ("/dump", "get"): {"200": _GRAPHS},
+        ("/metrics", "get"): {"200": ("text/plain",)},
+        ("/ontologies/{file}", "get"): {"200": _FILES},
+        ("/shapes/{file}", "get"): {"200": _FILES},
+        ("/ontologies/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
+        ("/shapes/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
+    }
+    return known.get((path, method), dict.fromkeys(default, ()))
+
+
+_FILES = ("text/turtle", "application/n-triples", "application/rdf+xml", "application/xml")
+
+
+def _add_protocol(path: str, method: str, operation: dict[str, Any]) -> None:
+    """The parameters and bodies of the SPARQL 1.1 Protocol (2.1 and 2.2)."""
+    text = ("query", _TEXT, "A SPARQL 1.1 query; without one, the service is described.")
+    if method == "get":
+        operation["parameters"] = _in_query((text, *_QUERY_PARAMETERS, *_COMMON_PARAMETERS))
+        return
+    queries, updates = path != "/update", path != "/query"
+    datasets = (*(_QUERY_PARAMETERS if queries else ()), *(_UPDATE_PARAMETERS if updates else ()))
+    operation["parameters"] = _in_query((*datasets, *_COMMON_PARAMETERS))
+    members = {name: schema for name, schema, _ in (*datasets, *_COMMON_PARAMETERS)}
+    content: dict[str, Any] = {}
+    if queries:
+        content[DIRECT_QUERY] = {"schema": _TEXT, "example": "SELECT * WHERE { ?s ?p ?o } LIMIT 10"}
+        members["query"] = _TEXT
+    if updates:
+        content[DIRECT_UPDATE] = {"schema": _TEXT, "example": 'INSERT DATA { <urn:a> <urn:b> "c" }'}
+        members["update"] = _TEXT
+    needed = [{"required": [name]} for name in ("query", "update") if name in members]
+    content[FORM] = {"schema": {"type": "object", "properties": members, "oneOf": needed}}
+    operation["requestBody"] = {"required": True, "content": content}
+
+
+def _in_query(parameters: Iterable[tuple[str, Mapping[str, Any], str]]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "query", "required": False, "schema": schema, "description": told}
+        for name, schema, told in parameters
+    ]
+
+
+def _problem(told: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": told, "content": {MEDIA_TYPE: {"schema": schema}}}
+
+
+def _schema_of(kind: str) -> Mapping[str, Any]:
+    return {} if kind.endswith("json") else _TEXT
+
+
+def _gather_definitions(part: Any, schemas: dict[str, Any]) -> None:
+    """Move the definitions beside a body's schema to where its references look for them."""
+    if isinstance(part, dict):
+        for name, schema in part.pop("$defs", {}).items():
+            _gather_definitions(schema, schemas)
+            schemas.setdefault(name, schema)
+        for member in part.values():
+            _gather_definitions(member, schemas)
+    elif isinstance(part, list):
+        for member in part:
+            _gather_definitions(member, schemas)

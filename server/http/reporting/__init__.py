@@ -1,0 +1,1 @@
+"""Errors, reports and statements as the client reads them."""

@@ -1,0 +1,149 @@
+"""Every room's errors with their HTTP status, and with the exit code of the command line."""
+
+from collections.abc import Mapping
+
+from starlette.requests import ClientDisconnect
+
+from extractors import errors as extraction
+from extractors.text.cleaning import TextError, TextTooLong, UnsupportedLanguage
+from geo.errors import GeoError
+from ontology.errors import OntologyError
+from server import errors as server
+from server.data.rdf_files import LoadError
+from server.data.sample.mapping import MappingError
+from server.http.reporting.problems import ProblemMap, add_sparql
+from shapes.errors import (
+    DocumentRemoved,
+    DocumentUnknown,
+    EntityUnknown,
+    MergeRefused,
+    MergeSettled,
+    MergeUnknown,
+    ProposalDecided,
+    ProposalUnknown,
+    ReasonNeeded,
+    ReviewItemDecided,
+    ReviewItemUnknown,
+    ShapesError,
+    TermNotDeclared,
+)
+from sparql.ask.errors import AskError
+from sparql.model.errors import BackupError, SparqlError
+from sparql.writing.bulk import MalformedLiteral
+
+# Nobody is there to be told; the status is for the log.
+_CLIENT_LEFT = 499
+
+USER_ERRORS: tuple[type[Exception], ...] = (
+    SparqlError,
+    extraction.ExtractionError,
+    OntologyError,
+    ShapesError,
+    GeoError,
+    MappingError,
+    server.ServerError,
+)
+"""What the command line tells in one line instead of a traceback; its exit code is then 2."""
+
+
+def all_problems() -> ProblemMap:
+    """The whole map."""
+    problems = ProblemMap()
+    add_sparql(problems)
+    add = problems.add
+    add(AskError, 422, "Question not usable")
+    add(extraction.ExtractionError, 500, "Extraction failed")
+    add(TextError, 422, "Text not usable")
+    add(TextTooLong, 413, "Text too long")
+    add(UnsupportedLanguage, 422, "Language not configured")
+    add(extraction.OpenModeUnsupported, 422, "Open mode not possible with this model")
+    add(extraction.ModelError, 502, "The language model failed")
+    add(
+        extraction.ModelUnavailable,
+        503,
+        "The language model cannot be reached",
+        headers=lambda error: {"Retry-After": "10"},
+    )
+    add(extraction.ModelTimeout, 504, "The language model was too slow")
+    add(extraction.ModelReplyError, 502, "The language model's reply cannot be used", members=_reply)
+    add(extraction.ModelRequestRefused, 502, "The language model refused the request")
+    add(OntologyError, 500, "The ontology cannot be used")
+    add(ShapesError, 500, "The shapes cannot be used")
+    add(ReviewItemUnknown, 404, "No such review item")
+    add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
+    add(ReasonNeeded, 422, "Reason needed")
+    add(ProposalUnknown, 404, "No such proposal")
+    add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.standing})
+    add(TermNotDeclared, 422, "Term not declared")
+    add(DocumentUnknown, 404, "No such document")
+    add(EntityUnknown, 404, "No such entity")
+    add(MergeRefused, 409, "Not one entity")
+    add(MergeUnknown, 404, "No such merge")
+    add(MergeSettled, 409, "Merge cannot be split")
+    add(
+        DocumentRemoved,
+        410,
+        "Document removed",
+        members=lambda error: {"removed_at": error.removed_at, "by": error.by, "reason": error.reason},
+    )
+    add(GeoError, 422, "Geometry not usable")
+    add(MappingError, 422, "Mapping not usable")
+    add(LoadError, 422, "File not loaded")
+    add(BackupError, 409, "Backup not possible")
+    add(MalformedLiteral, 422, "Literal outside its datatype")
+    add(server.Misdirected, 421, "Another host's request")
+    add(server.ForeignOrigin, 403, "Write from a foreign origin")
+    add(server.KeyNeeded, 401, "Key needed", headers=_challenge)
+    add(server.ScopeMissing, 403, "Scope missing", headers=_challenge)
+    add(server.KeyInAddress, 400, "Key in the address")
+    add(server.StateUnreadable, 503, "State unavailable")
+    add(server.StateFull, 507, "Disk full")
+    add(server.TooLong, 413, "SPARQL text too long", members=lambda error: {"limit_chars": error.limit})
+    add(server.NestedTooDeep, 400, "Nested too deep", members=lambda error: {"limit": error.limit})
+    add(server.TextTooComplex, 400, "Too many operators", members=lambda error: {"limit": error.limit})
+    add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
+    add(server.MalformedBody, 400, "Body not readable")
+    add(server.InvalidBody, 422, "Body not valid", members=_places)
+    add(server.UnsupportedBody, 415, "Content type not read here")
+    add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
+    add(server.FileNameUnusable, 400, "No name of a file")
+    add(server.EditRefused, 422, "Edit not usable", members=lambda error: {"check": error.report.as_json()})
+    add(server.DryRunExceeded, 422, "The shapes take too long")
+    add(server.EditSuperseded, 409, "A later edit came")
+    add(server.EditConflict, 412, "Edited meanwhile")
+    add(server.FolderReadOnly, 409, "Shipped files are not edited")
+    add(server.UnknownResource, 404, "Not found")
+    add(server.HeldUnreadable, 500, "Held batch not readable")
+    add(server.HeldSettled, 409, "Waits no longer", members=lambda error: {"state": error.state})
+    add(server.JobUnknown, 404, "No such job")
+    add(server.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
+    add(server.JobEmpty, 400, "No documents")
+    add(server.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
+    add(
+        server.RecordTooLong,
+        413,
+        "Text too long",
+        members=lambda error: {"line": error.line, "limit_chars": error.limit},
+    )
+    add(server.ClusterUnavailable, 503, "Cluster unavailable")
+    add(ClientDisconnect, _CLIENT_LEFT, "The client left")
+    add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
+    return problems
+
+
+def _reply(error: extraction.ModelReplyError) -> Mapping[str, str]:
+    return {"reply": error.reply[:2000]}
+
+
+def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, str]:
+    """What to send instead (RFC 6750, 3)."""
+    told = 'Bearer realm="urbankg"'
+    if isinstance(error, server.ScopeMissing):
+        told += f', error="insufficient_scope", scope="{error.scope}"'
+    elif error.sent:
+        told += ', error="invalid_token"'
+    return {"WWW-Authenticate": told}
+
+
+def _places(error: server.InvalidBody) -> Mapping[str, object]:
+    return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

@@ -1,0 +1,217 @@
+"""Statements, violations and entities as JSON: the forms that clients send and get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import Literal as RdfLiteral
+
+from curation.review_item import ReviewItem
+from geo.remembered import remembered
+from server.errors import MalformedBody
+from sparql.model.change import Rejection, Statement, Verdict, Violation
+from sparql.model.source import Term
+from sparql.model.vocabulary import SH
+from sparql.provenance.records import Support
+
+if TYPE_CHECKING:
+    from geo.relate.rcc8 import RCC8
+
+
+class TermJson(BaseModel):
+    """A term as in SPARQL 1.1 Query Results JSON (3.2.2)."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    type: Literal["uri", "literal", "bnode", "triple"]
+    value: Any
+    datatype: str | None = None
+    lang: str | None = Field(None, alias="xml:lang")
+
+
+class EvidenceJson(BaseModel):
+    """The words a statement rests on; code points, end exclusive."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    quote: str
+
+    @model_validator(mode="after")
+    def _in_order(self) -> EvidenceJson:
+        if self.end < self.start or len(self.quote) != self.end - self.start:
+            raise ValueError("quote must have exactly end - start characters (code points)")
+        return self
+
+
+class StatementJson(BaseModel):
+    """One statement; `evidence` and `confidence` may be left out."""
+
+    subject: str
+    predicate: str
+    object: TermJson
+    evidence: EvidenceJson | None = None
+    confidence: float | None = Field(None, ge=0, le=1)
+
+
+def statement_of(message: StatementJson) -> tuple[Statement, Support]:
+    """The statement and its support. Raises `MalformedBody` for what is no RDF term."""
+    triple = Triple(_subject(message.subject), _iri(message.predicate), _object(message.object))
+    evidence, confidence = message.evidence, message.confidence
+    if evidence is None:
+        return Statement(triple, confidence), _bare(confidence)
+    support = Support(start=evidence.start, end=evidence.end, quote=evidence.quote, confidence=confidence)
+    return Statement(triple, confidence), support
+
+
+@lru_cache(maxsize=1024)
+def _bare(confidence: float | None) -> Support:
+    """The support of a statement without words; most of a batch have the same."""
+    return Support(confidence=confidence)
+
+
+def statement_json(triple: Triple, support: Support | None = None) -> dict[str, Any]:
+    """A statement with its evidence, as JSON."""
+    found = support or Support()
+    evidence = None
+    if found.start is not None:
+        evidence = {"start": found.start, "end": found.end, "quote": found.quote}
+    return {
+        "subject": _name(triple.subject),
+        "predicate": triple.predicate.value,
+        "object": term_json(triple.object),
+        "evidence": evidence,
+        "confidence": found.confidence,
+        "inferred": list(found.inferred),
+        "geocoded_from": found.geocoded,
+        "geometry": _geometry(found),
+    }
+
+
+def _geometry(support: Support) -> dict[str, Any] | None:
+    """What a statement says of where its subject is, and what the geometries say."""
+    if support.computed is None:
+        return None
+    relation = _relations()[support.computed]
+    return {"stated": support.stated, "computed": relation.value, "distance_m": support.distance_m}
+
+
+@cache
+def _relations() -> Mapping[NamedNode, RCC8]:
+    # Imported here: a server starts before it needs geometry.
+    from geo.relate.rcc8 import RELATIONS
+
+    return RELATIONS
+
+
+def rejection_json(rejection: Rejection, support: Support | None) -> dict[str, Any]:
+    """A rejected statement with every reason."""
+    return {
+        "statement": statement_json(rejection.statement.triple, support),
+        "violations": [violation_json(violation) for violation in rejection.violations],
+    }
+
+
+def judged_in_full(verdict: Verdict) -> dict[str, Any]:
+    """The statements on which very much depends and was judged in full; nothing where there are none."""
+    hubs = sorted(verdict.hubs, key=str)
+    return {"judged_in_full": [statement_json(triple) for triple in hubs]} if hubs else {}
+
+
+def violation_json(violation: Violation) -> dict[str, Any]:
+    """A violation: message, shape, component, path, value, severity."""
+    return {
+        "message": violation.message,
+        "focus": term_json(violation.focus),
+        "shape": _name(violation.shape) if violation.shape is not None else None,
+        "component": violation.component.value,
+        "path": violation.path,
+        "value": term_json(violation.value) if violation.value is not None else None,
+        "severity": violation.severity.value.removeprefix(SH.iri),
+    }
+
+
+def review_json(item: ReviewItem) -> dict[str, Any]:
+    """A review item with its statement, reasons, text span, the model's words and what was decided."""
+    return {
+        "id": item.identifier,
+        "iri": item.iri.value,
+        "statement": statement_json(item.triple, item.support),
+        "names": {"subject": item.subject_name, "object": item.object_name},
+        "violations": [violation_json(violation) for violation in item.violations],
+        "reply": item.support.reply,
+        "status": item.state.value,
+        "accepted": item.accepted,
+        "seen": item.seen,
+        "created": item.created,
+        "run": item.run.value if item.run else None,
+        "document": item.document.value if item.document else None,
+        "source": item.source,
+        "decisions": [
+            {"iri": d.iri.value, "outcome": d.outcome, "by": d.by, "at": d.at, "reason": d.reason}
+            for d in item.decisions
+        ],
+    }
+
+
+def term_json(term: Term) -> dict[str, Any]:
+    """A term as in SPARQL 1.1 Query Results JSON (3.2.2)."""
+    if isinstance(term, NamedNode):
+        return {"type": "uri", "value": term.value}
+    if isinstance(term, BlankNode):
+        return {"type": "bnode", "value": term.value}
+    if isinstance(term, Triple):
+        parts = {
+            "subject": term_json(term.subject),
+            "predicate": term_json(term.predicate),
+            "object": term_json(term.object),
+        }
+        return {"type": "triple", "value": parts}
+    json: dict[str, Any] = {"type": "literal", "value": term.value}
+    if term.language is not None:
+        json["xml:lang"] = term.language
+    elif term.datatype.value != "http://www.w3.org/2001/XMLSchema#string":
+        json["datatype"] = term.datatype.value
+    return json
+
+
+def _name(term: Term) -> str:
+    if isinstance(term, BlankNode):
+        return f"_:{term.value}"
+    return term.value if isinstance(term, NamedNode) else str(term)
+
+
+def _subject(text: str) -> NamedNode | BlankNode:
+    return BlankNode(text[2:]) if text.startswith("_:") and len(text) > 2 else _iri(text)
+
+
+def _object(term: TermJson) -> NamedNode | BlankNode | RdfLiteral:
+    if not isinstance(term.value, str):
+        raise MalformedBody("An object's value must be a string; triple terms are not taken as candidates.")
+    match term.type:
+        case "uri":
+            return _iri(term.value)
+        case "bnode":
+            return _subject("_:" + term.value.removeprefix("_:"))
+        case "triple":
+            raise MalformedBody("An object cannot be a triple term here; send the statement itself.")
+        case "literal":
+            try:
+                if term.lang:
+                    return RdfLiteral(term.value, language=term.lang)
+                if term.datatype:
+                    return RdfLiteral(term.value, datatype=_iri(term.datatype))
+            except ValueError as error:
+                raise MalformedBody(f"'{term.value}' is no RDF literal: {error}.") from error
+            return RdfLiteral(term.value)
+
+
+@remembered((200, 4096))
+def _iri(text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise MalformedBody(f"'{text}' is not an absolute IRI: {error}. Send it in full.") from error

@@ -1,0 +1,1 @@
+"""Routes of review, proposals, documents, and the rules in force."""

@@ -1,0 +1,83 @@
+"""The loaded ontologies under their own IRIs, and entities under theirs, by content negotiation."""
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import pyoxigraph
+from fastapi import APIRouter, Depends
+from pyoxigraph import NamedNode, RdfFormat
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.errors import UnknownResource
+from server.http.access.keys import Scope
+from server.runtime.context import Services
+from sparql.protocol.formats import GRAPH_FORMATS
+from sparql.protocol.negotiation import choose
+from sparql.workers.result import QueryRequest
+
+
+def router(services: Services) -> APIRouter:
+    """`/ontology`, the path of every ontology's IRI, and the paths under the base IRI of entities."""
+    routes = APIRouter(tags=["ontology"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+
+    @routes.get("/ontology", response_class=Response)
+    async def get_ontology(request: Request, iri: str | None = None) -> Response:
+        """The ontology (of that IRI, or all that are loaded) as Turtle, RDF/XML or another RDF format."""
+        if iri is not None and iri not in {name.value for name in services.schema.ontologies}:
+            known = ", ".join(sorted(name.value for name in services.schema.ontologies))
+            raise UnknownResource(f"No ontology <{iri}> is loaded. There are: {known or 'none'}.")
+        return _serialized(services, request, iri)
+
+    for name in services.schema.ontologies:
+        routes.add_api_route(
+            urlsplit(name.value).path or "/",
+            _of(services, name.value),
+            methods=["GET", "HEAD"],
+            include_in_schema=False,
+            response_class=Response,
+        )
+    base = urlsplit(services.settings.base_iri).path
+    if base.endswith("/") and base != "/":
+        routes.add_api_route(
+            base + "{name:path}",
+            _entity(services),
+            methods=["GET", "HEAD"],
+            include_in_schema=False,
+            response_class=Response,
+        )
+    return routes
+
+
+def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]]:
+    async def get_own_iri(request: Request) -> Response:
+        if NamedNode(iri) not in services.schema.ontologies:
+            raise UnknownResource(f"The ontology <{iri}> is no longer loaded.")
+        return _serialized(services, request, iri)
+
+    return get_own_iri
+
+
+def _entity(services: Services) -> Callable[[Request, str], Awaitable[Response]]:
+    async def get_entity(request: Request, name: str) -> Response:
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        try:
+            iri = NamedNode(services.settings.base_iri + name)
+        except ValueError as error:
+            raise UnknownResource(f"'{name}' cannot stand in an IRI ({error}), so nothing has it.") from error
+        if not any(True for _ in services.store.match(iri, None, None)):
+            raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
+        async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
+            body = b"".join([chunk async for chunk in result])
+        return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+
+    return get_entity
+
+
+def _serialized(services: Services, request: Request, iri: str | None) -> Response:
+    format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+    schema = services.schema
+    triples = sorted(schema.triples if iri is None else schema.ontologies[NamedNode(iri)], key=str)
+    assert isinstance(format_.engine, RdfFormat)
+    text = pyoxigraph.serialize(triples, format=format_.engine, prefixes=dict(schema.prefixes))
+    return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})

@@ -1,0 +1,91 @@
+"""`/proposals`: words that texts use and the ontology does not have, and what engineers decide about them."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, ConfigDict, Field
+from pyoxigraph import NamedNode
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from curation.decisions import Reviewer
+from curation.proposals import named_proposal
+from server.curation.proposing import ProposalDesk, proposal_filter
+from server.errors import InvalidBody
+from server.http.access.keys import Scope
+from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Limit, Offset
+from server.runtime.context import Services
+
+Status = Literal["open", "accepted", "dismissed", "any"]
+Kind = Annotated[Literal["class", "property"] | None, Query(description="Which kind of term.")]
+Text = Annotated[str | None, Query(description="Words in terms, names and quotes.")]
+Least = Annotated[int, Query(ge=1, description="How often it must have been used.")]
+
+
+class ProposalDecision(BaseModel):
+    """`as` is the IRI of the ontology's term that the word means, for `accept`."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    decision: Literal["accept", "dismiss", "reopen", "retry"]
+    as_: str | None = Field(None, alias="as", description="IRI of a term that the ontology has.")
+    reason: str | None = None
+    by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of the proposals."""
+    routes = APIRouter(tags=["proposals"])
+    reads = [Depends(services.guard.requires(Scope.READ))]
+    decides = [Depends(services.guard.requires(Scope.REVIEW))]
+    desk = ProposalDesk(services)
+    limit_bytes = services.settings.max_body_bytes
+
+    @routes.get("/proposals", dependencies=reads)
+    async def get_proposals(
+        status: Status = "open",
+        kind: Kind = None,
+        text: Text = None,
+        least: Least = 1,
+        offset: Offset = 0,
+        limit: Limit = 50,
+    ) -> dict[str, Any]:
+        """One page of proposals, the most used first, with the total."""
+        wanted = proposal_filter(status, kind, text, least)
+        return await run_in_threadpool(desk.page, wanted, offset, limit)
+
+    @routes.get("/proposals/export", dependencies=reads, response_class=Response)
+    async def export(
+        status: Status = "open", kind: Kind = None, text: Text = None, least: Least = 1
+    ) -> Response:
+        """The proposals as a fragment of OWL in Turtle, to paste into a file of the ontology."""
+        wanted = proposal_filter(status, kind, text, least)
+        turtle = await run_in_threadpool(desk.export, wanted)
+        return Response(turtle, media_type="text/turtle; charset=utf-8")
+
+    @routes.get("/proposals/{proposal}", dependencies=reads)
+    async def get_proposal(proposal: str) -> dict[str, Any]:
+        """One proposal with its examples and decisions."""
+        return await run_in_threadpool(desk.show, named_proposal(proposal))
+
+    @routes.post("/proposals/{proposal}", dependencies=decides, openapi_extra=body_schema(ProposalDecision))
+    async def decide(request: Request, proposal: str) -> dict[str, Any]:
+        """Accept a word as a term of the ontology, dismiss it, reopen it, or retry what waits for it."""
+        message = await read_json(request, ProposalDecision, limit_bytes)
+        key = services.guard.key_name(request)
+        by = Reviewer(message.by or key or "anonymous", key)
+        return await run_in_threadpool(
+            desk.decide, message.decision, named_proposal(proposal), by, term_of(message.as_), message.reason
+        )
+
+    return routes
+
+
+def term_of(text: str | None) -> NamedNode | None:
+    """The term that a client names. Raises `InvalidBody` for what is no IRI."""
+    try:
+        return None if text is None else NamedNode(text)
+    except ValueError as error:
+        raise InvalidBody([("as", f"'{text}' is not an absolute IRI")]) from error

@@ -1,0 +1,212 @@
+"""The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE` ..."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict
+from pyoxigraph import RdfFormat
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ontology import Schema
+from ontology.catalog import CATALOG
+from server.errors import MalformedBody
+from server.http.access.keys import Scope
+from server.http.bodies import body_schema, read_body, read_json
+from server.rules.checking import Reasoner, check, reasoned
+from server.rules.edit_guard import check_shallow
+from server.rules.rule_effects import impact_json
+from server.rules.rule_registry import Edit, Kind, Switched, Workplace
+from server.rules.ruleset import Rulebook, turtle
+from server.runtime.context import Services
+from sparql.protocol.formats import GRAPH_FORMATS
+from sparql.protocol.negotiation import choose
+
+_TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
+
+
+class EditMessage(BaseModel):
+    """Files by name with their new text; null takes a file out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ontology: dict[str, str | None] = {}
+    shapes: dict[str, str | None] = {}
+
+    def edit(self) -> Edit:
+        """The same as bytes."""
+        return Edit(
+            {name: None if text is None else text.encode() for name, text in self.ontology.items()},
+            {name: None if text is None else text.encode() for name, text in self.shapes.items()},
+        )
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of the workplace."""
+    routes = APIRouter(tags=["rules"])
+    read = [Depends(services.guard.requires(Scope.READ))]
+    admin = [Depends(services.guard.requires(Scope.ADMIN))]
+    workplace = services.workplace
+    limit = services.settings.max_update_chars
+
+    @routes.get("/rules", dependencies=read)
+    async def get_rules() -> dict[str, Any]:
+        """The versions in force, their files, why newer files are not, and all earlier versions."""
+        return await run_in_threadpool(_told, services)
+
+    @routes.get("/shapes", dependencies=read, response_class=Response)
+    async def get_shapes(request: Request) -> Response:
+        """The shapes in force; with `generated` those that the ontology makes, `=false` those of files."""
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        wanted = _flag(request, "generated") if "generated" in request.query_params else None
+        text = await run_in_threadpool(_shapes, workplace.current, format_.engine, wanted)
+        return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+
+    @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
+    async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
+        """What the check says of the files in force with these edits; nothing is changed."""
+        message = await read_json(request, EditMessage, limit)
+        edit = await run_in_threadpool(_guarded, message.edit())
+        return await run_in_threadpool(_checked, workplace, edit, reason)
+
+    @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
+    async def post_impact(request: Request) -> dict[str, Any]:
+        """What these edits would change: what would fail, what would pass, what would follow."""
+        message = await read_json(request, EditMessage, limit)
+        edit = await run_in_threadpool(_guarded, message.edit())
+        return await run_in_threadpool(_would, workplace, edit)
+
+    for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
+        _file_routes(routes, services, kind, path)
+    return routes
+
+
+def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -> None:
+    read = [Depends(services.guard.requires(Scope.READ))]
+    admin = [Depends(services.guard.requires(Scope.ADMIN))]
+    workplace = services.workplace
+    body = {"requestBody": {"required": True, "content": {one: {} for one in ("text/turtle", "*/*")}}}
+
+    async def get_file(file: str) -> Response:
+        """One file in force, as it was written."""
+        content = await run_in_threadpool(workplace.content, kind, file)
+        media_type = _TYPES.get("." + file.rpartition(".")[2], "application/rdf+xml")
+        return Response(content, media_type=media_type, headers={"ETag": f'"{workplace.digest(kind, file)}"'})
+
+    async def put_file(request: Request, file: str) -> Response:
+        """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
+        content = await read_body(request, services.settings.max_update_chars)
+        return await _edit(request, workplace, kind, file, content)
+
+    async def delete_file(request: Request, file: str) -> Response:
+        """Take a file out; with `dry-run=true` only say what would follow."""
+        return await _edit(request, workplace, kind, file, None)
+
+    routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
+    routes.add_api_route(path, put_file, methods=["PUT"], dependencies=admin, openapi_extra=body)
+    routes.add_api_route(path, delete_file, methods=["DELETE"], dependencies=admin)
+
+
+async def _edit(
+    request: Request, workplace: Workplace, kind: Kind, name: str, content: bytes | None
+) -> Response:
+    edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
+    if _flag(request, "dry-run"):
+        return JSONResponse(await run_in_threadpool(_would, workplace, edit))
+    tag = request.headers.get("if-match")
+    expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
+    is_new = workplace.digest(kind, name) is None and name != CATALOG
+    switched = await run_in_threadpool(lambda: workplace.apply(edit, expected=expected))
+    return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
+
+
+def _flag(request: Request, name: str) -> bool:
+    value = request.query_params.get(name, "false").lower()
+    if value not in ("true", "false", "1", "0", ""):
+        raise MalformedBody(f"{name}={value} is neither true nor false.")
+    return value in ("true", "1", "")
+
+
+def switched_json(switched: Switched) -> dict[str, Any]:
+    """What came of an edit."""
+    return {
+        "switched": switched.changed,
+        "rules": _versions(switched.rules),
+        "before": _versions(switched.before),
+        "check": switched.report.as_json(),
+        "impact": None if switched.impact is None else impact_json(switched.impact),
+    }
+
+
+def _would(workplace: Workplace, edit: Edit) -> dict[str, Any]:
+    """The same of an edit that is not carried out."""
+    candidate, impact = workplace.would(edit)
+    return {
+        "switched": False,
+        "rules": _versions(candidate.rules),
+        "before": _versions(workplace.current),
+        "check": candidate.report.as_json(),
+        "impact": None if impact is None else impact_json(impact),
+    }
+
+
+def _versions(rules: Rulebook) -> dict[str, Any]:
+    return {
+        "ontology": rules.schema.version,
+        "version_iris": [iri.value for iri in rules.schema.version_iris],
+        "shapes": rules.gate.version,
+    }
+
+
+def _told(services: Services) -> dict[str, Any]:
+    workplace = services.workplace
+    report = workplace.report
+    return {
+        "rules": _versions(workplace.current),
+        "since": workplace.since.isoformat(),
+        "problem": workplace.problem,
+        "inference": services.writer.inferring,
+        "background": services.background.under_way,
+        "files": {
+            kind.value: [
+                {"name": name, "sha256": digest, "direct": path.parent == workplace.folder(kind)}
+                for name, (path, digest) in workplace.files(kind).items()
+            ]
+            for kind in Kind
+        },
+        "check": None if report is None else report.as_json(),
+        "history": [
+            {
+                "kind": one.kind,
+                "version": one.version,
+                "version_iris": one.version_iris,
+                "files": one.files,
+                "first_in_force": datetime.fromtimestamp(one.seconds, UTC).isoformat(),
+            }
+            for one in workplace.history.versions()
+        ],
+    }
+
+
+def _shapes(rules: Rulebook, engine: object, generated: bool | None) -> str:
+    assert isinstance(engine, RdfFormat)
+    triples = rules.generated() if generated else rules.by_hand()
+    if generated is None:
+        triples += rules.files.generated
+    return turtle(triples, rules, engine)
+
+
+def _guarded(edit: Edit) -> Edit:
+    check_shallow(edit)
+    return edit
+
+
+def _checked(workplace: Workplace, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
+    folders = workplace.edited(edit)
+    report = check(folders)
+    if reasoner is not Reasoner.NONE and not any(one.rule.name == "unusable" for one in report.findings):
+        schema = Schema.load(folders.ontology, folders.ontology_edits)
+        report = reasoned(schema, report, reasoner)
+    return report.as_json()

@@ -1,0 +1,1 @@
+"""Routes over the graph: SPARQL, graph store, changes, entities, storage, relations."""

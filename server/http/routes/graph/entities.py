@@ -1,0 +1,135 @@
+"""`/entities`: two entities that are one are merged, and split again."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+from pyoxigraph import NamedNode
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from curation.decisions import Reviewer
+from curation.merge_record import Merge, Merged, named_merge
+from server.errors import InvalidBody
+from server.http.access.keys import Scope
+from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Limit, Offset
+from server.http.pages import page
+from server.http.reporting.problems import TYPE_BASE, problem_response
+from server.http.reporting.statements import rejection_json, statement_json
+from server.runtime.context import Services
+
+
+class SplitRequest(BaseModel):
+    """Why, and who where the request's key does not say."""
+
+    reason: str | None = None
+    by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
+
+
+class MergeRequest(SplitRequest):
+    """Two entities by their IRIs."""
+
+    keep: str = Field(description="The entity that stays.")
+    merge: str = Field(description="The entity whose statements become the other's.")
+    drop_conflicts: bool = Field(False, description="Leave out what contradicts the kept entity.")
+
+
+def router(services: Services) -> APIRouter:
+    """The routes of merging and splitting."""
+    routes = APIRouter(tags=["entities"])
+    reads = [Depends(services.guard.requires(Scope.READ))]
+    decides = [Depends(services.guard.requires(Scope.REVIEW))]
+    limit = services.settings.max_body_bytes
+    merging = services.merging
+
+    def who(request: Request, message: SplitRequest) -> Reviewer:
+        key = services.guard.key_name(request)
+        return Reviewer(message.by or key or "anonymous", key)
+
+    @routes.get("/entities/merges", dependencies=reads)
+    async def get_merges(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+        """One page of merges, the last one first, with the total."""
+        found = await run_in_threadpool(merging.all)
+        return page("merges", found, offset, limit, merge_json)
+
+    @routes.post(
+        "/entities/merge",
+        dependencies=decides,
+        response_model=None,
+        openapi_extra=body_schema(MergeRequest),
+    )
+    async def post_merge(request: Request) -> Response | dict[str, Any]:
+        """Make two entities one; 409 when they cannot be, 422 with the reasons when the gate refuses it."""
+        message = await read_json(request, MergeRequest, limit)
+        keep, other = _iri("keep", message.keep), _iri("merge", message.merge)
+        by = who(request, message)
+
+        def merge() -> Merged:
+            return merging.merge(
+                keep, other, by, reason=message.reason, drop_conflicts=message.drop_conflicts
+            )
+
+        return _told(request, await run_in_threadpool(merge))
+
+    @routes.post(
+        "/entities/merges/{merge}/split",
+        dependencies=decides,
+        response_model=None,
+        openapi_extra=body_schema(SplitRequest),
+    )
+    async def post_split(request: Request, merge: str) -> Response | dict[str, Any]:
+        """Take a merge back: each entity has what it had."""
+        message = await read_json(request, SplitRequest, limit)
+        by = who(request, message)
+        told = await run_in_threadpool(lambda: merging.split(named_merge(merge), by, reason=message.reason))
+        return _told(request, told)
+
+    return routes
+
+
+def merge_json(merge: Merge) -> dict[str, Any]:
+    """A merge as it is recorded."""
+    return {
+        "id": merge.identifier,
+        "iri": merge.iri.value,
+        "kept": merge.kept.value,
+        "merged": merge.merged.value,
+        "at": merge.at,
+        "by": merge.by,
+        "reason": merge.reason,
+        "split": merge.split,
+    }
+
+
+def merged_json(told: Merged) -> dict[str, Any]:
+    """The answer to a merge or a split that was done."""
+    return {
+        "merge": None if told.merge is None else told.merge.value.rpartition("/")[2],
+        "statements": told.statements,
+        "dropped": [statement_json(triple) for triple in told.dropped],
+        "rejected": [rejection_json(rejection, None) for rejection in told.rejected],
+        "revision": told.revision,
+    }
+
+
+def _told(request: Request, told: Merged) -> Response | dict[str, Any]:
+    if told.merge is not None:
+        return merged_json(told)
+    return problem_response(
+        422,
+        "Entities do not fit together",
+        f"Nothing was changed: {len(told.rejected)} statements would break a shape. Mend one side, or send "
+        "drop_conflicts to keep what the kept entity has.",
+        type_=TYPE_BASE + "entities-do-not-fit-together",
+        instance=request.url.path,
+        members={"rejected": merged_json(told)["rejected"]},
+    )
+
+
+def _iri(name: str, text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise InvalidBody([(name, f"'{text}' is not an absolute IRI")]) from error

@@ -1,0 +1,357 @@
+"""The SPARQL endpoint: ``/sparql``, ``/query`` and ``/.well-known/void``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from pyoxigraph import NamedNode
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from server.http.reporting.warning_header import warning_of
+from server.http.short.handover import outlet_of
+from server.http.streaming import ClientLeft, ResultResponse, while_connected
+from sparql.model.errors import MalformedRequest
+from sparql.protocol.description import DatasetFacts, describe_dataset, describe_service, write
+from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.requests import ProtocolRequest, read_request
+from sparql.rewriting.rewriter import Preparation, Rewriter
+from sparql.syntax.request_facts import Kind, facts_of
+from sparql.syntax.unknown_functions import told_of_unknown
+from sparql.workers.functions import load_aggregates, load_functions
+from sparql.workers.protocol import QueryReaders
+from sparql.workers.result import QueryRequest
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+_CLIENT_CLOSED_REQUEST = 499
+# What these give differs between two runs at one revision.
+_VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
+_VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
+_AND = NamedNode("urn:x-and")
+_COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
+_LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
+
+
+class QuerySettings(Protocol):
+    """The settings this route reads; times in seconds."""
+
+    @property
+    def query_timeout_s(self) -> float: ...
+
+    @property
+    def query_timeout_max_s(self) -> float: ...
+
+    @property
+    def base_url(self) -> str: ...
+
+
+class QueryServices(Protocol):
+    """The services this route uses."""
+
+    @property
+    def readers(self) -> QueryReaders: ...
+
+    @property
+    def rewriter(self) -> Rewriter: ...
+
+    @property
+    def settings(self) -> QuerySettings: ...
+
+
+class UpdateAnswerer(Protocol):
+    """Whoever carries out updates."""
+
+    async def answer(
+        self, request: Request, found: ProtocolRequest, timeout_s: float, base: str
+    ) -> Response: ...
+
+
+class Admitter(Protocol):
+    """Whoever decides what may run."""
+
+    async def body(self, request: Request) -> bytes: ...
+
+    async def admit(
+        self, request: Request, found: ProtocolRequest, *, base: str, timeout_s: float
+    ) -> ProtocolRequest: ...
+
+
+def router(
+    services: QueryServices, updates: UpdateAnswerer | None = None, admission: Admitter | None = None
+) -> APIRouter:
+    """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
+    # The endpoint itself answers without the framework, whose import takes long.
+    from fastapi import APIRouter
+
+    endpoint = Endpoint(services, updates, admission)
+    routes = APIRouter(tags=["sparql"])
+    for path in ("/sparql", "/query"):
+        name = path.strip("/")
+        routes.add_api_route(
+            path,
+            endpoint.answer,
+            methods=["GET"],
+            name=name,
+            operation_id=f"{name}_get",
+            summary="Run a SPARQL query; without one, the service description",
+            response_class=Response,
+        )
+        routes.add_api_route(path, endpoint.answer, methods=["HEAD"], include_in_schema=False)
+        routes.add_api_route(
+            path,
+            endpoint.answer,
+            methods=["POST"],
+            name=f"{name}_post",
+            operation_id=f"{name}_post",
+            summary="Run a SPARQL query sent as a form or as the body",
+            response_class=Response,
+        )
+    routes.add_api_route(
+        "/update",
+        endpoint.take_update,
+        methods=["POST"],
+        operation_id="update_post",
+        summary="Carry out a SPARQL update sent as a form or as the body",
+        response_class=Response,
+    )
+    routes.add_api_route(
+        "/.well-known/void",
+        endpoint.describe_dataset,
+        methods=["GET"],
+        operation_id="void_get",
+        summary="The VoID description of the dataset",
+        response_class=Response,
+    )
+    routes.add_api_route(
+        "/.well-known/void", endpoint.describe_dataset, methods=["HEAD"], include_in_schema=False
+    )
+    return routes
+
+
+class Endpoint:
+    """Requests in, answers out; the work is done in the SPARQL room."""
+
+    def __init__(
+        self,
+        services: QueryServices,
+        updates: UpdateAnswerer | None,
+        admission: Admitter | None = None,
+    ) -> None:
+        self._services = services
+        self._updates = updates
+        self._admission = admission
+
+    async def answer(self, request: Request) -> Response:
+        """A query's answer, or the service description for a bare GET."""
+        found = await self._read(request)
+        if found is None:
+            return await self.describe_service(request)
+        if found.kind is Kind.UPDATE and request.scope["path"] == "/query":
+            raise MalformedRequest("Updates are not taken here; send them to /update.")
+        found = await self._admitted(request, found)
+        if found.kind is Kind.QUERY:
+            return await self.answer_query(request, found)
+        return await self.answer_update(request, found)
+
+    async def take_update(self, request: Request) -> Response:
+        """Carry out an update, and nothing else."""
+        found = await self._read(request)
+        assert found is not None
+        if found.kind is Kind.QUERY:
+            raise MalformedRequest("Queries are not taken here; send them to /query.")
+        return await self.answer_update(request, await self._admitted(request, found))
+
+    async def _read(self, request: Request) -> ProtocolRequest | None:
+        body = await (request.body() if self._admission is None else self._admission.body(request))
+        query_string = request.scope["query_string"].decode("latin-1")
+        return read_request(request.method, query_string, request.headers.get("content-type"), body)
+
+    async def _admitted(self, request: Request, found: ProtocolRequest) -> ProtocolRequest:
+        if self._admission is None:
+            return found
+        settings = self._services.settings
+        return await self._admission.admit(
+            request, found, base=_base(settings), timeout_s=_timeout(found, settings)
+        )
+
+    async def answer_update(self, request: Request, found: ProtocolRequest) -> Response:
+        """Carry out an update."""
+        if self._updates is None:
+            raise MalformedRequest("This endpoint is read-only; updates are not taken.")
+        settings = self._services.settings
+        return await self._updates.answer(request, found, _timeout(found, settings), _base(settings))
+
+    async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
+        """Run a query and stream its answer."""
+        readers, settings = self._services.readers, self._services.settings
+        preparation = self._services.rewriter.preparation(
+            found.text, found.options, base=_base(settings), own_dataset=found.has_dataset
+        )
+        if preparation is not None and found.options.explain:
+            wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
+            return JSONResponse(preparation.explanation(*await readers.prepared(wanted)))
+        format_ = _format_for(request, found)
+        tag = _tag_of(found, format_) if readers.knows_every_change else None
+        if tag is not None and _matches(request, known := tag.at(readers.revision())):
+            return Response(status_code=304, headers=_headers(format_, known))
+        try:
+            if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
+                work = preparation.whole(format_, _timeout(found, settings))
+                if (whole := await while_connected(request, work)) is not None:
+                    headers = _headers(format_, tag.at(whole.revision))
+                    return Response(None if request.method == "HEAD" else whole.body, headers=headers)
+            asked = replace(_reader_request(found, format_, settings, preparation), outlet=outlet_of(request))
+            result = await while_connected(request, readers.open_query(asked))
+        except ClientLeft:
+            return Response(status_code=_CLIENT_CLOSED_REQUEST)
+        headers = _headers(result.format, None if tag is None else tag.at(result.revision))
+        told = (
+            *found.warnings,
+            *(() if preparation is None else preparation.warnings),
+            *map(told_of_unknown, result.unknown_functions),
+        )
+        if told and (warning := warning_of(told)) is not None:
+            headers["Warning"] = warning
+        body = None if request.method == "HEAD" else result.whole()
+        if request.method != "HEAD" and body is None:
+            return ResultResponse(readers, result, headers)
+        readers.close_query(result)
+        return Response(body, headers=headers)
+
+    async def describe_service(self, request: Request) -> Response:
+        """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        endpoint = self._address("/sparql")
+        dataset = await self._dataset_facts()
+        triples = describe_service(
+            endpoint,
+            load_functions(),
+            dataset,
+            updates=self._updates is not None,
+            aggregates=load_aggregates(),
+        )
+        return Response(write(triples, format_), headers=_headers(format_, None))
+
+    async def describe_dataset(self, request: Request) -> Response:
+        """What the dataset holds, in VoID."""
+        if self._admission is not None:
+            await self._admission.body(request)
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        dataset_iri = self._address("/.well-known/void#dataset")
+        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset_facts(), ())
+        return Response(write(triples, format_), headers=_headers(format_, None))
+
+    async def _dataset_facts(self) -> DatasetFacts:
+        counted = await self._services.readers.solutions(_COUNT_TRIPLES)
+        listed = await self._services.readers.solutions(_LIST_GRAPHS)
+        return DatasetFacts(
+            int(counted["results"]["bindings"][0]["n"]["value"]),
+            tuple(
+                NamedNode(row["g"]["value"])
+                for row in listed["results"]["bindings"]
+                if row["g"]["type"] == "uri"
+            ),
+            empty_graphs=self._services.readers.knows_every_change,
+        )
+
+    def _address(self, path: str) -> NamedNode:
+        return NamedNode(self._services.settings.base_url.rstrip("/") + path)
+
+
+def _format_for(request: Request, found: ProtocolRequest) -> Format:
+    form = facts_of(found.text).form
+    offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    if found.format is not None:
+        return choose_by_name(found.format, offers)
+    if form is None:
+        # No query at all: the parser's complaint matters more than the format of an answer.
+        return offers[0]
+    return _chosen(request.headers.get("accept"), offers)
+
+
+@lru_cache(maxsize=256)
+def _chosen(accept: str | None, offers: tuple[Format, ...]) -> Format:
+    return choose(accept, offers)
+
+
+def _reader_request(
+    found: ProtocolRequest, format_: Format, settings: QuerySettings, preparation: Preparation | None
+) -> QueryRequest:
+    return QueryRequest(
+        found.text,
+        format_,
+        found.default_graphs,
+        found.named_graphs,
+        _timeout(found, settings),
+        _base(settings),
+        preparation,
+    )
+
+
+def _base(settings: QuerySettings) -> str:
+    """What relative IRIs of a request are relative to: the endpoint's own address (RFC 3986, 5.1.3)."""
+    return settings.base_url.rstrip("/") + "/sparql"
+
+
+def _timeout(found: ProtocolRequest, settings: QuerySettings) -> float:
+    return min(found.timeout_s or settings.query_timeout_s, settings.query_timeout_max_s)
+
+
+def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
+    """None for a query that varies by itself."""
+    if is_varying(found.text):
+        return None
+    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs, found.options.tag)
+
+
+def is_varying(text: str) -> bool:
+    """Whether the answers of two runs may differ although nothing has changed."""
+    text = text.upper()
+    # Hardly any text has one of the names, and to find that out takes a tenth of the search.
+    return any(name in text for name in _VARYING_NAMES) and _VARYING.search(text) is not None
+
+
+class EntityTag:
+    """The tag of the answers to one query; a weak one, since the order of rows is not promised."""
+
+    def __init__(
+        self,
+        text: str,
+        format_: Format,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+        options: str = "",
+    ) -> None:
+        graphs: tuple[str, ...] = ("urn:x-and",)
+        if default_graphs or named_graphs:
+            default, named = ([one.value for one in some] for some in (default_graphs, named_graphs))
+            graphs = (*default, *graphs, *named)
+        content = "\0".join((text, format_.name, *graphs, options))
+        self._digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
+
+    def at(self, revision: int) -> str:
+        """The tag at a revision of the store."""
+        return f'W/"{revision}-{self._digest}"'
+
+
+def _matches(request: Request, tag: str) -> bool:
+    if request.method not in ("GET", "HEAD"):
+        return False
+    known = request.headers.get("if-none-match")
+    if known is None:
+        return False
+    bare = tag.removeprefix("W/")
+    return any(one.strip() == "*" or one.strip().removeprefix("W/") == bare for one in known.split(","))
+
+
+def _headers(format_: Format, tag: str | None) -> dict[str, str]:
+    headers = {"Content-Type": format_.content_type, "Vary": "Accept", "Cache-Control": "no-cache"}
+    return headers if tag is None else {**headers, "ETag": tag}

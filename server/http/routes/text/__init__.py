@@ -1,0 +1,1 @@
+"""Routes from text to graph and back: extractions, sources, jobs, traces, models, questions."""

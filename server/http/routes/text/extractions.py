@@ -1,0 +1,61 @@
+"""`POST /extractions` (text in) and `POST /candidates` (a client's own statements in)."""
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field, model_validator
+from starlette.requests import Request
+from starlette.responses import Response
+
+from extractors.prompting.methods import MethodName
+from server.http.access.keys import Scope
+from server.http.bodies import body_schema, read_json
+from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
+from server.runtime.context import Services
+
+
+class ExtractionRequest(BaseModel):
+    """A text to extract from."""
+
+    text: str = Field(description="The text, in the configured language.")
+    source: str | None = Field(None, description="Where the text comes from: a URL, a title.")
+    commit: bool = Field(True, description="false: only say what would be accepted and refused.")
+    method: MethodName | None = Field(
+        None, description="How the text is read; as the setting `extraction_method` says when not given."
+    )
+    open: bool = Field(False, description="true: the method `open`, free words that all wait for a person.")
+
+    @model_validator(mode="after")
+    def _one_method(self) -> "ExtractionRequest":
+        if self.open and self.method not in (None, "open"):
+            raise ValueError(f"open is a method of its own: leave out open, or the method {self.method}")
+        return self
+
+
+def router(services: Services) -> APIRouter:
+    """The routes through which statements come in."""
+    candidates = Candidates(services)
+    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
+    limit = services.settings.max_body_bytes
+    holds = services.settings.hub_batches == "hold"
+
+    @routes.post("/extractions", openapi_extra=body_schema(ExtractionRequest))
+    async def post_extraction(request: Request) -> Response:
+        """Extract statements from a text, judge each, and commit those that conform; 202: it is held."""
+        message = await read_json(request, ExtractionRequest, limit)
+        outcome = await services.intake.extract(
+            message.text,
+            source=message.source,
+            commit=message.commit,
+            method="open" if message.open else message.method,
+            hold=holds,
+        )
+        return outcome_response(outcome)
+
+    @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
+    async def post_candidates(request: Request, source: str | None = None) -> Response:
+        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform.
+
+        202: too much depends on them, so they are held, and judged beside other requests.
+        """
+        return await candidates.take(request, source)
+
+    return routes

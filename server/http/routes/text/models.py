@@ -1,0 +1,27 @@
+"""`GET /models` and `POST /models/probe`: the language model behind extraction and questions."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+
+from server.http.access.keys import Scope
+from server.intake.language_model import model_json, prices_of, probed
+from server.runtime.context import Services
+
+
+def router(services: Services) -> APIRouter:
+    """The routes that tell of the model."""
+    routes = APIRouter(tags=["operations"])
+    prices = prices_of(services.settings)
+
+    @routes.get("/models", dependencies=[Depends(services.guard.requires(Scope.READ))])
+    async def get_models() -> dict[str, Any]:
+        """What is known of the model and its server, and what it did and cost since the start."""
+        return model_json(services.model, prices)
+
+    @routes.post("/models/probe", dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
+    async def post_probe() -> dict[str, Any]:
+        """The same after a short question to the model, with how long its answer took."""
+        return await probed(services.model, prices)
+
+    return routes

@@ -1,0 +1,1 @@
+"""What answers before the framework: lookups and plain updates."""

@@ -1,0 +1,1 @@
+"""Texts and candidate statements on their way to the gate."""

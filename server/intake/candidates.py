@@ -1,0 +1,106 @@
+"""Statements of a client's own extractor on their way in: read, judged and answered on one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from typing import IO, TYPE_CHECKING, Final, cast
+
+import pyoxigraph
+from pydantic import BaseModel, Field, model_validator
+from pyoxigraph import DefaultGraph, RdfFormat
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from server.errors import MalformedBody, UnsupportedBody
+from server.http.access.keys import Scope
+from server.http.bodies import check, media_type, parse_json, read_body
+from server.http.reporting.statements import StatementJson, statement_of
+from sparql.model.change import Statement
+from sparql.provenance.records import Support
+from sparql.syntax.nesting_guard import ShallowFile
+
+if TYPE_CHECKING:
+    from server.intake.intake import Outcome
+    from server.runtime.context import Services
+
+_RDF: Final = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+
+
+class CandidatesRequest(BaseModel):
+    """Statements of a client's own extractor."""
+
+    statements: list[StatementJson]
+    source: str | None = Field(None, description="Where they come from: a URL, a title.")
+    text: str | None = Field(None, description="The text they were extracted from; evidence is checked.")
+
+    @model_validator(mode="after")
+    def _quotes_stand_in_the_text(self) -> CandidatesRequest:
+        for number, statement in enumerate(self.statements):
+            found = statement.evidence
+            if self.text is not None and found and self.text[found.start : found.end] != found.quote:
+                raise ValueError(f"statements.{number}.evidence: the text does not have this quote there")
+        return self
+
+
+class Candidates:
+    """Answers `POST /candidates`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def answer(self, request: Request) -> Response:
+        """The answer to a request that nobody has looked at yet. Raises as `Guard.check` and `take` do."""
+        await self._services.guard.check(request, Scope.EXTRACT)
+        await self._services.opened()
+        return await self.take(request, request.query_params.get("source"))
+
+    async def take(self, request: Request, source: str | None) -> Response:
+        """Judge and commit the statements of a body.
+
+        Raises `UnsupportedBody`, `BodyTooLarge`, `MalformedBody`, `InvalidBody` and what the writer raises.
+        """
+        kind = media_type(request)
+        if kind not in ("", "application/json", *_RDF):
+            raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
+        body = await read_body(request, self._services.settings.max_body_bytes)
+        return await asyncio.to_thread(self._taken, kind, body, source)
+
+    def _taken(self, kind: str, body: bytes, source: str | None) -> Response:
+        services, text = self._services, None
+        if kind in _RDF:
+            services.admission.limits.check_rdf(body, _RDF[kind])
+            statements = _from_rdf(body, _RDF[kind])
+        else:
+            message = check(parse_json(body), CandidatesRequest)
+            statements = [statement_of(statement) for statement in message.statements]
+            source, text = message.source or source, message.text
+        holds = services.settings.hub_batches == "hold"
+        return outcome_response(services.intake.take(statements, source=source, text=text, hold=holds))
+
+
+def outcome_response(outcome: Outcome) -> Response:
+    """What became of a text or a submission; 202 where it is held."""
+    held = outcome.verdict.held is not None
+    headers = {"Location": f"/held/{outcome.identifier}"} if held else None
+    return JSONResponse(outcome.json(), 202 if held else 200, headers)
+
+
+def _guarded(body: bytes, format_: RdfFormat) -> IO[bytes]:
+    return cast("IO[bytes]", ShallowFile(io.BytesIO(body), format_))
+
+
+def _from_rdf(body: bytes, format_: RdfFormat) -> list[tuple[Statement, Support]]:
+    try:
+        quads = list(pyoxigraph.parse(_guarded(body, format_), format=format_, rename_blank_nodes=True))
+    except SyntaxError as error:
+        place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
+        raise MalformedBody(f"The body is not {format_.name}{place}: {error.msg}.") from error
+    if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
+        raise MalformedBody("Candidates belong to the default graph. Leave out named graphs.")
+    return [(Statement(quad.triple), Support()) for quad in quads]

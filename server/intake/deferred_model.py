@@ -1,0 +1,96 @@
+"""A model that is opened when it is first asked: a server starts and serves without one."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
+from extractors.models.forms import BlankForm, FilledForm, fill_with
+from extractors.models.limits import limit_of
+
+
+class Shown(Protocol):
+    """What is known of a model server."""
+
+    def json(self) -> dict[str, Any]:
+        """As people are shown it."""
+        ...
+
+
+@runtime_checkable
+class Reachable(Protocol):
+    """A model behind an address, which can be met before it is asked, and about which something is known."""
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Get to know the server, and have it compile these schemas."""
+        ...
+
+    def state(self) -> Shown:
+        """What is known now."""
+        ...
+
+
+class DeferredModel:
+    """Opens a model with `open_` on first use; until then no weights are read and none need be there.
+
+    Raises `ModelUnavailable` from `complete` when the model cannot be opened, and tries again next time.
+    """
+
+    def __init__(self, open_: Callable[[], ChatModel], *, name: str, prompt_profile: PromptProfile) -> None:
+        self._name = name
+        self.prompt_profile: PromptProfile = prompt_profile
+        self._open = open_
+        self._model: ChatModel | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's own name, once it is open."""
+        return self._name if self._model is None else self._model.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was asked for."""
+        return self._model is not None
+
+    async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Open the model now, and meet its server where it has one. Raises `ModelError`."""
+        model = await self._opened()
+        if isinstance(model, Reachable):
+            await model.start(schemas)
+
+    def state(self) -> dict[str, Any] | None:
+        """What is known of the model's server; None where there is none, or before it was asked for."""
+        return self._model.state().json() if isinstance(self._model, Reachable) else None
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """Answer the dialog as the model does."""
+        model = await self._opened()
+        return await model.complete(messages, schema=schema, max_tokens=max_tokens, temperature=temperature)
+
+    async def at_once(self) -> int:
+        """How many questions the model takes at a time. Raises what `complete` raises."""
+        return await limit_of(await self._opened())
+
+    async def fill(self, form: BlankForm) -> FilledForm:
+        """Fill in a form as the model does."""
+        model = await self._opened()
+        return await fill_with(model, form)
+
+    async def _opened(self) -> ChatModel:
+        async with self._opening:
+            if self._model is None:
+                self._model = await asyncio.to_thread(self._open)
+        return self._model
+
+    async def close(self) -> None:
+        """Let go of the model if it was opened."""
+        if self._model is not None:
+            await self._model.close()

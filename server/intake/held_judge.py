@@ -1,0 +1,162 @@
+"""Judges held batches beside other writes, one after the other, and commits them in the order they came.
+
+Nothing of a batch is in the graph before. First its shapes are surveyed while others write; then, under the
+writer's lock, only what the survey suspects and what was written meanwhile is judged again, in the very
+commit of the batch. So a held batch is judged on the graph as it is when it is committed, as if it had been
+sent then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import Quad
+
+from server.errors import HeldSettled, HeldUnreadable, UnknownResource
+from server.http.pages import page
+from server.intake.held_store import HeldBatches, HeldState
+from server.intake.submission import Ending, Submission
+from server.rules.ruleset import Rulebook
+from sparql.model.change import Change, Reach, Survey
+from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
+from sparql.model.triple_store import TripleStore
+from sparql.writing.concurrent_changes import Watch
+from sparql.writing.writer import Writer
+
+if TYPE_CHECKING:
+    from server.intake.intake import Intake, Outcome
+    from shapes.gate.gate import ShapesGate
+
+_SURVEYS = 6
+"""After so many that others' writes have overtaken, the batch is judged while others wait."""
+_log = logging.getLogger("urbankg.held")
+
+
+class Holding:
+    """Ends what is held. Its methods block."""
+
+    def __init__(
+        self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Rulebook]
+    ) -> None:
+        self.batches = HeldBatches(store)
+        self._store = store
+        self._writer = writer
+        self._intake = intake
+        self._rules = rules
+        self._problems: dict[str, str] = {}
+
+    def try_again(self) -> None:
+        """Forget what kept batches from being judged: they are about to be judged once more."""
+        self._problems.clear()
+
+    def tell(self, identifier: str) -> dict[str, Any]:
+        """A batch as `GET /held/{id}` tells it; `problem` is what keeps one that waits from being judged.
+
+        Raises `UnknownResource`.
+        """
+        batch = self.batches.get(identifier)
+        waits = batch.state is HeldState.WAITING
+        return {**batch.json(), "problem": self._problems.get(identifier) if waits else None}
+
+    def judge_waiting(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Judge and commit every batch that waits. What is `stopped` in the middle goes on waiting."""
+        for identifier in self.batches.find(HeldState.WAITING):
+            if stopped():
+                return
+            self._problems.pop(identifier, None)
+            try:
+                self._judge(identifier, stopped)
+            except (HeldSettled, UnknownResource):
+                # Somebody withdrew it meanwhile.
+                continue
+            except StoreClosing:
+                return
+            except (SparqlError, HeldUnreadable) as error:
+                self._problems[identifier] = str(error)
+                _log.error("The held batch %s could not be judged and goes on waiting: %s", identifier, error)
+
+    def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
+        """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
+        found = self.batches.find(None if status == "any" else HeldState(status))
+        return page("batches", found, offset, limit, self.tell)
+
+    def withdraw(self, identifier: str) -> dict[str, Any]:
+        """Take back what is held, and tell it as `GET /held/{id}` does.
+
+        Raises `UnknownResource`, and `HeldSettled` when it is judged already.
+        """
+
+        def build() -> Change:
+            self._check(identifier)
+            return Change(
+                record=lambda verdict: self.batches.ended(identifier, HeldState.WITHDRAWN, None),
+                retract=lambda verdict: self.batches.outdated(identifier),
+            )
+
+        self._writer.commit_built(build)
+        return self.tell(identifier)
+
+    def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
+        from shapes.gate.background_validation import survey
+
+        submission = self.batches.submission(identifier)
+        found: TooMuchDepends | None = None
+        known: Survey | None = None
+        for _ in range(_SURVEYS):
+            gate = self._rules().gate
+            with self._writer.watched() as watch:
+                if found is not None:
+                    known = survey(
+                        gate, self._store, found.additions, found.shapes, earlier=known, stopped=stopped
+                    )
+                    if known is None:
+                        return
+                current = partial(self._current, known, gate, watch)
+                try:
+                    self._end(submission, Reach.BOUNDED, current)
+                    return
+                except TooMuchDepends as error:
+                    found = error
+        self._end(submission, Reach.UNLIMITED, lambda: None)
+
+    def _end(self, submission: Submission, reach: Reach, current: Callable[[], Survey | None]) -> None:
+        """Judge and commit a batch, and its end with it. Raises `HeldSettled` and `TooMuchDepends`."""
+        identifier = submission.identifier
+
+        def come(outcome: Outcome) -> list[Quad]:
+            state = HeldState.COMMITTED if outcome.verdict.accepted else HeldState.REFUSED
+            told = outcome.json()
+            told["revision"] = self._store.revision() + 1
+            return self.batches.ended(identifier, state, told)
+
+        ending = Ending(
+            check=lambda: self._check(identifier),
+            reach=reach,
+            survey=current,
+            come=come,
+            gone=lambda: self.batches.outdated(identifier),
+        )
+        verdict = self._intake().settle(submission.fresh(), ending).verdict
+        _log.info(
+            "Judged the held batch %s: %d accepted, %d refused",
+            identifier,
+            len(verdict.accepted),
+            len(verdict.rejected),
+        )
+
+    def _current(self, known: Survey | None, gate: ShapesGate, watch: Watch) -> Survey | None:
+        """A survey in line with what was committed since its begin; under the writer's lock."""
+        from shapes.gate.background_validation import brought_up_to_date
+
+        if known is None or watch.lost or self._rules().gate is not gate:
+            return None
+        return brought_up_to_date(known, gate, self._store, watch.came, watch.went)
+
+    def _check(self, identifier: str) -> None:
+        """Under the writer's lock. Raises `UnknownResource`, and `HeldSettled` for what waits no longer."""
+        state = self.batches.get(identifier).state
+        if state is not HeldState.WAITING:
+            raise HeldSettled(identifier, state.value)

@@ -1,0 +1,159 @@
+"""The language model of a server: opened and tried out as configured, its calls counted, its state told."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from extractors.errors import ModelError
+from extractors.models.accounting import Call, Prices, account
+from extractors.models.chat import ChatModel, Message
+from extractors.models.metering import MeteredModel
+from extractors.models.opening import open_model
+from server.intake.deferred_model import DeferredModel
+from server.runtime.background import beside
+from server.runtime.metrics import Metrics
+from server.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from server.runtime.context import Services
+
+_log = logging.getLogger("urbankg.model")
+_PROBE = (Message("user", "Name three cities."),)
+_PROBE_TOKENS = 48
+
+
+def language_model(settings: Settings, metrics: Metrics, model: ChatModel | None = None) -> MeteredModel:
+    """The configured model, which is opened when it is first asked, or a given one; its calls are counted."""
+    prices = prices_of(settings)
+    metrics.expect_model()
+
+    def tell(call: Call) -> None:
+        metrics.asked(call, prices)
+
+    return MeteredModel(model or deferred_model(settings), tell, metrics.extractions.observe)
+
+
+def prices_of(settings: Settings) -> Prices:
+    """What tokens cost, by the settings."""
+    return Prices(settings.model_price_input, settings.model_price_output, settings.model_currency)
+
+
+def deferred_model(settings: Settings) -> DeferredModel:
+    """The configured model, opened when it is first asked."""
+
+    def opened() -> ChatModel:
+        from extractors.models.http.endpoint import Timeouts
+
+        return open_model(
+            settings.model_url,
+            model=settings.model_name,
+            api_key=settings.model_api_key,
+            timeout_seconds=settings.model_timeout_s,
+            timeouts=Timeouts(
+                whole=settings.model_timeout_s,
+                first_token=min(settings.model_first_token_timeout_s, settings.model_timeout_s),
+                between_tokens=min(settings.model_token_timeout_s, settings.model_timeout_s),
+            ),
+            concurrency=settings.model_concurrency,
+            prompt_profile=settings.model_prompts,
+        )
+
+    if settings.model_url:
+        name = settings.model_name or "unnamed model"
+        return DeferredModel(opened, name=name, prompt_profile=settings.model_prompts)
+    return DeferredModel(opened, name="embedded", prompt_profile="compact")
+
+
+def model_state(model: ChatModel) -> dict[str, Any]:
+    """What is known of the model without asking it anything."""
+    inner = model.model if isinstance(model, MeteredModel) else model
+    if isinstance(inner, DeferredModel):
+        state = inner.state()
+        return {"kind": "embedded", "opened": inner.is_open} if state is None else state
+    return {"kind": "given"}
+
+
+def model_health(model: ChatModel) -> dict[str, Any]:
+    """What of that everybody may see: no address, and no words of the server."""
+    state = model_state(model)
+    names = ("kind", "version", "schema", "adapter", "circuit", "opened")
+    return {name: state[name] for name in names if name in state}
+
+
+def model_json(model: MeteredModel, prices: Prices) -> dict[str, Any]:
+    """The model's name, its state and what it did since the start."""
+    return {"model": model.name, "state": model_state(model), "usage": model.total.json(prices)}
+
+
+async def probed(model: MeteredModel, prices: Prices) -> dict[str, Any]:
+    """The same after a short question, with how long that took, or why there is no answer."""
+    inner, reply, failure = model.model, None, None
+    begin = time.monotonic()
+    try:
+        if isinstance(inner, DeferredModel):
+            await inner.start()
+            begin = time.monotonic()
+        reply = await model.complete(_PROBE, schema=_PROBE_SCHEMA, max_tokens=_PROBE_TOKENS)
+    except ModelError as error:
+        failure = error
+    seconds = time.monotonic() - begin
+    probe: dict[str, Any] = {"seconds": round(seconds, 3), "error": None if failure is None else str(failure)}
+    if reply is not None:
+        probe |= {
+            "model": reply.model,
+            "adapter": reply.adapter,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "tokens_per_second": round(reply.completion_tokens / seconds, 1) if seconds > 0 else None,
+            "log_probabilities": bool(reply.tokens),
+        }
+    return {**model_json(model, prices), "probe": probe}
+
+
+_PROBE_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"cities": {"type": "array", "items": {"type": "string"}, "maxItems": 3}},
+    "required": ["cities"],
+}
+
+
+@contextmanager
+def spending(prices: Prices) -> Iterator[dict[str, Any]]:
+    """Run a task on an account of its own; the dict holds what it spent, once it is done."""
+    begin = time.monotonic()
+    usage: dict[str, Any] = {}
+    with account() as spent:
+        yield usage
+    spent.finish_task(time.monotonic() - begin)
+    usage.update(spent.json(prices))
+
+
+@asynccontextmanager
+async def meeting(services: Services) -> AsyncIterator[None]:
+    """Meet a model server in the background while the block runs, so that its state is known early."""
+    async with beside(_meet(services.model) if services.settings.model_url else None):
+        yield
+
+
+async def _meet(model: MeteredModel) -> None:
+    from extractors.completion.answer import ANSWER_SCHEMA
+    from extractors.completion.toolbox import tools_schema
+
+    inner = model.model
+    if not isinstance(inner, DeferredModel):
+        return
+    try:
+        # These are the same for every question; the others hold words of the text, and are compiled with it.
+        await inner.start((_PROBE_SCHEMA, ANSWER_SCHEMA, tools_schema()))
+    except ModelError as error:
+        _log.warning("The model cannot be used yet: %s", error)
+        return
+    state = model_state(model)
+    _log.info(
+        "The model is ready",
+        extra={name: state.get(name) for name in ("model", "kind", "version", "schema", "adapter")},
+    )

@@ -1,0 +1,233 @@
+"""`urbankg evaluate`: how well the configured model reads, measured on benchmarks."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from server.cli.invocation import settings_of
+from server.research.report import model_identity
+from server.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from extractors.models.accounting import Prices
+    from extractors.models.chat import ChatModel
+    from extractors.readers.reading import Reader
+    from extractors.research.evaluation.text2kgbench.reading import TestSet
+    from extractors.research.evaluation.text2kgbench.run import Result
+
+evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
+_told = Console(stderr=True, soft_wrap=True)
+_SAMPLED = 0.7
+_DEFAULT = "default"
+_WIDE = 220
+
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")]
+
+
+@evaluate_app.callback()
+def evaluate() -> None:
+    """Measure extraction on benchmarks."""
+
+
+@evaluate_app.command()
+def text2kgbench(
+    context: typer.Context,
+    out: Out,
+    ontology: Annotated[list[Path] | None, typer.Option(help="An ontology of the benchmark.")] = None,
+    sentences: Annotated[list[Path] | None, typer.Option(help="Its sentences, as JSON lines.")] = None,
+    gold: Annotated[list[Path] | None, typer.Option(help="Their gold triples, as JSON lines.")] = None,
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="Instead: folders with such files, found by their names.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Which sentences of the folders: dev, test ...")] = None,
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="`default` (the best way for the model), a method such as `icl_cot`, `k4` (its six groups), "
+            "`u11` (baselines and ablations), or several with commas."
+        ),
+    ] = _DEFAULT,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many sentences an ontology.")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Readings of each text; scores are averaged.")] = 1,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="Of the model; 0.7 with several samples, else 0.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the intervals.")] = 0,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="Texts read at a time: 4; 1 with the embedded model.")
+    ] = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """Read Text2KGBench's sentences, write predictions in its format, and score them where there is gold."""
+    from extractors.research.evaluation.text2kgbench.files import find_files, paired
+    from extractors.research.evaluation.text2kgbench.reading import read_test_set
+
+    settings = settings_of(context, config=config, model_url=model_url).settings
+    files = find_files(folder, split) if folder else paired(ontology or [], sentences or [], gold or [])
+    tests = [read_test_set(*names) for names in files]
+    tests = [replace(test, sentences=test.sentences[:limit]) for test in tests]
+    for note in (note for test in tests for note in test.notes):
+        _told.print(note, markup=False)
+    warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
+    # The embedded model answers one after another: waiting for it is no part of what a text costs.
+    at_once = concurrency or (4 if settings.model_url else 1)
+    run = _Run(settings, tests, samples, warmth, seed, at_once)
+    asyncio.run(_text2kgbench(run, _modes(mode), out))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all modes of a command have in common."""
+
+    settings: Settings
+    tests: "Sequence[TestSet]"
+    samples: int
+    temperature: float
+    seed: int
+    concurrency: int
+
+    @property
+    def prices(self) -> "Prices":
+        """What tokens cost, by the settings."""
+        from server.intake.language_model import prices_of
+
+        return prices_of(self.settings)
+
+    async def of(self, mode: str, model: "ChatModel", out: Path) -> "Result":
+        """Read, or go on reading, in one mode, and write the scores into the folder."""
+        from extractors.readers.sampling import SampledModel
+        from extractors.research.evaluation.text2kgbench.folder import RunFolder
+        from extractors.research.evaluation.text2kgbench.report import result_json
+        from extractors.research.evaluation.text2kgbench.run import read_all, score
+
+        # The embedded model's own way takes the likeliest answer, whatever chance would say.
+        own_way = mode == _DEFAULT and model.prompt_profile == "compact"
+        by_chance = self.temperature > 0 and not own_way
+        sampled = SampledModel(model, self.temperature) if by_chance else model
+        reader = _reader(sampled, mode, self.settings)
+        run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
+        answers = []
+        with Progress(console=_told, transient=True) as progress:
+            for number in range(1, self.samples + 1):
+                task = progress.add_task(f"{mode} {number}", total=None)
+                answers.append(
+                    await read_all(
+                        self.tests,
+                        reader,
+                        run,
+                        sample=number,
+                        concurrency=self.concurrency,
+                        tell=partial(_advance, progress, task),
+                    )
+                )
+        result = score(self.tests, answers, seed=self.seed)
+        run.write("scores.json", {"mode": mode, "seed": self.seed, **result_json(result, self.prices)})
+        return result
+
+
+async def _text2kgbench(run: _Run, modes: "Sequence[str]", out: Path) -> None:
+    from server.intake.language_model import deferred_model
+
+    model = deferred_model(run.settings)
+    results = {}
+    try:
+        for mode in modes:
+            results[mode] = await run.of(mode, model, out / mode if len(modes) > 1 else out)
+            _print(mode, results[mode], run.prices)
+    finally:
+        await model.close()
+    if len(results) > 1:
+        _compare(results)
+
+
+def _advance(progress: Progress, task: TaskID, done: int, of: int) -> None:
+    progress.update(task, completed=done, total=of)
+
+
+def _modes(mode: str) -> "Sequence[str]":
+    """The modes that a word stands for: a group of methods, or names with commas between."""
+    from extractors.prompting.methods import GROUPS, method_named
+
+    names = [name for part in mode.split(",") for name in GROUPS.get(part.strip(), (part.strip(),))]
+    for name in names:
+        if name != _DEFAULT:
+            method_named(name)
+    return list(dict.fromkeys(names))
+
+
+def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
+    from extractors.prompting.methods import FAST, method_named
+    from extractors.readers.fitting import Fitting
+    from extractors.readers.opening import open_reader
+    from extractors.settings import ExtractionSettings
+
+    extraction = ExtractionSettings(prompts=settings.prompts)
+    if mode != _DEFAULT:
+        return open_reader(model, extraction, method_named(mode))
+    # The benchmark does not ask what kind of thing a name stands for.
+    return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
+
+
+def _identity(
+    settings: Settings, tests: "Sequence[TestSet]", mode: str, reader: "Reader", temperature: float
+) -> dict[str, object]:
+    """What must be the same for a run to go on. Fewer or more sentences or samples of it may be read."""
+    return {
+        "benchmark": "text2kgbench",
+        "mode": mode,
+        "model": model_identity(settings),
+        "prompts": reader.prompt_version,
+        "temperature": temperature,
+        "files": {test.name: test.digest for test in tests},
+    }
+
+
+def _print(mode: str, result: "Result", prices: "Prices") -> None:
+    """The scores of every ontology and of all, and what each stage cost."""
+    from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row, thousand
+
+    scores = Table("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types", title=mode)
+    for one in (*result.ontologies, *([result.whole] if len(result.ontologies) > 1 else ())):
+        scores.add_row(*row(one.name, one))
+    cost = Table("stage", "turns", "seconds", "tokens in", "tokens out", title="each text")
+    for cells in cost_rows(result):
+        cost.add_row(*cells)
+    _console().print(scores, cost, sep="\n")
+    told = thousand(result, prices)
+    priced = f", {told['cost']:g} {told['currency']}" if "cost" in told else ""
+    _console().print(
+        f"1,000 texts: {told['seconds']:,.0f} s of the model, {told['prompt_tokens']:,} tokens in, "
+        f"{told['completion_tokens']:,} out{priced}"
+    )
+    if result.failed:
+        _told.print(
+            f"{result.failed} of {result.texts} readings failed and count as empty; trace.jsonl says why."
+        )
+
+
+def _compare(results: "Mapping[str, Result]") -> None:
+    """The modes beside each other, with what a text costs in each."""
+    from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
+
+    heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
+    table = Table(*heads, "turns", "seconds", "tokens in", "tokens out", title="modes, each text")
+    for mode, result in results.items():
+        *_, (_, *cost) = cost_rows(result)
+        table.add_row(*row(mode, result.whole), *cost)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """Wide where nobody looks on: what is kept in a file is not broken into columns of a terminal."""
+    return Console(width=None if Console().is_terminal else _WIDE)

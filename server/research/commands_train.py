@@ -1,0 +1,180 @@
+"""`urbankg train` and `urbankg trajectories`: make the adapter of the embedded model, and what teaches it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from extractors.errors import TrainingDataError
+from server.cli.invocation import settings_of
+from server.runtime.settings import Settings
+
+_told = Console(stderr=True, highlight=False, soft_wrap=True)
+_NEEDED = ("torch", "transformers", "peft", "gguf")
+
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(train)
+    app.command()(trajectories)
+
+
+def train(
+    out: Annotated[Path, typer.Option(help="Folder for data, safetensors, records and scores.")],
+    adapter: Annotated[
+        Path | None, typer.Option(help="The GGUF file to write; default: adapter.gguf in the folder.")
+    ] = None,
+    text2kgbench: Annotated[
+        Path | None, typer.Option(help="An unpacked wikidata_tekgen folder: its train and validation rows.")
+    ] = None,
+    instructions: Annotated[
+        list[Path] | None, typer.Option(help="Files of dialogs, as `urbankg trajectories` writes them.")
+    ] = None,
+    start: Annotated[Path | None, typer.Option(help="Folder of a run to go on from.")] = None,
+    minutes: Annotated[float, typer.Option(min=0.1, help="End after so long at the latest.")] = 90.0,
+    epochs: Annotated[int, typer.Option(min=1)] = 1,
+    city: Annotated[int, typer.Option(min=1, help="Composed passages about cities.")] = 4000,
+    plans: Annotated[int, typer.Option(min=0, help="Plans of questions.")] = 900,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each benchmark sentence comes.")] = 1,
+    later: Annotated[
+        list[str] | None, typer.Option(help="An ontology that the first half of the training leaves out.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1)] = 16,
+    learning_rate: Annotated[float, typer.Option(min=0)] = 1e-3,
+    decay: Annotated[
+        float, typer.Option(min=0.01, max=1, help="Share of the run in which the rate falls.")
+    ] = 0.4,
+    seed: Annotated[int, typer.Option()] = 7,
+    compiled: Annotated[bool, typer.Option(help="Compile the layers first; needs a C++ compiler.")] = True,
+) -> None:
+    """Train the embedded model's adapter on this machine's processor, or its GPU where there is one."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise TrainingDataError(
+            f"Training needs {', '.join(missing)}: install them with `pip install 'urbankg[train]'`, best "
+            "in an environment of their own."
+        )
+    from extractors.research.training.dataset import Mixture
+    from extractors.research.training.lora import Settings as TunerSettings
+    from extractors.research.training.train import Run
+    from extractors.research.training.train import train as run_training
+
+    run = Run(
+        out,
+        adapter or out / "adapter.gguf",
+        TunerSettings(
+            epochs=epochs,
+            minutes=minutes,
+            batch=batch,
+            learning_rate=learning_rate,
+            decay=decay,
+            seed=seed,
+            compile=compiled,
+        ),
+        Mixture(city, plans, repeats, tuple(later or ())),
+        text2kgbench,
+        tuple(instructions or ()),
+        start,
+    )
+    run_training(run, lambda line: _told.print(line))
+
+
+def trajectories(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder for instruct.jsonl, test.jsonl and large.jsonl.")],
+    texts: Annotated[list[Path] | None, typer.Option(help="Texts to extract from, one on each line.")] = None,
+    pairs: Annotated[
+        list[Path] | None, typer.Option(help="Pairs of places: JSON lines, gzipped or not.")
+    ] = None,
+    instruct: Annotated[int, typer.Option(min=1, help="Trajectories to learn from.")] = 3000,
+    test: Annotated[int, typer.Option(min=0, help="Trajectories to measure on.")] = 200,
+    large: Annotated[int, typer.Option(min=0, help="Trajectories beyond those.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 7,
+    config: Config = None,
+    model_url: Annotated[str | None, typer.Option("--model-url", help="The teacher.")] = None,
+) -> None:
+    """Let a teacher extract and complete with the whole pipeline, and keep what it did as instructions."""
+    settings = settings_of(context, config=config, model_url=model_url).settings
+    if not settings.model_url:
+        raise TrainingDataError(
+            "Trajectories need a teacher: give --model-url, or set model_url, to the server of a large model."
+        )
+    if not texts and not pairs:
+        raise TrainingDataError("Give --texts, --pairs or both: there is nothing to learn from.")
+    asyncio.run(_collect(settings, texts or [], pairs or [], out, (instruct, test, large), seed))
+
+
+async def _collect(
+    settings: Settings,
+    texts: list[Path],
+    pairs: list[Path],
+    out: Path,
+    sizes: tuple[int, int, int],
+    seed: int,
+) -> None:
+    from extractors.completion import Completer
+    from extractors.completion.pair import Pair
+    from extractors.models.opening import open_model
+    from extractors.prompting.methods import method_named
+    from extractors.readers.opening import open_reader
+    from extractors.research.evaluation.completion.pairs import read_pairs
+    from extractors.research.training.trajectories import (
+        Trajectory,
+        divide,
+        of_pair,
+        of_text,
+        write_instructions,
+    )
+    from extractors.settings import ExtractionSettings
+    from extractors.sources.record import BrokenRecord
+    from ontology.schema import Schema
+    from server.runtime.shipped import SHIPPED_ONTOLOGY
+
+    model = open_model(
+        settings.model_url,
+        model=settings.model_name,
+        api_key=settings.model_api_key,
+        timeout_seconds=settings.model_timeout_s,
+    )
+    found: list[Trajectory | None] = []
+    try:
+        schema = await asyncio.to_thread(Schema.load, settings.ontology or SHIPPED_ONTOLOGY)
+        reader = open_reader(model, ExtractionSettings(), method_named("thorough"))
+        completer = Completer(model)
+        found_pairs = list(read_pairs(pairs))
+        broken = [f"{one.place}: {one.reason}" for one in found_pairs if isinstance(one, BrokenRecord)]
+        work: list[str | Pair] = list(_lines(texts))
+        work += [one.pair for one in found_pairs if not isinstance(one, BrokenRecord)]
+        with Progress(console=_told, transient=True) as progress:
+            for one in progress.track(work, description="trajectories"):
+                if isinstance(one, str):
+                    found.append(of_text(one, await reader.read(one, schema)))
+                else:
+                    found.append(of_pair(one, await completer.complete(one)))
+    finally:
+        await model.close()
+    kept = [one for one in found if one is not None]
+    sets = divide(kept, instruct=sizes[0], test=sizes[1], large=sizes[2], seed=seed)
+    out.mkdir(parents=True, exist_ok=True)
+    for place in broken:
+        _told.print(f"passed over: {place}")
+    _told.print(f"{len(kept)} of {len(found)} trajectories can be used")
+    for name, chosen in (("instruct", sets.instruct), ("test", sets.test), ("large", sets.large)):
+        count = write_instructions(chosen, out / f"{name}.jsonl")
+        typer.echo(f"{out / name}.jsonl: {count} instructions of {len(chosen)} trajectories")
+
+
+def _lines(files: list[Path]) -> Iterator[str]:
+    for path in files:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.strip():
+                yield line.strip()

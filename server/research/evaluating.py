@@ -1,0 +1,49 @@
+"""The gate handed to the evaluation of extraction: every text over one graph, nothing kept."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from extractors.models.chat import ChatModel
+from extractors.research.evaluation.rte import Extract, Gated
+from server.cli.operations import load_sample
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+
+
+@asynccontextmanager
+async def empty_graph(
+    settings: Settings, model: ChatModel | None = None, *, sample: bool = False
+) -> AsyncIterator[Services]:
+    """A folder of its own with the ontology, shapes and model of the settings; it goes at the end.
+
+    With `sample` the graph is not empty but has the sample city.
+    """
+    with tempfile.TemporaryDirectory(prefix="urbankg-evaluation-") as folder:
+        alone = settings.model_copy(update={"data": Path(folder), "store_url": None, "readers": 1})
+        async with build(alone, model=model) as services:
+            await services.opened()
+            if sample:
+                await asyncio.to_thread(load_sample, services)
+            yield services
+
+
+def gated(services: Services, method: str | None = None) -> Extract:
+    """Extraction as the server does it, up to the verdict of the gate; nothing is committed.
+
+    `method` names how texts are read, if not as the settings say.
+    """
+
+    async def extract(text: str) -> Gated:
+        outcome = await services.intake.extract(text, commit=False, method=method)
+        assert outcome.extraction is not None
+        return Gated(
+            outcome.extraction, frozenset(statement.triple for statement in outcome.verdict.accepted)
+        )
+
+    return extract

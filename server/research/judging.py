@@ -1,0 +1,91 @@
+"""Judgements read back: true and false, majority, agreement; and a model as one more judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from extractors.errors import EvaluationError
+from extractors.models.accounting import Prices
+from extractors.models.chat import ChatModel
+from extractors.research.evaluation.estimates import cell
+from extractors.research.evaluation.expenses import expenses_json
+from extractors.research.evaluation.judging.agreement import Agreement, Summary, agreement, majority, summary
+from extractors.research.evaluation.judging.items import Judgement, items_of, read_judgements, write_table
+from extractors.research.evaluation.judging.judge_model import JudgeModel
+from server.research.report import output, progress_of, write_json
+
+
+async def judge_tables(
+    files: Sequence[Path],
+    *,
+    model: ChatModel | None,
+    repeats: int,
+    out: Path | None,
+    seed: int,
+    prices: Prices,
+) -> dict[str, Any]:
+    """Summaries of every judge and of their majority, agreement of each two, and the model's own judgement.
+
+    Raises EvaluationError for a table that cannot be read, and where nobody has judged anything.
+    """
+    people = _by_judge([one for file in files for one in read_judgements(file)])
+    judges = dict(people)
+    if len(people) > 1:
+        judges["majority"] = majority(one for held in people.values() for one in held)
+    report: dict[str, Any] = {}
+    if model is not None:
+        items = list({item.identifier: item for file in files for item in items_of(file)}.values())
+        with progress_of("judging", len(items)) as tell:
+            judged = await JudgeModel(model, repeats=repeats).judge(items, tell=tell)
+        name = f"model {model.name}"
+        judges[name] = [Judgement(one.item, one.verdict, name, one.confidence) for one in judged.judgements]
+        report["model"] = {"failed": judged.failed, **expenses_json(judged.cost, len(items), prices)}
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            write_table(out / "judged-by-model.csv", items, judged.judgements)
+    if not any(judges.values()):
+        raise EvaluationError(
+            "Nothing is judged in these tables: fill in the column 'judgement', or judge by --model."
+        )
+    summaries = [summary(name, held, seed=seed) for name, held in judges.items()]
+    compared = [agreement(a, b) for a, b in combinations(judges.values(), 2) if a and b]
+    report["judges"] = [one.json() for one in summaries]
+    report["agreement"] = [one.json() for one in compared]
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "judgements.json", report)
+    print_judges(summaries, compared)
+    return report
+
+
+def _by_judge(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
+    found: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        found.setdefault(one.judge, []).append(one)
+    return found
+
+
+def print_judges(summaries: Sequence[Summary], compared: Sequence[Agreement]) -> None:
+    """Who judged what, and how far they agree."""
+    table = Table("judge", "judged", "true", "false", "true a text", "false a text", "share true")
+    for one in summaries:
+        row = one.json()
+        table.add_row(
+            one.judge, str(one.judged), str(one.true), str(one.false), str(row["true_per_text"]),
+            str(row["false_per_text"]), cell(one.precision),
+        )  # fmt: skip
+    output().print(table)
+    if compared:
+        agreed = Table("judges", "claims", "same verdict", "kappa", "Spearman (true by text)")
+        for pair in compared:
+            told = pair.json()
+            numbers = (
+                "-" if told[key] is None else f"{told[key]:.3f}" for key in ("same", "kappa", "spearman")
+            )
+            agreed.add_row(f"{pair.one} / {pair.other}", str(pair.items), *numbers)
+        output().print(agreed)

@@ -1,0 +1,53 @@
+"""What every measurement needs: the model of the settings and who it is, the folder, tables and progress."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from server.runtime.settings import Settings
+
+told = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def model_identity(settings: Settings) -> str:
+    """The model in words, with its adapter: what must be the same for a run to go on."""
+    from extractors.models.local.weights import ADAPTER_PATH, sha256_of
+
+    if settings.model_url:
+        return f"{settings.model_name or 'default'} at {settings.model_url}"
+    return f"embedded, adapter {sha256_of(ADAPTER_PATH)[:12]}"
+
+
+def digest_of(files: Sequence[Path]) -> dict[str, str]:
+    """The files by name with a short hash of what they hold."""
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12] for file in files}
+
+
+def write_json(file: Path, value: dict[str, Any]) -> None:
+    """Write a report."""
+    file.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def output() -> Console:
+    """Standard output, wide enough for a table where it is no terminal."""
+    return Console(width=None if told.is_terminal else 240, highlight=False)
+
+
+@contextmanager
+def progress_of(name: str, count: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error; what is given is told how many of how many are done."""
+    with Progress(console=told, transient=True) as progress:
+        yield partial(_show, progress, progress.add_task(name, total=count))
+
+
+def _show(progress: Progress, task: TaskID, done: int, of: int) -> None:
+    progress.update(task, completed=done, total=of)

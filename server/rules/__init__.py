@@ -1,0 +1,1 @@
+"""The ontology and shapes in force, their versions, and how an edit is put in force."""

@@ -1,0 +1,99 @@
+"""`urbankg check`: the folders of ontology and shapes read, linted and, if asked, reasoned over."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontology import Schema
+from ontology.checks.findings import Finding, Level, Rule, in_order
+from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
+from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
+
+if TYPE_CHECKING:
+    from ontology.checks.reporting import CheckReport
+
+Edits = Mapping[str, bytes | None]
+UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")
+
+
+class Reasoner(StrEnum):
+    """Whom to ask: nobody, HermiT, or HermiT with Pellet's explanations."""
+
+    NONE = "none"
+    HERMIT = "hermit"
+    PELLET = "pellet"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where ontology and shapes lie, with edits (by file name) that are looked at in place of the files."""
+
+    ontology: Path
+    shapes: Path
+    ontology_edits: Edits | None = None
+    shapes_edits: Edits | None = None
+    generate: bool = False
+    """Whether shapes are made from the ontology too."""
+
+
+def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
+    """Everything there is to say of the files; what cannot be read is a finding too."""
+    # Imported here: the server starts without them.
+    from ontology.checks.linting import lint_ontology
+    from ontology.checks.profiles import lint_profile, profiles
+    from ontology.checks.reporting import CheckReport
+    from shapes.authoring.linting import lint_shapes
+    from shapes.loading import load_shapes
+    from shapes.rules import gate_of, with_generated
+
+    # The graphs that shapes are read from hold themselves, 4 MB with each reading: what the readings before
+    # left behind goes now, and not when the collector comes to it by itself.
+    gc.collect()
+    try:
+        schema = Schema.load(folders.ontology, folders.ontology_edits)
+    except OntologyError as error:
+        return CheckReport(
+            (_unusable(error),), notes=("Shapes were not looked at: the ontology comes first.",)
+        )
+    findings = list(lint_ontology(schema))
+    found = profiles(schema.triples)
+    findings += lint_profile(schema, found)
+    notes: list[str] = []
+    try:
+        files = load_shapes(folders.shapes, folders.shapes_edits)
+        gate_of(with_generated(files, schema) if folders.generate else files)
+        findings += lint_shapes(files, schema)
+    except ShapesError as error:
+        findings.append(_unusable(error))
+    report = CheckReport(in_order(findings), found, tuple(notes))
+    return report if reasoner is Reasoner.NONE else reasoned(schema, report, reasoner)
+
+
+def reasoned(
+    schema: Schema, report: CheckReport, reasoner: Reasoner, stopped: Callable[[], bool] = lambda: False
+) -> CheckReport:
+    """The report with a reasoner's verdict; where there is none, a note says why. Takes seconds."""
+    from ontology.checks.reasoning import lint_reasoned, reason
+
+    try:
+        verdict = reason(schema.triples, explain=reasoner is Reasoner.PELLET, stopped=stopped)
+    except (ReasonerMissing, ReasonerFailed) as error:
+        return replace(report, notes=(*report.notes, f"Not reasoned over: {error}"))
+    names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"
+    findings = in_order((*report.findings, *lint_reasoned(schema, verdict)))
+    return replace(report, findings=findings, notes=(*report.notes, f"Reasoned over by {names}."))
+
+
+def _unusable(error: OntologyError | ShapesError) -> Finding:
+    if isinstance(error, OntologyError):
+        return Finding(UNUSABLE, error.problem, error.mend, file=error.file, line=error.line)
+    if isinstance(error, ShapesFileUnreadable | ShapeMalformed):
+        subject = error.shape if isinstance(error, ShapeMalformed) else ""
+        message = f"{error.reason}."
+        return Finding(UNUSABLE, message, "Mend it there.", subject, error.path, error.line)
+    return Finding(UNUSABLE, str(error), "Mend it in the shapes folder.")

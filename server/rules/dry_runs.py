@@ -1,0 +1,139 @@
+"""Trying edited rules on the graph before they are put in force: each try ends at a limit, or when cancelled.
+
+A try runs in a process of its own, on a checkpoint of the store. A graph that cannot be handed to a process
+(one at another host, or in memory) is read here, where the time is limited, too, but not the memory.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from server.errors import DryRunExceeded, EditSuperseded
+from server.rules.ruleset import Rulebook
+from shapes.time_limit import TimeLimit
+from sparql.model.errors import JudgingTimeout, StoreClosing
+from sparql.model.triple_store import TripleStore
+from sparql.storage.embedded_store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from curation.review_item import ReviewItem
+    from shapes.authoring.impact import Impact, RuleSet
+    from sparql.workers.processes.task import Task
+
+Files = frozenset[tuple[str, str]]
+"""Files of ontology and shapes, by kind and name."""
+
+
+class DryRun:
+    """The try of one edit, from the moment the edit is taken up; may be cancelled from any thread."""
+
+    def __init__(self, files: Files, task: Task) -> None:
+        self.files = files
+        self.task = task
+        self.wanted: Callable[[], bool] = lambda: True
+        """Asked now and then while it runs."""
+
+
+class DryRuns:
+    """All tries that are under way. Each may take as long as one judgement."""
+
+    def __init__(self, limit: TimeLimit, memory_limit_bytes: int) -> None:
+        self._limit = limit
+        self._memory_limit_bytes = memory_limit_bytes
+        self._lock = threading.Lock()
+        self._under_way: list[DryRun] = []
+        self._closed = False
+
+    @contextmanager
+    def of(self, files: Files) -> Iterator[DryRun]:
+        """The try of an edit of these files, which may be cancelled while the block runs."""
+        from sparql.workers.processes.task import Task
+
+        run = DryRun(files, Task(self._memory_limit_bytes))
+        with self._lock:
+            if self._closed:
+                raise StoreClosing
+            self._under_way.append(run)
+        try:
+            yield run
+        finally:
+            with self._lock:
+                self._under_way.remove(run)
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes of the tries."""
+        with self._lock:
+            found = [run.task.pid for run in self._under_way]
+        return [pid for pid in found if pid is not None]
+
+    def cancel(self, files: Files) -> None:
+        """End all tries of edits of any of these files; they raise `EditSuperseded`."""
+        with self._lock:
+            for run in self._under_way:
+                if run.files & files:
+                    run.task.cancel(EditSuperseded(sorted(name for _, name in run.files & files)))
+
+    def close(self) -> None:
+        """End all tries, and begin no more: the server ends."""
+        with self._lock:
+            self._closed = True
+            for run in self._under_way:
+                run.task.cancel(StoreClosing())
+
+    def measure(
+        self,
+        run: DryRun,
+        store: TripleStore,
+        before: Rulebook,
+        after: Rulebook,
+        queue: list[ReviewItem],
+    ) -> Impact:
+        """What other rules would change in the graph.
+
+        Where comparing with the rules in force takes too long, the impact says so. Raises `DryRunExceeded`
+        where the new ones do, `EditSuperseded` and `StoreClosing` when cancelled, and `ReaderLost`.
+        """
+        from shapes.authoring.impact import RuleSet
+        from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
+
+        rules = (
+            RuleSet(before.schema, before.files, before.gate),
+            RuleSet(after.schema, after.files, after.gate),
+        )
+        found: Impact | None = None
+        try:
+            for step in self._steps(run, store, *rules, queue):
+                found = step
+        except (TaskTimeout, JudgingTimeout) as error:
+            if found is None:
+                raise DryRunExceeded(f"{self._limit.seconds:g} s", "shapes_timeout_s") from error
+        except TaskMemoryExceeded as error:
+            if found is None:
+                limit = f"{self._memory_limit_bytes // 2**20} MB of memory"
+                raise DryRunExceeded(limit, "query_memory_mb") from error
+        if found is None or not run.wanted():
+            raise EditSuperseded(sorted(name for _, name in run.files))
+        return found
+
+    def _steps(
+        self, run: DryRun, store: TripleStore, before: RuleSet, after: RuleSet, queue: list[ReviewItem]
+    ) -> Iterator[Impact]:
+        from shapes.authoring.impact import BOUNDS, impact_in_steps
+
+        if not isinstance(store, EmbeddedStore) or store.folder is None:
+            run.task.raise_if_cancelled()
+            with self._limit.running():
+                yield from impact_in_steps(store, before, after, queue, BOUNDS)
+            return
+        from shapes.authoring.dry_run import dry_run
+
+        checkpoint = store.acquire()
+        try:
+            arguments = (str(checkpoint.path), before, after, queue, BOUNDS)
+            yield from run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
+        finally:
+            store.release(checkpoint)

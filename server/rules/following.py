@@ -1,0 +1,30 @@
+"""Follows the files of ontology and shapes: an edit on the disk is put in force without a restart."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from server.runtime.background import beside
+from server.runtime.context import Services
+
+_log = logging.getLogger("urbankg.rules")
+
+
+@asynccontextmanager
+async def following(services: Services) -> AsyncIterator[None]:
+    """Look at the files every `watch_files_s` seconds while the block runs; 0: never."""
+    async with beside(_follow(services) if services.settings.watch_files_s > 0 else None):
+        yield
+
+
+async def _follow(services: Services) -> None:
+    # What keeps the engines from opening is told by whoever waits for them.
+    while not services.is_open:
+        await asyncio.sleep(services.settings.watch_files_s)
+    while services.opening.engines.exception() is None:
+        await asyncio.sleep(services.settings.watch_files_s)
+        try:
+            await asyncio.to_thread(services.workplace.look)
+        except OSError as error:
+            _log.error("The files of ontology and shapes cannot be looked at: %s", error)

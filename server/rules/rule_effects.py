@@ -1,0 +1,213 @@
+"""What new rules do to what is in the graph and in the review queue: told before a switch, done after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
+
+from server.http.reporting.statements import statement_json, term_json, violation_json
+from server.rules.dry_runs import DryRun, DryRuns
+from server.rules.ruleset import Rulebook
+from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.errors import JudgingTimeout
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import RDF, REVIEW, UKG
+from sparql.provenance.records import RECORD, Support
+from sparql.writing.writer import Writer
+
+if TYPE_CHECKING:
+    from curation.decisions import Decisions
+    from curation.review import ReviewQueue
+    from curation.review_item import ReviewItem, Whence
+    from shapes.authoring.impact import Impact
+
+EXAMPLES = 5
+MOST_FLAGGED = 1_000
+"""So many statements at most are put before people after one switch; counts tell of the rest."""
+_log = logging.getLogger("urbankg.rules")
+
+
+def measure(store: TripleStore, review: ReviewQueue, before: Rulebook, after: Rulebook) -> Impact:
+    """What would fail, pass and follow by other rules. Nothing is changed."""
+    from shapes.authoring.impact import RuleSet, measure_impact
+
+    return measure_impact(
+        store,
+        RuleSet(before.schema, before.files, before.gate),
+        RuleSet(after.schema, after.files, after.gate),
+        _open_items(review),
+    )
+
+
+class RuleEffects:
+    """Measures the impact of rules and carries it out. Its methods block."""
+
+    def __init__(
+        self,
+        store: TripleStore,
+        writer: Writer,
+        review: ReviewQueue,
+        decisions: Decisions,
+        dry_runs: DryRuns,
+        *,
+        settle: Callable[[Rulebook], None] = lambda rules: None,
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._review = review
+        self._decisions = decisions
+        self._dry_runs = dry_runs
+        self._settle = settle
+
+    def measure(self, before: Rulebook, after: Rulebook, run: DryRun) -> Impact:
+        """What would fail, pass and follow by other rules. Nothing is changed.
+
+        Raises `DryRunExceeded`, and what ends the run before that.
+        """
+        return self._dry_runs.measure(run, self._store, before, after, _open_items(self._review))
+
+    def carry_out(self, rules: Rulebook, impact: Impact) -> None:
+        """Put before people what now fails, let in what now passes, and settle what is mended.
+
+        Proposals whose words the ontology now has are settled last.
+        """
+        from curation.decisions import Reviewer
+
+        flagged = list(self._flagged(rules, impact))
+        settled = [item for item in _open_items(self._review) if item.accepted and _is_mended(item, impact)]
+        additions = [*flagged, *(Quad(item.iri, UKG.status, UKG.Superseded, REVIEW) for item in settled)]
+        removals = [Quad(item.iri, UKG.status, item.state.node, REVIEW) for item in settled]
+        if additions or removals:
+            self._writer.write_system(additions, removals)
+        if impact.passing:
+            name = f"rules {rules.schema.version}/{rules.gate.version}"
+            reason = "It conforms by the ontology and shapes now in force."
+            items = [item.iri for item in impact.passing]
+            try:
+                outcome = self._decisions.accept(items, Reviewer(name), reason=reason)
+            except JudgingTimeout as error:
+                _log.error("What would pass by the new rules goes on waiting in review: %s", error)
+            else:
+                _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
+        self._settle(rules)
+
+    def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:
+        """Items for statements that are in the graph and no longer conform."""
+        from curation.review_item import Whence
+
+        whence = Whence(
+            RECORD.term(f"rules/{rules.schema.version}-{rules.gate.version}"), None, "new ontology or shapes"
+        )
+        yield from self.flagged(impact.failing, whence)
+
+    def flagged(self, violations: Iterable[Violation], whence: Whence) -> Iterator[Quad]:
+        """Items for the statements of the graph that violations concern, as found in this way."""
+        charges: dict[Triple, list[Violation]] = {}
+        for violation in violations:
+            for triple in self._concerned(violation):
+                charges.setdefault(triple, []).append(violation)
+        for triple, found in list(charges.items())[:MOST_FLAGGED]:
+            rejection = Rejection(Statement(triple), tuple(found))
+            yield from self._review.note(rejection, whence, Support(), names={})
+
+    def _concerned(self, violation: Violation) -> Iterable[Triple]:
+        """The statements to look at: that with the value, else those on the path, else the kind, else one."""
+        focus = violation.focus
+        if not isinstance(focus, NamedNode | BlankNode):
+            return
+        path = _predicate(violation.path)
+        if path is not None and violation.value is not None:
+            yield Triple(focus, path, violation.value)
+            return
+        found = list(self._store.match(focus, path, None)) if path is not None else []
+        found = found or list(self._store.match(focus, RDF.type, None))
+        yield from found or sorted(self._store.match(focus, None, None), key=str)[:1]
+
+
+def _open_items(review: ReviewQueue) -> list[ReviewItem]:
+    from curation.review import ReviewFilter
+
+    return [review.get(iri) for iri in review.find(ReviewFilter())]
+
+
+def _is_mended(item: ReviewItem, impact: Impact) -> bool:
+    mended = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.mended}
+    return bool(item.violations) and all((v.focus, v.component, v.shape) in mended for v in item.violations)
+
+
+def _predicate(path: str | None) -> NamedNode | None:
+    if path is None or path.count("://") > 1 or path.startswith(("^", "(")):
+        return None
+    try:
+        return NamedNode(path)
+    except ValueError:
+        return None
+
+
+def impact_json(impact: Impact) -> dict[str, Any]:
+    """An impact as the HTTP routes and the command line tell it: counts, and some examples."""
+    return {
+        "failing": sum(len(shape.failing) for shape in impact.shapes),
+        "mended": sum(len(shape.mended) for shape in impact.shapes),
+        "passing": len(impact.passing),
+        "waiting": impact.waiting,
+        "exact": not impact.notes and all(shape.is_exact for shape in impact.shapes),
+        "notes": list(impact.notes),
+        "shapes": [
+            {
+                "shape": shape.name,
+                "change": shape.change,
+                "targets": shape.targets,
+                "tested": shape.tested,
+                "suspects": shape.suspects,
+                "judged": shape.judged,
+                "failing": len(shape.failing),
+                "mended": len(shape.mended),
+                "failing_examples": [violation_json(one) for one in shape.failing[:EXAMPLES]],
+                "mended_examples": [violation_json(one) for one in shape.mended[:EXAMPLES]],
+            }
+            for shape in impact.shapes
+        ],
+        "passing_examples": [statement_json(item.triple, item.support) for item in impact.passing[:EXAMPLES]],
+        "inferences": [
+            {
+                "conclusion": one.conclusion,
+                "added": one.added,
+                "statements": one.statements,
+                "examples": [term_json(term) for term in one.examples],
+            }
+            for one in impact.inferences
+        ],
+    }
+
+
+def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
+    """The same for people."""
+    mark, head = ("- ", "## ") if markdown else ("  ", "")
+    exact = "" if impact["exact"] else " (at least: of large shapes a part was judged)"
+    lines = [
+        f"{head}{impact['failing']} statements in the graph would newly fail, {impact['mended']} would no "
+        f"longer{exact}; {impact['passing']} of {impact['waiting']} waiting ones would pass."
+    ]
+    lines += impact["notes"]
+    for shape in impact["shapes"]:
+        counts = f"{shape['failing']} newly failing, {shape['mended']} no longer"
+        lines.append(f"{head}{shape['shape']} ({shape['change']}): {counts}; {shape['targets']} targets")
+        if shape["tested"] < shape["targets"]:
+            lines.append(f"{mark}tested {shape['tested']} of {shape['targets']} targets")
+        if shape["judged"] < shape["suspects"]:
+            lines.append(f"{mark}judged {shape['judged']} of {shape['suspects']} that may fail")
+        for sign, name in (("fails", "failing_examples"), ("passes", "mended_examples")):
+            lines += [
+                f"{mark}{sign}: {one['focus']['value']} {one['path'] or ''} {one['message']}"
+                for one in shape[name]
+            ]
+    for one in impact["passing_examples"]:
+        lines.append(f"{mark}would pass: {one['subject']} {one['predicate']} {one['object']['value']}")
+    for one in impact["inferences"]:
+        sign = "follows" if one["added"] else "no longer follows"
+        lines.append(f"{mark}{sign}: {one['conclusion']}, for {one['statements']} statements")
+    return "\n".join(lines)

@@ -1,0 +1,132 @@
+"""Every version of the rules that was in force, kept as plain files beside the graph.
+
+`FOLDER/rules/ontology/VERSION/` and `FOLDER/rules/shapes/VERSION/` hold the files exactly as they were
+written, so what the provenance names can be looked up, compared and put back; `FOLDER/rules/current.json`
+says which are in force. The folders that editors work in stay theirs, under git.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontology import Schema
+from ontology.loading import OntologyFile, read_file
+from server.rules.ruleset import Rulebook
+
+if TYPE_CHECKING:
+    from shapes.gate.gate import ShapesGate
+    from shapes.loading import ShapesFiles
+
+_MANIFEST = "manifest.json"
+_CURRENT = "current.json"
+
+
+@dataclass(frozen=True)
+class KeptVersion:
+    """One version that was in force, as its manifest tells of it."""
+
+    kind: str
+    version: str
+    files: tuple[str, ...]
+    version_iris: tuple[str, ...]
+    seconds: float
+
+
+class RuleHistory:
+    """The versions kept in a data folder."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder = data / "rules"
+        self.plan = self.folder / "plan.json"
+        """What a start found out about the shapes, for the next one."""
+
+    def keep(self, rules: Rulebook) -> None:
+        """Keep the files of these rules, and that they are in force now."""
+        iris = [iri.value for iri in rules.schema.version_iris]
+        self._keep("ontology", rules.schema.version, rules.schema.files, iris)
+        self._keep("shapes", rules.gate.version, rules.files.sources, [])
+        current = {"ontology": rules.schema.version, "shapes": rules.gate.version}
+        write_whole(self.folder / _CURRENT, json.dumps(current).encode())
+
+    def last_good_ontology(self) -> Schema | None:
+        """The ontology that was in force last, or None if none ever was."""
+        version = self._current("ontology")
+        return (
+            None
+            if version is None
+            else Schema([read_file(path) for path in self._paths("ontology", version)])
+        )
+
+    def last_good_shapes(self, schema: Schema | None = None) -> tuple[ShapesGate, ShapesFiles] | None:
+        """The shapes that were in force last, or None if none ever were; with those that a schema makes."""
+        from shapes.loading import shapes_of
+        from shapes.rules import gate_of, with_generated
+
+        version = self._current("shapes")
+        if version is None:
+            return None
+        files = shapes_of([(path, None) for path in self._paths("shapes", version)])
+        if schema is not None:
+            files = with_generated(files, schema)
+        return gate_of(files), files
+
+    def _current(self, kind: str) -> str | None:
+        try:
+            return str(json.loads((self.folder / _CURRENT).read_bytes())[kind])
+        except FileNotFoundError:
+            return None
+
+    def versions(self) -> list[KeptVersion]:
+        """All that are kept, the newest first."""
+        found = []
+        for manifest in self.folder.glob(f"*/*/{_MANIFEST}"):
+            told: dict[str, Any] = json.loads(manifest.read_bytes())
+            found.append(
+                KeptVersion(
+                    manifest.parent.parent.name,
+                    manifest.parent.name,
+                    tuple(told["files"]),
+                    tuple(told["version_iris"]),
+                    manifest.stat().st_mtime,
+                )
+            )
+        return sorted(found, key=lambda one: (-one.seconds, one.kind, one.version))
+
+    def _paths(self, kind: str, version: str) -> list[Path]:
+        folder = self.folder / kind / version
+        return [folder / name for name in json.loads((folder / _MANIFEST).read_bytes())["files"]]
+
+    def _keep(self, kind: str, version: str, files: Sequence[OntologyFile], iris: list[str]) -> None:
+        folder = self.folder / kind / version
+        if (folder / _MANIFEST).is_file():
+            return
+        # Made aside and renamed: a version is there whole or not at all.
+        made = folder.with_name(f".{version}.new")
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(parents=True)
+        names: list[str] = []
+        for file in files:
+            name = file.path.name if file.path.name not in names else f"{len(names)}-{file.path.name}"
+            names.append(name)
+            (made / name).write_bytes(file.content)
+        manifest = {"files": names, "version_iris": iris}
+        (made / _MANIFEST).write_bytes(json.dumps(manifest, indent=1).encode())
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(made, folder)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.new")
+    with made.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(made, path)

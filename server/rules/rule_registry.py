@@ -1,0 +1,460 @@
+"""Where ontology and shapes are edited: candidates are checked, then put in force in one step.
+
+An edit comes from the disk (`look`) or over HTTP (`apply`). It is read and checked while the old rules go on
+judging; then the new ones are put in force between two writes. A request never meets half of an edit, and
+none is turned away. What cannot be used changes nothing but `problem`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontology import Schema
+from ontology.catalog import CATALOG
+from ontology.checks.findings import Level
+from ontology.errors import OntologyError
+from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
+from server.errors import (
+    DryRunExceeded,
+    EditConflict,
+    EditRefused,
+    EditSuperseded,
+    FileNameUnusable,
+    FolderReadOnly,
+    UnknownResource,
+)
+from server.rules.checking import Folders, Reasoner, check, reasoned
+from server.rules.dry_runs import DryRun, DryRuns, Files
+from server.rules.rule_history import RuleHistory, write_whole
+from server.rules.ruleset import Rulebook, open_shapes, read_rulebook
+from shapes.errors import ShapesError
+from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+from sparql.model.errors import SparqlError, StoreClosing
+
+if TYPE_CHECKING:
+    from ontology.checks.reporting import CheckReport
+    from server.rules.rule_effects import RuleEffects
+    from shapes.authoring.impact import Impact
+    from shapes.gate.gate import ShapesGate
+
+_log = logging.getLogger("urbankg.rules")
+Signature = tuple[tuple[str, int, int], ...]
+
+
+class Kind(StrEnum):
+    """Which of the two folders a file is of."""
+
+    ONTOLOGY = "ontology"
+    SHAPES = "shapes"
+
+
+# File systems take 255, and a file is written beside its place first, under a longer name.
+_LONGEST_NAME_BYTES = 200
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Files by name with their new content; None takes a file out."""
+
+    ontology: dict[str, bytes | None]
+    shapes: dict[str, bytes | None]
+
+    def __post_init__(self) -> None:
+        """Raises `FileNameUnusable`."""
+        for name in (*self.ontology, *self.shapes):
+            _check_file_name(name)
+
+    @classmethod
+    def of(cls, kind: Kind, name: str, content: bytes | None) -> Edit:
+        """An edit of one file."""
+        one = {name: content}
+        return cls(one, {}) if kind is Kind.ONTOLOGY else cls({}, one)
+
+    @property
+    def files(self) -> Files:
+        """The files that it is of."""
+        return frozenset((kind.value, name) for kind, name, _ in self.each())
+
+    def each(self) -> Iterator[tuple[Kind, str, bytes | None]]:
+        """Kind, name and new content of each file."""
+        for kind, files in ((Kind.ONTOLOGY, self.ontology), (Kind.SHAPES, self.shapes)):
+            for name, content in files.items():
+                yield kind, name, content
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Rules that could be put in force, with what the check says of them."""
+
+    rules: Rulebook
+    report: CheckReport
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What came of an edit; `changed` is False where the files said the same as before."""
+
+    before: Rulebook
+    rules: Rulebook
+    report: CheckReport
+    changed: bool
+    impact: Impact | None = None
+    """What it changed in the graph; None where nothing was changed."""
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """Rules read from the folders as they were at a look, ready to be put in force."""
+
+    signature: Signature
+    candidate: Candidate
+    impact: Impact | None
+
+
+class Workplace:
+    """The rules in force, and the way to change them. Its methods block; call them on a thread.
+
+    `editable` is False where the folders are those of the installed program, which are not written to.
+    `put_in_force` is called with new rules and returns when they judge; `effects` gives what measures and
+    carries out what that changes in the graph.
+    """
+
+    def __init__(
+        self,
+        folders: Folders,
+        schema: Schema,
+        history: RuleHistory,
+        dry_runs: DryRuns,
+        *,
+        editable: dict[Kind, bool],
+    ) -> None:
+        self.folders = folders
+        self._schema = schema
+        self._current: Rulebook | None = None
+        self.history = history
+        self.dry_runs = dry_runs
+        self.problem: str | None = None
+        self.report: CheckReport | None = None
+        self.since = datetime.now(UTC)
+        self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
+        self.effects: Callable[[], RuleEffects] | None = None
+        self.after_switch: Callable[[Rulebook, Rulebook], None] = lambda before, after: None
+        """Called when other rules are in force, with those before and those after."""
+        self._editable = editable
+        self._lock = threading.Lock()
+        self._trying = threading.Lock()
+        self._seen: Signature = self._signature()
+        self._settled: Signature | None = self._seen
+        self._prepared: _Prepared | None = None
+        self._left: tuple[Rulebook, Impact | None] | None = None
+        """Rules in force of which not everything is done that follows from them."""
+
+    def open(self, gate: ShapesGate | None = None) -> Rulebook:
+        """Read the shapes, unless a gate is given, and let the rules be current.
+
+        Where the files cannot be used, the last good shapes serve; raises `ShapesError` when there are none.
+        """
+        if gate is not None:
+            self.current = Rulebook(self._schema, gate, self.folders.shapes)
+            return self.current
+        try:
+            opened = open_shapes(self.folders, self._schema, self.history.plan)
+        except ShapesError as error:
+            kept = self.history.last_good_shapes(self._schema if self.folders.generate else None)
+            if kept is None:
+                raise
+            opened = kept
+            self.tell_problem(error)
+        self.current = Rulebook(self._schema, opened[0], self.folders.shapes, opened[1])
+        self.history.keep(self.current)
+        return self.current
+
+    @property
+    def current(self) -> Rulebook:
+        """The rules in force; there are none before `open`."""
+        assert self._current is not None, "the shapes are not open yet"
+        return self._current
+
+    @current.setter
+    def current(self, rules: Rulebook) -> None:
+        self._current = rules
+
+    @property
+    def schema(self) -> Schema:
+        """The ontology in force, from the start on."""
+        return self._schema if self._current is None else self._current.schema
+
+    def would(self, edit: Edit) -> tuple[Candidate, Impact | None]:
+        """What an edit would put in force, and what that would change; nothing is done.
+
+        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when it cannot
+        be used, `DryRunExceeded` when it takes too long to find out, and `EditSuperseded`.
+        """
+        with self.dry_runs.of(edit.files) as run, self._trying:
+            candidate = self._read(self.edited(edit))
+            return candidate, self._measured(candidate.rules, run)
+
+    def edited(self, edit: Edit) -> Folders:
+        """The folders with an edit in place of the files. Raises `UnknownResource` for other names."""
+        self._check_names(edit)
+        return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
+
+    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
+        """Put an edit in force and write its files; the old rules judge until then.
+
+        `expected` are digests that files must have, or the edit is of something else. An edit of the same
+        file that is still being tried on the graph is given up. Raises `EditRefused`, `EditConflict`,
+        `EditSuperseded`, `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and what keeps the store from
+        taking it; then nothing has changed.
+        """
+        expected = expected or {}
+        self._check_names(edit)
+        self._check_digests(expected)
+        self.dry_runs.cancel(edit.files)
+        with self.dry_runs.of(edit.files) as run, self._lock:
+            run.task.raise_if_cancelled()
+            self._check_writable(edit)
+            self._check_digests(expected)
+            candidate = self._read(self.edited(edit))
+            impact = self._measured(candidate.rules, run)
+            with self._written(edit):
+                return self._switch(candidate, impact)
+
+    def close(self) -> None:
+        """The server ends: give up what is being tried."""
+        self.dry_runs.close()
+
+    def look(self) -> Switched | None:
+        """Look at the folders; put in force what was edited there, once it is the same at two looks.
+
+        What cannot be used is told in the log and in `problem`, and the rules in force stay. What the store
+        did not take is tried again at every look.
+        """
+        with self._lock:
+            self._finish()
+            signature = self._signature()
+            if signature != self._seen:
+                self._seen = signature
+                return None
+            if signature == self._settled:
+                return None
+            self._settled = signature
+            try:
+                if self._prepared is None or self._prepared.signature != signature:
+                    self._prepared = self._prepare(signature)
+                switched = self._switch(self._prepared.candidate, self._prepared.impact)
+                self._prepared = None
+                return switched
+            except (EditRefused, DryRunExceeded) as error:
+                self.tell_problem(error)
+            except EditSuperseded:
+                self._settled = None
+            except StoreClosing:
+                pass
+            except (SparqlError, OSError) as error:
+                self._settled = None
+                self.tell_problem(error)
+            return None
+
+    def tell_problem(self, error: Exception) -> None:
+        """Keep and log why the files are not in force; what is tried again is logged once."""
+        if self.problem != str(error):
+            _log.error(
+                "The files of ontology and shapes cannot be used; the last good version goes on serving. %s",
+                error,
+            )
+        self.problem = str(error)
+
+    def folder(self, kind: Kind) -> Path:
+        """Where the files of a kind lie."""
+        return self.folders.ontology if kind is Kind.ONTOLOGY else self.folders.shapes
+
+    def files(self, kind: Kind) -> dict[str, tuple[Path, str]]:
+        """The files in force, by name, with their digests."""
+        return _files_of(self.current, kind)
+
+    def content(self, kind: Kind, name: str) -> bytes:
+        """A file in force as it was read. Raises `UnknownResource` and `FileNameUnusable`."""
+        _check_file_name(name)
+        rules = self.current
+        for file in rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources:
+            if file.path.name == name:
+                return file.content
+        raise UnknownResource(f"No {kind} file '{name}' is in force; GET /rules lists those that are.")
+
+    def digest(self, kind: Kind, name: str) -> str | None:
+        """The digest of a file in force, None where there is none."""
+        return self.files(kind).get(name, (None, None))[1]
+
+    def _read(self, folders: Folders) -> Candidate:
+        report = check(folders)
+        if report.fails(Level.ERROR):
+            raise EditRefused(report)
+        try:
+            return Candidate(read_rulebook(folders), report)
+        except (OntologyError, ShapesError) as error:
+            # The files changed between the check and the reading.
+            raise EditRefused(check(folders)) from error
+
+    def _prepare(self, signature: Signature) -> _Prepared:
+        """Read the folders, and try what is there, for as long as it stays the same."""
+        candidate = self._read(self.folders)
+        with self.dry_runs.of(_differing(self.current, candidate.rules)) as run:
+            run.wanted = lambda: self._signature() == signature
+            return _Prepared(signature, candidate, self._measured(candidate.rules, run))
+
+    @contextmanager
+    def _written(self, edit: Edit) -> Iterator[None]:
+        """Write the files of an edit; they are as before when it is not in force after the block."""
+        contents = {self.folder(kind) / name: content for kind, name, content in edit.each()}
+        former = {path: path.read_bytes() if path.is_file() else None for path in contents}
+        before, settled = self.current, self._settled == self._signature()
+        try:
+            _write(contents)
+            yield
+        except BaseException:
+            if self.current is before:
+                _write(former)
+            raise
+        finally:
+            if settled or self.current is not before:
+                self._seen = self._settled = self._signature()
+
+    def _switch(self, candidate: Candidate, impact: Impact | None) -> Switched:
+        """Put other rules in force. Raises what keeps the store from taking them: nothing changed then."""
+        before, rules = self.current, candidate.rules
+        if before.versions == rules.versions:
+            self.problem, self.report = None, candidate.report
+            return Switched(before, rules, candidate.report, changed=False)
+        self._left = rules, impact
+        self.put_in_force(rules)
+        self.problem, self.report = None, candidate.report
+        self.since = datetime.now(UTC)
+        _log.info(
+            "New rules in force: ontology %s, shapes %s (before: %s, %s)",
+            rules.schema.version, rules.gate.version, before.schema.version, before.gate.version,
+        )  # fmt: skip
+        self._finish()
+        self.after_switch(before, rules)
+        return Switched(before, rules, candidate.report, changed=True, impact=impact)
+
+    def _finish(self) -> None:
+        """Do what follows from the last switch; what fails is told in `problem`, and tried again."""
+        left, self._left = self._left, None
+        if left is None or self.current is not left[0]:
+            return
+        rules, impact = left
+        try:
+            self.history.keep(rules)
+            if self.effects is not None and impact is not None:
+                self.effects().carry_out(rules, impact)
+        except (SparqlError, OSError) as error:
+            self._left = left
+            told = f"The rules in force are new, but not all is done that follows from them: {error}"
+            if self.problem != told:
+                _log.error("%s It is tried again.", told)
+            self.problem = told
+            return
+        self.problem = None
+
+    def reason(self, rules: Rulebook, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
+        """Let a reasoner look at an ontology in force; the report then tells what it found. Takes seconds."""
+        report = self.report
+        if report is None or self.current is not rules:
+            return
+        found = reasoned(rules.schema, report, reasoner, stopped)
+        with self._lock:
+            if self.current is not rules or self.report is not report:
+                return
+            self.report = found
+        for one in found.findings:
+            if one not in report.findings:
+                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
+
+    def _measured(self, rules: Rulebook, run: DryRun) -> Impact | None:
+        """What other rules would change in the graph; None where nothing is asked."""
+        if self.effects is None or self.current.versions == rules.versions:
+            return None
+        return self.effects().measure(self.current, rules, run)
+
+    def _check_digests(self, expected: dict[tuple[Kind, str], str]) -> None:
+        for (kind, name), digest in expected.items():
+            if self.digest(kind, name) != digest:
+                raise EditConflict(name)
+
+    def _check_names(self, edit: Edit) -> None:
+        for names, suffixes, more in (
+            (edit.ontology, ONTOLOGY_SUFFIXES, (CATALOG,)),
+            (edit.shapes, SHAPES_SUFFIXES, ()),
+        ):
+            for name in names:
+                good = Path(name).suffix in suffixes or name in more
+                if not good or Path(name).name != name or name.startswith("."):
+                    known = ", ".join((*suffixes, *more))
+                    raise UnknownResource(f"'{name}' is no file name here: no folders, and one of {known}.")
+
+    def _check_writable(self, edit: Edit) -> None:
+        for kind, names in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
+            if names and not self._editable[kind]:
+                raise FolderReadOnly(kind)
+            for name, content in names.items():
+                if content is None and not (self.folder(kind) / name).is_file():
+                    raise UnknownResource(
+                        f"There is no {kind} file '{name}'; GET /rules lists those in force."
+                    )
+
+    def _signature(self) -> Signature:
+        """What tells that a file was changed: names, times and sizes of all that was or would be read."""
+        watched = set(ONTOLOGY_SUFFIXES) | set(SHAPES_SUFFIXES) | {Path(CATALOG).suffix}
+        paths = {file.path for file in self.schema.files}
+        for folder in (self.folders.ontology, self.folders.shapes):
+            if folder.is_dir():
+                paths |= {path for path in folder.iterdir() if path.suffix in watched}
+        found = []
+        for path in sorted(paths):
+            try:
+                state = path.stat()
+            except OSError:
+                continue
+            found.append((str(path), state.st_mtime_ns, state.st_size))
+        return tuple(found)
+
+
+def _files_of(rules: Rulebook, kind: Kind) -> dict[str, tuple[Path, str]]:
+    sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
+    return {file.path.name: (file.path, file.digest) for file in sources}
+
+
+def _differing(before: Rulebook, after: Rulebook) -> Files:
+    """The files that rules were read from and that are not the same in other rules."""
+    found: set[tuple[str, str]] = set()
+    for kind in Kind:
+        old, new = _files_of(before, kind), _files_of(after, kind)
+        found |= {(kind.value, name) for name in {*old, *new} if old.get(name) != new.get(name)}
+    return frozenset(found)
+
+
+def _write(contents: Mapping[Path, bytes | None]) -> None:
+    """Write these files, each whole; None takes one out."""
+    for path, content in contents.items():
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, content)
+
+
+def _check_file_name(name: str) -> None:
+    """Raises `FileNameUnusable` for what no file system takes as the name of a file."""
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
+        raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
+    # U+FFFD stands for bytes of the address that are no UTF-8.
+    if not name.isprintable() or "\ufffd" in name:
+        raise FileNameUnusable(name, "it holds a character that cannot be shown")

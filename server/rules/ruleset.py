@@ -1,0 +1,116 @@
+"""The rules in force: one version of the ontology with one of the shapes, loaded and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, serialize
+
+from ontology import Schema
+from server.rules.checking import Folders
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
+
+if TYPE_CHECKING:
+    from shapes.gate.gate import ShapesGate
+    from shapes.loading import ShapesFiles
+
+_VERSIONS = (UKG.ontologyVersion, UKG.shapesVersion)
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """What statements are judged by. An edit makes a new one."""
+
+    schema: Schema
+    gate: ShapesGate
+    shapes_folder: Path
+    loaded: ShapesFiles | None = None
+
+    @cached_property
+    def files(self) -> ShapesFiles:
+        """The shapes as they were read."""
+        from shapes.loading import load_shapes
+
+        return self.loaded or load_shapes(self.shapes_folder)
+
+    def generated(self) -> list[Triple]:
+        """The shapes that the ontology makes, whether they are in force or not."""
+        from shapes.loading import shapes_of
+        from shapes.rules import with_generated
+
+        by_hand = shapes_of([(source.path, source.content) for source in self.files.sources])
+        return list(with_generated(by_hand, self.schema).generated)
+
+    def by_hand(self) -> list[Triple]:
+        """The shapes that are in files."""
+        return list(dict.fromkeys(triple for source in self.files.sources for triple in source.triples))
+
+    @property
+    def versions(self) -> Mapping[NamedNode, str]:
+        """Both versions, as the provenance of a statement names them."""
+        return {UKG.ontologyVersion: self.schema.version, UKG.shapesVersion: self.gate.version}
+
+    def record(self, revision: int, moment: str) -> list[Quad]:
+        """The rules as a resource of the provenance: from which revision on they judged."""
+        # Imported here: most starts have nothing to record.
+        from sparql.provenance.records import RECORD
+
+        iri = RECORD.term(f"rules/{self.schema.version}-{self.gate.version}-{revision}")
+        facts: list[tuple[NamedNode, NamedNode | Literal]] = [
+            (RDF.type, UKG.Rules),
+            (UKG.fromRevision, Literal(str(revision), datatype=XSD.integer)),
+            (PROV.startedAtTime, Literal(moment, datatype=XSD.dateTime)),
+            *((predicate, Literal(version)) for predicate, version in self.versions.items()),
+            *((OWL.versionIRI, version_iri) for version_iri in self.schema.version_iris),
+        ]
+        return [Quad(iri, predicate, value, PROVENANCE) for predicate, value in facts]
+
+
+def in_force(store: TripleStore) -> Mapping[NamedNode, str]:
+    """The versions that the graph's provenance says judge now; empty for a new graph."""
+    newest = -1
+    found: dict[NamedNode, str] = {}
+    for quad in store.match_quads(None, UKG.fromRevision, None, PROVENANCE):
+        assert isinstance(quad.object, Literal)
+        if int(quad.object.value) > newest:
+            newest = int(quad.object.value)
+            facts = store.match_quads(quad.subject, None, None, PROVENANCE)
+            found = {f.predicate: f.object.value for f in facts if isinstance(f.object, Literal)}
+            found = {predicate: found[predicate] for predicate in _VERSIONS}
+    return found
+
+
+def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> tuple[ShapesGate, ShapesFiles]:
+    """The gate of a shapes folder and the files it was read from. Raises `ShapesError`.
+
+    `kept` is the file with what an earlier start found out about the shapes.
+    """
+    from shapes.gate.plan_cache import KeptPlan
+    from shapes.loading import load_shapes
+    from shapes.rules import gate_of, with_generated
+
+    files = load_shapes(folders.shapes, folders.shapes_edits)
+    if folders.generate:
+        files = with_generated(files, schema)
+    return gate_of(files, None if kept is None else KeptPlan(kept)), files
+
+
+def read_rulebook(folders: Folders) -> Rulebook:
+    """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and mend."""
+    schema = Schema.load(folders.ontology, folders.ontology_edits)
+    gate, files = open_shapes(folders, schema)
+    return Rulebook(schema, gate, folders.shapes, files)
+
+
+def turtle(triples: list[Triple], rules: Rulebook, form: RdfFormat = RdfFormat.TURTLE) -> str:
+    """Triples with the prefixes of the files, and SHACL's."""
+    prefixes = {"sh": "http://www.w3.org/ns/shacl#", **rules.schema.prefixes}
+    for source in rules.files.sources:
+        prefixes.update(source.prefixes)
+    text = serialize(triples, format=form, prefixes=prefixes)
+    return (text or b"").decode()

@@ -1,0 +1,1 @@
+"""A running server: settings, wiring, start, telemetry."""

@@ -1,0 +1,22 @@
+"""Begins to serve: the readers first, whose start takes as long as what is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from server.runtime.settings import chosen
+from sparql.workers.processes.launching import launched
+
+
+def start(flags: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> None:
+    """Serve with the settings of these flags, and of those `before` the command, until told to stop.
+
+    Raises what `serving.serve` raises, and `SettingsError`.
+    """
+    settings = chosen(before or {"config": None}, **flags).settings
+    number = settings.readers if settings.store_url is None else 0
+    with launched(number, settings.query_memory_bytes) as readers:
+        from server.runtime.serving import serve
+
+        serve(settings, readers)

@@ -1,0 +1,130 @@
+"""Around every request: an identifier, one line in the log, its time in the metrics; none while leaving."""
+
+import asyncio
+from time import perf_counter
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.http.access.clients import Clients
+from server.http.reporting.problems import problem_response
+from server.http.reporting.warning_header import warning_of
+from server.runtime.logs import AnswerLog, begin_request, log_answered
+from server.runtime.metrics import Metrics
+from sparql.model.answer_warnings import collect
+from sparql.workers.queue.client import CLIENT
+
+REQUEST_ID = "X-Request-Id"
+_REQUEST_ID = REQUEST_ID.lower().encode("ascii")
+_FIRST_ERROR = 400
+# Their lines are written together, a moment later: a line by itself takes longer than many an answer.
+_FREQUENT = frozenset({"/sparql", "/query", "/update", "/candidates"})
+
+
+class Draining:
+    """Whether the server is on its way out: it finishes what it has and takes no more."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has begun."""
+        return self._event.is_set()
+
+    def begin(self) -> None:
+        """From now on every new request is answered with 503; called on the event loop."""
+        self._event.set()
+
+    async def wait(self) -> None:
+        """Return when it begins: for answers that would never end by themselves."""
+        await self._event.wait()
+
+
+class Watched:
+    """The application, watched. Outermost, so that errors are watched as well.
+
+    It also says for whom all is done that a request leads to, so that clients can take turns.
+    """
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, draining: Draining, log: AnswerLog, clients: Clients
+    ) -> None:
+        self._app = app
+        self._clients = clients
+        self._metrics = metrics
+        self._draining = draining
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and tell of it when it is over."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identifier = begin_request(Headers(scope=scope).get(REQUEST_ID))
+        CLIENT.set(self._clients.name_of(scope))
+        warnings = collect()
+        started = perf_counter()
+        status = 500
+        finished = False
+
+        async def tell(message: Message) -> None:
+            nonlocal status, finished
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii"))]
+                if (warning := warning_of(warnings)) is not None:
+                    headers.append((b"warning", warning.encode("ascii")))
+                if self._draining.begun:
+                    headers.append((b"connection", b"close"))
+                message = {**message, "headers": headers}
+            elif message["type"] == "http.response.body":
+                finished = not message.get("more_body", False)
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            await self._app(scope, receive, tell)
+        finally:
+            self._metrics.in_flight.dec()
+            self._tell_end(scope, identifier, status, finished, perf_counter() - started)
+
+    def _tell_end(self, scope: Scope, identifier: str, status: int, finished: bool, seconds: float) -> None:
+        route = route_of(scope)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(method, route, str(status)).observe(seconds)
+        if finished and status < _FIRST_ERROR and route in _FREQUENT:
+            self._log.note(identifier, method, route, status, seconds)
+        else:
+            self._log.write()
+            log_answered(method, route, status, seconds, finished=finished)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that took a request; `none` when no route did."""
+    return str(getattr(scope.get("route"), "path", "none"))
+
+
+class Leaving:
+    """ASGI middleware: answers 503 from the moment the server is on its way out."""
+
+    def __init__(self, app: ASGIApp, draining: Draining) -> None:
+        self._app = app
+        self._draining = draining
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or turn it away."""
+        left = scope["type"] == "http" and self._draining.begun
+        await (_left() if left else self._app)(scope, receive, send)
+
+
+def _left() -> ASGIApp:
+    return problem_response(
+        503,
+        "Shutting down",
+        "The server is shutting down and takes no more requests; send this again later.",
+        headers={"Retry-After": "5"},
+    )

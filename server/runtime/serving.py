@@ -1,0 +1,142 @@
+"""`urbankg serve`: build, listen, announce the address, stop cleanly."""
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+import sys
+import threading
+
+import uvicorn
+
+from server.cli.running_server import announced
+from server.errors import SettingsError
+from server.http.access.guard import open_to_whom, refuse_open_writes
+from server.http.access.keys import has_keys
+from server.http.app import create_app
+from server.http.short.client_limits import limited_protocol
+from server.http.short.lookup_lane import lookup_lane
+from server.http.short.update_lane import UpdateLane
+from server.runtime.context import Services
+from server.runtime.logs import set_up_logs
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from sparql.workers.pool import ReaderPool
+from sparql.workers.processes.arenas import share_arenas
+from sparql.workers.processes.launching import Launched
+
+_log = logging.getLogger("urbankg")
+_BACKLOG = 2048
+_YOUNG_OBJECTS = 10_000
+_THREAD_STACK_BYTES = 64 * 2**20
+
+
+def serve(settings: Settings, readers: list[Launched]) -> None:
+    """Serve until told to stop, with these readers, which are starting; those taken leave the list.
+
+    Raises what `build` raises, `OpenWritesRefused` and `SettingsError`.
+    """
+    keyed = has_keys(settings.data)
+    refuse_open_writes(settings, has_keys=keyed)
+    set_up_logs(settings.log_level)
+    share_arenas()
+    # Nothing of what a start makes is garbage; `_Server` lets the collector go on when all is open.
+    gc.disable()
+    # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
+    threading.stack_size(_THREAD_STACK_BYTES)
+    _leave_in_peace()
+    listener = _listen(settings)
+    settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+    try:
+        services = build(settings)
+        if isinstance(services.readers, ReaderPool):
+            services.readers.launch(readers)
+        server = _Server(
+            services,
+            uvicorn.Config(
+                create_app(services),
+                loop="uvloop",
+                http=limited_protocol(settings, lookup_lane(services), UpdateLane(services)),
+                access_log=False,
+                log_config=None,
+                log_level="warning",
+                timeout_graceful_shutdown=15,
+                server_header=False,
+                # What headers say of the client counts only where the settings say so: see `clients`.
+                proxy_headers=False,
+            ),
+        )
+        with announced(settings.data, settings.own_url):
+            _log.info(
+                "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
+            )
+            for sentence in open_to_whom(settings, has_keys=keyed):
+                _log.info(sentence)
+            server.run(sockets=[listener])
+        if server.failure is not None:
+            raise server.failure
+    finally:
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Refuses new requests from the first moment of leaving; those under way are finished.
+
+    Leaves by itself when the engines cannot be opened; `failure` then says why.
+    """
+
+    def __init__(self, services: Services, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._services = services
+        self._watching: asyncio.Task[None] | None = None
+        self.failure: BaseException | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and watch the engines being opened."""
+        await super().startup(sockets)
+        self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        opening = asyncio.wrap_future(self._services.opening.engines)
+        await asyncio.wait([opening])
+        gc.freeze()
+        # What requests leave behind hardly ever forms cycles.
+        gc.set_threshold(_YOUNG_OBJECTS, 20, 20)
+        gc.enable()
+        self.failure = opening.exception()
+        if self.failure is not None:
+            self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of clients, then of the services."""
+        self._services.draining.begin()
+        self._services.leave()
+        await super().shutdown(sockets)
+        _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
+
+
+def _leave_in_peace() -> None:
+    """Make SIGTERM and SIGINT end the process with exit code 0, also before the server listens.
+
+    While it serves, uvicorn takes the signals; it raises them again when everything is closed.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        # Who comes early waits for the answer, and is not turned away.
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise SettingsError(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror or error}. "
+            "Choose another with --port, or 0 for a free one."
+        ) from error
+    return listener

@@ -1,0 +1,523 @@
+"""The settings: one table of names, defaults and help; TOML < environment < flags.
+
+`load_settings` tells where each value came from, so that `urbankg config show` can.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
+from pyoxigraph import NamedNode
+
+from extractors.prompting.method_names import MethodName
+from server.errors import SettingsError
+from server.http.access.trusted_networks import networks_of
+from sparql.model.tolerances import Tolerances
+from sparql.storage.durability import Durability
+
+PREFIX = "URBANKG_"
+FILE = "urbankg.toml"
+# A name or an IPv4 address, or an IPv6 address with or without its brackets.
+_HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
+
+
+def _from_json(value: object) -> object:
+    """What the environment says as JSON; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f'not JSON ({error}); write {{"http://example.org/District": 0.5}}') from error
+
+
+def _listed(value: str) -> list[str]:
+    """The parts between commas."""
+    return [part for one in value.split(",") if (part := one.strip())]
+
+
+def _networks(value: str) -> str:
+    networks_of(value)
+    return value
+
+
+def _an_iri(value: str) -> str:
+    NamedNode(value)
+    return value
+
+
+_Iri = Annotated[str, AfterValidator(_an_iri)]
+_Metres = Annotated[float, Field(ge=0, lt=100_000)]
+
+
+class Settings(BaseModel):
+    """Everything that can be set. The description of each field is its help in the documentation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    data: Path = Field(Path("data"), description="Folder of the graph; made when it does not exist.")
+    store_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="SPARQL 1.1 endpoint (queries) of a store at another host that holds the graph; `data` "
+        "is then the folder beside it. Not set: the graph is in `data`.",
+    )
+    store_update_url: str | None = Field(
+        None, pattern=r"^https?://", description="Where that store takes updates; `store_url` when not set."
+    )
+    store_graph_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Where that store takes graphs (Graph Store HTTP Protocol); large writes go faster then.",
+    )
+    store_default_graph: str | None = Field(
+        None,
+        description="IRI of the named graph that is the default graph in that store; needed where the "
+        "store's own is the union of all graphs (Virtuoso, GraphDB).",
+    )
+    store_user: str | None = Field(None, description="User name for that store.")
+    store_password: str | None = Field(
+        None, description="Password for that store.", json_schema_extra={"secret": True}
+    )
+    store_token: str | None = Field(
+        None, description="Bearer token for that store.", json_schema_extra={"secret": True}
+    )
+    store_auth: Literal["basic", "digest"] = Field(
+        "basic", description="How the user name and password are sent: `basic`, or `digest` (Virtuoso)."
+    )
+    store_timeout_s: float = Field(
+        60, gt=0, description="Seconds that store may take for one request of the writer."
+    )
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    public_url: str | None = Field(
+        None, description="Address that clients know the server by; http://host:port when not set."
+    )
+    allowed_hosts: str = Field(
+        "",
+        description="More names that the server answers to, with commas between, beside `host`, that of "
+        "`public_url` and the machine's own; `*`: all. Requests to other names get 421.",
+    )
+    cors_origins: str = Field(
+        "",
+        description="Origins whose web pages may read `/sparql`, `/query` and VoID, with commas between "
+        "(`https://app.example`); `*`: all. Empty: none.",
+    )
+    ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
+    shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
+    shacl_engine: Literal["compiled", "pyshacl"] = Field(
+        "compiled",
+        description="`compiled` lets through at once what surely conforms and gives the rest to pySHACL; "
+        "`pyshacl` gives it everything.",
+    )
+    generate_shapes: bool = Field(
+        False,
+        description="Whether shapes are also made from the ontology's axioms, where none stands by hand.",
+    )
+    reasoner: Literal["none", "hermit", "pellet"] = Field(
+        "hermit",
+        description="Who looks at the ontology, beside requests, after an edit is in force (consistency, "
+        "impossible classes); `pellet` also explains. Needs the extra `reasoning`.",
+    )
+    watch_files_s: float = Field(
+        1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
+    )
+    base_iri: str = Field(
+        "https://w3id.org/urbankg/id/",
+        pattern=r"^[a-z][a-z0-9+.-]*:[^\s<>\"{}|\\^`]+[/#]$",
+        description="IRI under which new entities are named; ends in / or #.",
+    )
+    model_url: str | None = Field(
+        None, description="A TGI-compatible server; the embedded model when not set."
+    )
+    model_name: str | None = Field(None, description="Model or LoRA adapter to ask that server for.")
+    model_api_key: str | None = Field(
+        None, description="Key for that server.", json_schema_extra={"secret": True}
+    )
+    model_prompts: Literal["full", "compact"] = Field(
+        "full",
+        description="Which prompts that server's model gets: `full`, or `compact` for small models that were "
+        "trained as the embedded one is (`urbankg train`).",
+    )
+    model_timeout_s: float = Field(
+        120, gt=0, description="Seconds one reply of the model may take, with retries and their pauses."
+    )
+    model_first_token_timeout_s: float = Field(
+        60, gt=0, description="Seconds that server may take before the first token of a reply."
+    )
+    model_token_timeout_s: float = Field(
+        30, gt=0, description="Seconds that server may fall silent in the middle of a reply."
+    )
+    model_concurrency: int = Field(
+        8, ge=1, description="Requests sent to that server at a time; fewer if it says that it takes fewer."
+    )
+    model_price_input: float | None = Field(
+        None, ge=0, description="What a million tokens cost that go to the model, in `model_currency`."
+    )
+    model_price_output: float | None = Field(
+        None, ge=0, description="What a million tokens cost that the model writes."
+    )
+    trace_message_chars: int = Field(
+        20_000,
+        ge=0,
+        description="Most characters of each message to the model, and of each reply, that the trace of an "
+        "extraction keeps; the middle is left out. 0: no trace is kept.",
+    )
+    model_currency: str = Field("USD", description="The currency of these prices, as its ISO 4217 code.")
+    calibration: Path | None = Field(
+        None,
+        description="JSON file that makes probabilities of the model's scores "
+        "(`extractors/checks/calibration.py`); "
+        "for the embedded model the one beside its adapter, where there is one, when not set.",
+    )
+    extraction_method: MethodName = Field(
+        "fast",
+        description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
+        "of thought, refinement and tools. The others are there to be compared (docs/operators.md).",
+    )
+    extraction_samples: int = Field(
+        1,
+        ge=1,
+        le=15,
+        description="How often each window is read; of several readings, by chance, what most agree on is "
+        "kept, with their share as its confidence. The embedded model's `fast` reads once.",
+    )
+    extraction_confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A statement that is less probable waits in review. Models that tell no probabilities "
+        "are not affected.",
+    )
+    implied_kinds: bool = Field(
+        True,
+        description="A new name of which no kind is said gets the one that a relation's domain or range "
+        "leaves it (what something is located in is a place), with a warning in review. Off: it waits there.",
+    )
+    prompts: Path | None = Field(
+        None, description="Folder of prompt files that stand in for the shipped ones, by name."
+    )
+    language: str = Field(
+        "en", description="Languages of texts, as codes with commas between; empty accepts any."
+    )
+    max_text_chars: int = Field(200_000, gt=0, description="Longest text of one extraction, in characters.")
+    max_body_bytes: int = Field(
+        1_500_000, gt=0, description="Largest body of a request other than a graph store's, in bytes."
+    )
+    max_job_bytes: int = Field(
+        1_000_000_000, gt=0, description="Largest body of documents for a job, in bytes, unpacked."
+    )
+    job_concurrency: int = Field(
+        8,
+        ge=1,
+        description="Most documents of jobs that are in work at a time; fewer where the model takes fewer.",
+    )
+    job_attempts: int = Field(
+        3, ge=1, description="How often a document of a job is tried before it counts as failed."
+    )
+    job_cluster: str | None = Field(
+        None,
+        pattern=r"^[a-z]+://",
+        description="Scheduler of a Dask cluster, tcp://host:port, whose workers extract for jobs; the "
+        "server's own model when not set.",
+    )
+    readers: int = Field(
+        2,
+        ge=1,
+        description="Processes that answer queries. One more takes short ones, and another one is started "
+        "while one client has all of them and others wait.",
+    )
+    query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
+    query_timeout_max_s: float = Field(
+        300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
+    )
+    query_memory_mb: int = Field(2048, ge=64, description="Memory one query may take, in MB.")
+    shapes_timeout_s: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds that judging one change by the shapes may take, and trying edited rules on the "
+        "graph; `query_timeout_s` when not set.",
+    )
+    tolerance_m: float = Field(
+        0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
+    )
+    layer_tolerance_m: Annotated[dict[_Iri, _Metres], BeforeValidator(_from_json)] = Field(
+        {},
+        description="The same for the features of some classes, by the IRI of the class: a table in TOML, a "
+        "JSON object in the environment. Of two features the larger tolerance counts.",
+    )
+    link_threshold: float = Field(
+        0.9,
+        ge=0,
+        description="Least likeness at which something new in a text is taken for a known entity of the same "
+        "words (up to spelling and order) and a fitting class: 0.9 for the words, more where both lie near "
+        "each other; above 1: never.",
+    )
+    duplicate_threshold: float = Field(
+        0.75,
+        ge=0,
+        description="Least likeness at which something new is queued as a possible duplicate.",
+    )
+    resolution_distance_m: float = Field(
+        1000, ge=0, description="How far apart, in metres, two places may lie and still be taken for one."
+    )
+    geocode: bool = Field(
+        True,
+        description="Whether new places that texts name get the geometry of the one place of that name in "
+        "loaded layers (named graphs) and gazetteers.",
+    )
+    gazetteers: str = Field(
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+    )
+    geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
+        "refuse",
+        description="What becomes of a text's statement about where something is that the geometries "
+        "contradict; `ukg:onGeometryConflict` on a property, in the ontology or the shapes, says otherwise "
+        "for it.",
+    )
+    geometry_conflict_writes: Literal["refuse", "warn", "ignore"] = Field(
+        "ignore",
+        description="The same for what clients write themselves (updates, graph store, RDF files "
+        "through the gate); `ukg:onGeometryConflict` with a `ukg:source` says otherwise for a property and "
+        "a way.",
+    )
+    geometry_slack_m: float = Field(
+        500,
+        ge=0,
+        description="How far apart two features may be, in metres, that a text puts in or beside each "
+        "other, before that counts as a contradiction.",
+    )
+    inference: Literal["none", "materialised"] = Field(
+        "none",
+        description="`materialised` keeps in the graph what follows by subclasses, subproperties, inverse, "
+        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
+        "ask with `inference=owl`.",
+    )
+    inference_max: int = Field(
+        100_000,
+        gt=0,
+        description="Most conclusions that are drawn from one change where inference is materialised; a "
+        "change that needs more is refused.",
+    )
+    fan_in: int = Field(
+        10_000,
+        gt=0,
+        description="On so many nodes that depend on one statement each change is judged as it comes; a "
+        "statement on which more depend is a hub.",
+    )
+    fan_in_full: int = Field(
+        200_000,
+        gt=0,
+        description="So many nodes that depend on a hub are judged while others wait to write; a change that "
+        "needs more is refused where it cannot be held.",
+    )
+    hub_batches: Literal["hold", "full"] = Field(
+        "hold",
+        description="What becomes of texts and candidates with hubs: `hold` answers 202 and judges them "
+        "beside other requests, `full` judges them at once, as updates, graphs and loads always are.",
+    )
+    invalid_geometry: Literal["repair", "refuse"] = Field(
+        "repair",
+        description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "
+        "where it is used, keeps the literal and gives a warning; `refuse` refuses it.",
+    )
+    durability: Durability = Field(
+        Durability.NONE,
+        description="What an acknowledged write survives: `none` a crash of the server; `commit` (each is "
+        "synced) and `group` (writers share a sync) power loss too.",
+    )
+    change_log_mb: int = Field(
+        256, ge=1, description="How much of the log of changes is kept, in MB; the oldest entries go first."
+    )
+    open_reads: bool = Field(
+        True, description="Whether reads need no key once keys exist; off: they need the scope `read`."
+    )
+    api_key: str | None = Field(
+        None,
+        description="Key that commands send to the server which holds the folder.",
+        json_schema_extra={"secret": True},
+    )
+    remote_hosts: str = Field(
+        "",
+        description="Hosts that SERVICE and LOAD may reach, with commas between; `host:port` for other "
+        "ports than 80 and 443. Empty: none.",
+    )
+    remote_timeout_s: float = Field(20, gt=0, description="Seconds one fetch for SERVICE or LOAD may take.")
+    remote_max_bytes: int = Field(
+        20_000_000, gt=0, description="Largest answer or document that SERVICE or LOAD takes, in bytes."
+    )
+    max_query_chars: int = Field(200_000, gt=0, description="Longest SPARQL query, in characters.")
+    max_update_chars: int = Field(20_000_000, gt=0, description="Longest SPARQL update, in characters.")
+    max_query_depth: int = Field(
+        100, ge=10, le=200, description="How deep brackets of a SPARQL text or an RDF body may nest."
+    )
+    max_query_operators: int = Field(
+        2000, gt=0, le=2000, description="Most operators (UNION, OPTIONAL, FILTER, ||, / ...) of a query."
+    )
+    max_header_bytes: int = Field(
+        131_072, ge=4096, description="Largest address and headers of a request together, in bytes."
+    )
+    client_timeout_s: float = Field(
+        30, gt=0, description="Seconds a client may take for its headers, or between pieces of its body."
+    )
+    requests_per_second: float = Field(
+        0,
+        ge=0,
+        description="Requests a client (a key, else an address) may send per second, lasting; 0: no limit.",
+    )
+    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
+        "",
+        description="Addresses and networks of proxies, with commas between, whose `Forwarded` and "
+        "`X-Forwarded-For` tell the client's address. Empty: none.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="From which level on the log is written, as JSON lines."
+    )
+
+    @property
+    def infers(self) -> bool:
+        """Whether what follows by the ontology's axioms is kept in the graph."""
+        return self.inference == "materialised"
+
+    @property
+    def judging_timeout_s(self) -> float:
+        """Seconds that one judgement by the shapes may take."""
+        return self.shapes_timeout_s or self.query_timeout_s
+
+    @property
+    def query_memory_bytes(self) -> int:
+        """Memory one query may take."""
+        return self.query_memory_mb * 2**20
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """How far borders may be off when features are related."""
+        layers = {NamedNode(iri): metres for iri, metres in self.layer_tolerance_m.items()}
+        return Tolerances(self.tolerance_m, layers)
+
+    @property
+    def base_url(self) -> str:
+        """The server's own address, without a slash at the end."""
+        return (self.public_url or self.own_url).rstrip("/")
+
+    @property
+    def own_url(self) -> str:
+        """Where programs on this machine reach the server, also when others know it by `public_url`."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def allowed_host_names(self) -> tuple[str, ...]:
+        """The names of `allowed_hosts`, in lower case."""
+        return tuple(name.strip("[]") for name in _listed(self.allowed_hosts.lower()))
+
+    @property
+    def page_origins(self) -> tuple[str, ...]:
+        """The origins of `cors_origins`, as browsers write them."""
+        return tuple(_listed(self.cors_origins.lower()))
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names_of_hosts(cls, value: str) -> str:
+        for name in _listed(value):
+            if name != "*" and not _HOST_NAME.fullmatch(name):
+                raise ValueError(
+                    f"'{name}' is no name of a host; write it without http:// and without a port"
+                )
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins_of_pages(cls, value: str) -> str:
+        for origin in _listed(value):
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"'{origin}' is no origin; write https://app.example, without a path, or *")
+        return value
+
+
+@dataclass(frozen=True)
+class LoadedSettings:
+    """Settings with the place each value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+    def shown(self) -> Iterator[tuple[str, str, str]]:
+        """Name, value (secrets hidden) and origin of each setting."""
+        for name, field in Settings.model_fields.items():
+            value = getattr(self.settings, name)
+            extra = field.json_schema_extra
+            secret = isinstance(extra, dict) and extra.get("secret") and value is not None
+            shown = "********" if secret else "" if value is None else str(value)
+            yield name, shown, self.origins.get(name, "default")
+
+
+def chosen(before: Mapping[str, Any], **flags: Any) -> "LoadedSettings":
+    """Settings from the flags before and after the command, the environment and the file."""
+    merged = {**before, **{name: value for name, value in flags.items() if value is not None}}
+    file = merged.pop("config")
+    return load_settings(merged, file=file)
+
+
+def load_settings(
+    flags: Mapping[str, Any], *, file: Path | None = None, environment: Mapping[str, str] | None = None
+) -> LoadedSettings:
+    """Merge the TOML file, the environment (`URBANKG_*`) and flags; None flags are not set.
+
+    Raises `SettingsError` naming the setting and where it came from.
+    """
+    env = os.environ if environment is None else environment
+    path = file or (Path(FILE) if Path(FILE).exists() else None)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, value in _from_file(path).items():
+        values[name], origins[name] = value, str(path)
+    for name in Settings.model_fields:
+        variable = PREFIX + name.upper()
+        if env.get(variable):
+            values[name], origins[name] = env[variable], f"environment {variable}"
+        elif variable in env and name == "language":
+            values[name], origins[name] = "", f"environment {variable}"
+    for name, value in flags.items():
+        if value is not None:
+            values[name], origins[name] = value, f"flag --{name.replace('_', '-')}"
+    try:
+        return LoadedSettings(Settings(**values), origins)
+    except ValidationError as error:
+        raise SettingsError(_explain(error, origins)) from error
+
+
+def _from_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}. Mend it there.") from error
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    parts = []
+    for problem in error.errors():
+        name = ".".join(str(part) for part in problem["loc"])
+        origin = origins.get(str(problem["loc"][0]), "default") if problem["loc"] else "default"
+        parts.append(f"Setting '{name}' ({origin}): {problem['msg']}.")
+    return " ".join(parts) + " `urbankg config show` lists all settings."

@@ -1,0 +1,134 @@
+"""Opens the store that the settings name: in the folder, or at another host with the folder beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from pyoxigraph import NamedNode
+
+from server.errors import SettingsError
+from server.runtime.settings import Settings
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.workers.capture.capturer import Capturer, UpdateCapturer
+from sparql.workers.pool import ReaderPool
+from sparql.workers.protocol import QueryReaders
+from sparql.workers.queue.workers import ReaderSettings
+
+if TYPE_CHECKING:
+    from sparql.remote.address import RemoteAddress
+    from sparql.remote.store import RemoteStore
+
+
+def open_store(settings: Settings) -> EmbeddedStore | RemoteStore:
+    """The store. Raises SettingsError, StoreError and, for another host's, RemoteError."""
+    address = remote_address(settings)
+    if address is not None and settings.infers:
+        raise SettingsError(
+            "inference 'materialised' needs the graph in the folder; with store_url leave it 'none' and ask "
+            "queries with the inference of that store."
+        )
+    embedded = EmbeddedStore(settings.data, durability=settings.durability)
+    if address is None:
+        return embedded
+    from sparql.remote.store import RemoteStore
+
+    try:
+        return RemoteStore(address, embedded)
+    except BaseException:
+        embedded.close()
+        raise
+
+
+def remote_address(settings: Settings) -> RemoteAddress | None:
+    """Where the remote store is; None when the graph is in the folder. Raises SettingsError."""
+    if settings.store_url is None:
+        others = (settings.store_update_url, settings.store_graph_url, settings.store_default_graph)
+        if any(one is not None for one in others):
+            raise SettingsError("store_url is missing: the other store_ settings have nothing to go with.")
+        return None
+    if settings.store_token is not None and settings.store_user is not None:
+        raise SettingsError("Both store_token and store_user are set; set the one that the store wants.")
+    from sparql.remote.address import RemoteAddress
+
+    return RemoteAddress(
+        query_url=settings.store_url,
+        update_url=settings.store_update_url or settings.store_url,
+        graph_url=settings.store_graph_url,
+        user=settings.store_user,
+        password=settings.store_password,
+        token=settings.store_token,
+        digest=settings.store_auth == "digest",
+        default_graph=_iri(settings.store_default_graph),
+        timeout_s=settings.store_timeout_s,
+    )
+
+
+def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryReaders:
+    """Whoever answers queries from it."""
+    limits = ReaderSettings(
+        readers=settings.readers,
+        timeout_s=settings.query_timeout_s,
+        memory_limit_bytes=settings.query_memory_bytes,
+        express=True,
+    )
+    if isinstance(store, EmbeddedStore):
+        return ReaderPool(store, limits)
+    beside = ReaderSettings(
+        readers=1, timeout_s=settings.query_timeout_s, memory_limit_bytes=limits.memory_limit_bytes
+    )
+    from sparql.remote.readers import RemoteReaders
+
+    return RemoteReaders(store, ReaderPool(store.embedded, beside), limits)
+
+
+def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
+    """Whoever captures updates that evaluate patterns."""
+    if isinstance(store, EmbeddedStore):
+        return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_bytes)
+    from sparql.remote.capturer import RemoteCapturer
+
+    return RemoteCapturer(store)
+
+
+def is_remote(store: object) -> TypeGuard[RemoteStore]:
+    """Whether the graph is at another host; what talks to hosts is imported only where it is."""
+    if isinstance(store, EmbeddedStore):
+        return False
+    from sparql.remote.store import RemoteStore
+
+    return isinstance(store, RemoteStore)
+
+
+def capabilities(store: object) -> dict[str, Any]:
+    """What the store can promise, for `/healthz`: of a remote one less than of our own."""
+    if not is_remote(store):
+        return {"kind": "embedded"}
+    traits = store.traits
+    return {
+        "kind": "remote",
+        "url": store.address.query_url,
+        "server": traits.server,
+        "default_graph": store.address.default_graph.value if store.address.default_graph else None,
+        "row_limit": traits.row_limit,
+        "datatypes_kept_apart": sorted(one.value for one in traits.kept_apart),
+        "beside": ["provenance", "review queue", "state", "change log"],
+        "not_promised": [
+            "RDF 1.2 triple terms in the graph",
+            "empty named graphs",
+            "blank nodes: they are IRIs there",
+            "reads of one revision (checkpoints), ETag and 304 for queries",
+            "that a query which was given up ends at once",
+            "the parameters derived, inference and rewrite of queries, and urbankg:textMatch in them",
+            "an update whose later operations read what its earlier ones changed",
+            "revisions and changes for what other programs write there",
+            "our functions (geof:, ukf:) in queries: those of the store are called",
+            "backup, restore and optimize of the graph itself",
+        ],
+    }
+
+
+def _iri(text: str | None) -> NamedNode | None:
+    try:
+        return None if text is None else NamedNode(text)
+    except ValueError as error:
+        raise SettingsError(f"store_default_graph '{text}' is no absolute IRI: {error}.") from error

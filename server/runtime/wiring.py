@@ -1,0 +1,228 @@
+"""Wires the rooms together: opens the folder of a graph and makes everything that a running server holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontology import OntologyError, Schema
+from server.http.access.admission import Admission
+from server.http.access.clients import Clients
+from server.http.access.guard import Guard
+from server.http.access.keys import KeyStore
+from server.rules.checking import Folders
+from server.rules.dry_runs import DryRuns
+from server.rules.rule_history import RuleHistory
+from server.rules.rule_registry import Kind, Workplace
+from server.rules.ruleset import Rulebook
+from server.runtime.background import Background
+from server.runtime.databases import check_databases
+from server.runtime.lazy_services import Desks
+from server.runtime.logs import AnswerLog
+from server.runtime.metrics import Metrics, Reading, folder_bytes
+from server.runtime.request_logging import Draining
+from server.runtime.settings import Settings
+from server.runtime.startup import EngineParts, Opening
+from server.runtime.stores import capturer_of, open_store, readers_of
+from server.writes.place_checks import WrittenPlaces
+from server.writes.reviewing_writer import QueueingWriter
+from server.writes.updating import Updates
+from shapes.time_limit import TimeLimit
+from sparql.model.change import Verdict
+from sparql.model.options import Options
+from sparql.model.triple_store import TripleStore
+from sparql.rewriting.rewriter import Rewriter
+from sparql.storage.change_log import ChangeLog
+from sparql.storage.durability import Durability
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.workers.pool import ReaderPool
+from sparql.workers.protocol import QueryReaders
+from sparql.writing.writer import Writer
+
+if TYPE_CHECKING:
+    from extractors.models.chat import ChatModel
+    from server.jobs.store import JobStore
+    from server.rules.rule_effects import RuleEffects
+    from shapes.gate.gate import ShapesGate
+from server.runtime.context import Services, set_up
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+
+
+def build(
+    settings: Settings,
+    *,
+    model: ChatModel | None = None,
+    schema: Schema | None = None,
+    gate: ShapesGate | None = None,
+) -> Services:
+    """Open the folder and wire everything. Raises the rooms' errors for what cannot be opened or read.
+
+    The ontology in the graph is made the one in the files; the model is opened when first used. A model,
+    schema or gate handed in is used instead of what the settings name.
+    """
+    if settings.prompts is not None:
+        from extractors.prompting.templates import check_prompts
+        from extractors.readers.examples import load_examples
+
+        check_prompts(settings.prompts)
+        load_examples(settings.prompts)
+    judging_limit = TimeLimit(settings.judging_timeout_s)
+    workplace = _workplace(settings, schema, judging_limit)
+    store = open_store(settings)
+    check_databases(settings.data)
+    changes = store.journal = ChangeLog(
+        settings.data / "changes",
+        store.revision(),
+        total_bytes=settings.change_log_mb * 2**20,
+        sync=settings.durability is Durability.COMMIT,
+    )
+    writer = Writer(store, invalid_geometry=settings.invalid_geometry)
+    writer.replace_ontology(workplace.schema.triples)
+    readers = readers_of(store, settings)
+    rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
+    metrics = _metrics(store, writer, readers, lambda: desks.jobs)
+    desks = Desks(
+        settings,
+        workplace,
+        store,
+        writer,
+        metrics,
+        model,
+        intake=lambda: opening.engines.result().intake,
+        obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
+    )
+    if isinstance(store, EmbeddedStore):
+        store.before_commit = rewriter.geometries.note
+    if isinstance(readers, ReaderPool):
+        readers.prepare = lambda text: rewriter.preparation(text, Options())
+    keys = KeyStore(settings.data)
+    guard = Guard(settings, keys)
+    opening = Opening(
+        EngineParts(
+            settings=settings,
+            workplace=workplace,
+            store=store,
+            writer=writer,
+            desks=desks,
+            readers=readers,
+            load_rules=lambda: _opened(workplace, gate, settings, judging_limit),
+            # The index of geometries hears of what comes after, of commits to this store.
+            read_geometries=rewriter.geometries.read if isinstance(store, EmbeddedStore) else None,
+        )
+    )
+    written_places = WrittenPlaces(settings, store, lambda: workplace.current)
+    services = Services(
+        settings=settings,
+        workplace=workplace,
+        store=store,
+        writer=writer,
+        desks=desks,
+        readers=readers,
+        rewriter=rewriter,
+        updates=Updates(
+            QueueingWriter(
+                writer,
+                lambda: desks.review,
+                lambda: workplace.current.versions,
+                "update",
+                written_places.look,
+            ),
+            capturer_of(store, settings),
+            lambda: store.graph,
+            together=isinstance(store, EmbeddedStore),
+            shares_sync=settings.durability is Durability.GROUP,
+        ),
+        metrics=metrics,
+        draining=Draining(),
+        answers=AnswerLog(),
+        changes=changes,
+        keys=keys,
+        guard=guard,
+        clients=Clients(settings.trusted_proxies, guard.key_name),
+        admission=Admission(settings, guard),
+        opening=opening,
+        background=Background(),
+        written_places=written_places,
+        judging_limit=judging_limit,
+    )
+    workplace.put_in_force = services.use
+    workplace.after_switch = services.reason_after
+    workplace.effects = lambda: _effects(services)
+
+    def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
+        metrics.judged(verdicts, seconds)
+        if any(verdict.held is not None for verdict in verdicts):
+            services.judge_held()
+
+    writer.on_verdicts = judged
+    return services
+
+
+def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit) -> Rulebook:
+    rules = workplace.open(gate)
+    set_up(rules.gate, settings, limit)
+    return rules
+
+
+def _effects(services: Services) -> RuleEffects:
+    from server.curation.proposing import ProposalDesk
+    from server.rules.rule_effects import RuleEffects
+
+    return RuleEffects(
+        services.store,
+        services.writer,
+        services.review,
+        services.decisions,
+        services.workplace.dry_runs,
+        settle=lambda rules: ProposalDesk(services).settle(rules),
+    )
+
+
+def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> Workplace:
+    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
+    folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
+    folders = replace(folders, generate=settings.generate_shapes)
+    editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
+    history = RuleHistory(settings.data)
+    dry_runs = DryRuns(limit, settings.query_memory_bytes)
+    if schema is not None:
+        return Workplace(folders, schema, history, dry_runs, editable=editable)
+    problem = None
+    try:
+        schema = Schema.load(folders.ontology)
+    except OntologyError as error:
+        schema, problem = history.last_good_ontology(), error
+        if schema is None:
+            raise
+    workplace = Workplace(folders, schema, history, dry_runs, editable=editable)
+    if problem is not None:
+        workplace.tell_problem(problem)
+    return workplace
+
+
+def _metrics(
+    store: TripleStore, writer: Writer, readers: QueryReaders, jobs: Callable[[], JobStore]
+) -> Metrics:
+    metrics = Metrics()
+    writer.on_verdicts = metrics.judged
+    done, group = readers.statistics, store.embedded.group
+    graph = (store.folder or Path()) / "graph"
+    metrics.watch(
+        Reading("urbankg_revision", "The revision of the graph.", store.revision),
+        Reading("urbankg_store_bytes", "Size of the graph on the disk.", lambda: folder_bytes(graph)),
+        Reading("urbankg_query_queue", "Queries that wait for a reader.", lambda: readers.waiting),
+        Reading("urbankg_readers", "Reader processes.", lambda: len(readers.pids)),
+        Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
+        Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
+        Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
+        Reading("urbankg_jobs_running", "Jobs that run.", lambda: jobs().running()),
+        Reading(
+            "urbankg_job_documents_waiting",
+            "Documents of jobs that run which the model has still to be asked about.",
+            lambda: jobs().count(),
+        ),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
+    )
+    return metrics

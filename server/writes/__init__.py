@@ -1,0 +1,1 @@
+"""Clients' own writes on their way to the writer."""

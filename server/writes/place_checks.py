@@ -1,0 +1,128 @@
+"""What clients write themselves of where things are, against what geometries say, where a policy asks for it.
+
+By default none does, and a write costs a look at an empty set. The setting `geometry_conflict_writes` asks
+for all properties that say where something is, an annotation in the ontology or the shapes for one property
+and one way (`ukg:onGeometryConflict`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from server.rules.ruleset import Rulebook
+from server.runtime.settings import Settings
+from sparql.model.change import Change, Rejection, Statement
+from sparql.model.source import Overlay, TripleSource
+from sparql.model.vocabulary import RDFS, SH, UKG
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+    from curation.place_conflicts import StatedGeometry
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The check of one way by one rulebook."""
+
+    rules: Rulebook
+    stated: StatedGeometry | None
+    """None where nothing is checked."""
+    properties: frozenset[NamedNode]
+
+
+class WrittenPlaces:
+    """Looks at clients' changes before the gate does. `look` is called under the writer's lock."""
+
+    def __init__(self, settings: Settings, store: TripleSource, rules: Callable[[], Rulebook]) -> None:
+        self._settings = settings
+        self._store = store
+        self._rules = rules
+        self._checks: dict[str, _Check] = {}
+
+    def look(self, change: Change, source: str) -> Change:
+        """The change with what contradicts geometry refused or doubted; the same where nothing does."""
+        check = self._check(source)
+        if check.stated is None:
+            return change
+        stated = [one for one in change.additions if one.triple.predicate in check.properties]
+        if not stated:
+            return change
+        from sparql.spatial.relations import geometries_in
+
+        after = Overlay(self._store, [one.triple for one in change.additions], change.removals)
+        known: dict[NamedNode | BlankNode, tuple[BaseGeometry, ...]] = {}
+
+        def geometries(node: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
+            if node not in known:
+                known[node] = geometries_in(after, node)
+            return known[node]
+
+        tolerances = self._settings.tolerances
+
+        def tolerance_of(node: NamedNode | BlankNode) -> float:
+            own = tolerances.own(after, node)
+            return tolerances.usual_m if own is None else own
+
+        found: list[Rejection] = []
+        for statement in stated:
+            finding = check.stated.look(statement.triple, geometries, tolerance_of)
+            if finding is None or finding.agrees is not False or self._is_known(statement):
+                continue
+            violation = check.stated.contradiction(
+                statement.triple, finding, lambda node: _name(node, after), says="The statement"
+            )
+            if violation.severity != SH.Info:
+                found.append(Rejection(statement, (violation,)))
+        refused = tuple(one for one in found if one.violations[0].blocking)
+        out = {one.statement.triple for one in refused}
+        return replace(
+            change,
+            additions=tuple(one for one in change.additions if one.triple not in out),
+            refused=(*change.refused, *refused),
+            doubts=(*change.doubts, *(one for one in found if one not in refused)),
+        )
+
+    def _is_known(self, statement: Statement) -> bool:
+        return next(self._store.match(*statement.triple), None) is not None
+
+    def _check(self, source: str) -> _Check:
+        """The check of a way; made anew when other rules are in force."""
+        rules = self._rules()
+        check = self._checks.get(source)
+        if check is None or check.rules is not rules:
+            if not self._checks_any(rules, source):
+                check = self._checks[source] = _Check(rules, None, frozenset())
+                return check
+            # Imported here, with the geometry libraries: the server starts without.
+            from curation.place_conflicts import StatedGeometry
+
+            settings = self._settings
+            stated = StatedGeometry(
+                rules.schema,
+                policy=settings.geometry_conflict_writes,
+                slack_m=settings.geometry_slack_m,
+                source=source,
+                by_shapes=rules.gate.conflicts,
+            )
+            check = self._checks[source] = _Check(rules, stated, stated.judged)
+        return check
+
+    def _checks_any(self, rules: Rulebook, source: str) -> bool:
+        """Whether the setting, the shapes or the ontology ask for any check of this way."""
+        annotated = (triple.predicate == UKG.onGeometryConflict for triple in rules.schema.triples)
+        wanted = self._settings.geometry_conflict_writes != "ignore"
+        return wanted or bool(rules.gate.conflicts.get(source)) or any(annotated)
+
+
+def _name(node: object, source: TripleSource) -> str:
+    """What the graph calls a node, else the end of its IRI."""
+    if not isinstance(node, NamedNode):
+        return str(node)
+    labels = (triple.object for triple in source.match(node, RDFS.label, None))
+    named = sorted(label.value for label in labels if isinstance(label, Literal))
+    return named[0] if named else node.value.rstrip("/").replace("#", "/").rpartition("/")[2]

@@ -1,0 +1,281 @@
+"""Shapes that say what the ontology's axioms say, for checking: OWL read as half closed.
+
+OWL concludes (a thing with a height must be a building), SHACL demands. Generated are: domains, ranges of
+things and of literals, enumerations, disjointness, functional and inverse functional properties, and the
+cardinalities and value restrictions of classes. What says that something must be there (a minimum, a fixed
+value) only warns, because a text rarely says everything.
+
+Whatever is said by hand goes first: see `Overrides`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from ontology import OntologyProperty, PropertyKind, Schema
+from ontology import vocabulary as v
+from ontology.graph import Graph, Node
+from shapes.authoring.overrides import Overrides
+from sparql.model.vocabulary import RDF, RDFS, SH, UKG, XSD, Namespace
+
+__all__ = ["GENERATED", "generate_shapes"]
+
+GENERATED = Namespace("https://w3id.org/urbankg/generated#")
+_ANYTHING = (v.THING, NamedNode(v.RDFS + "Resource"))
+_FACETS = {
+    XSD.minInclusive: SH.minInclusive,
+    XSD.maxInclusive: SH.maxInclusive,
+    XSD.minExclusive: SH.minExclusive,
+    XSD.maxExclusive: SH.maxExclusive,
+    XSD.minLength: SH.minLength,
+    XSD.maxLength: SH.maxLength,
+    XSD.pattern: SH.pattern,
+}
+_MAXIMA = (v.MAX_CARDINALITY, v.CARDINALITY, v.MAX_QUALIFIED, v.QUALIFIED)
+_MINIMA = (v.MIN_CARDINALITY, v.CARDINALITY, v.MIN_QUALIFIED, v.QUALIFIED)
+Part = tuple[NamedNode, NamedNode | BlankNode | Literal]
+
+
+def generate_shapes(schema: Schema, overrides: Overrides) -> list[Triple]:
+    """The shapes of a schema, but for what is overridden, in stable order."""
+    return list(_Generator(schema, overrides).triples())
+
+
+class _Generator:
+    def __init__(self, schema: Schema, overrides: Overrides) -> None:
+        self._schema = schema
+        self._overrides = overrides
+        self._graph = Graph([triple for file in schema.files for triple in file.triples])
+        self._datatypes = set(self._graph.instances(v.DATATYPE))
+        self._blank = 0
+
+    def triples(self) -> Iterator[Triple]:
+        for term in self._schema.properties.values():
+            if not term.borrowed and not self._is_switched_off(term.iri):
+                yield from self._of_property(term)
+        for class_ in self._schema.classes.values():
+            if not class_.borrowed and not self._is_switched_off(class_.iri):
+                yield from self._of_class(class_.iri, class_.label)
+
+    def _is_switched_off(self, iri: NamedNode) -> bool:
+        """Whether the ontology says `ukg:generateShapes false` of a term."""
+        return any(value.value in ("false", "0") for value in self._graph.literals(iri, UKG.generateShapes))
+
+    def _of_property(self, term: OntologyProperty) -> Iterator[Triple]:
+        iri = term.iri
+        if term.kind is PropertyKind.ANNOTATION:
+            return
+        domains = self._named(term.domains)
+        if domains and not self._overrides.domain(iri):
+            said = (
+                f'By the ontology what has "{term.label}" is {self._words(domains)}; this is not known to be.'
+            )
+            parts: list[Part] = [(SH.targetSubjectsOf, iri)]
+            yield from self._shape(iri, "domain", SH.NodeShape, parts, said, self._any_class(domains))
+        if term.ranges and not self._overrides.values(iri):
+            said = f'By the ontology "{term.label}" does not take such a value.'
+            yield from self._on_path(iri, "range", said, self._range(term.ranges))
+        if term.functional and not self._overrides.counts(iri):
+            said = f'By the ontology there is one "{term.label}" only; more are stated.'
+            yield from self._on_path(iri, "functional", said, [((SH.maxCount, _number(1)), [])])
+        inverse = v.INVERSE_FUNCTIONAL in self._graph.objects(iri, v.TYPE)
+        if inverse and not self._overrides.counts(iri):
+            node = self._new()
+            path = Triple(node, SH.inversePath, iri)
+            said = f'By the ontology "{term.label}" belongs to one thing only; several are stated.'
+            parts = [(SH.targetObjectsOf, iri), (SH.path, node), (SH.maxCount, _number(1))]
+            yield from self._shape(iri, "inverse-functional", SH.PropertyShape, parts, said, [])
+            yield path
+
+    def _of_class(self, iri: NamedNode, label: str) -> Iterator[Triple]:
+        apart = [
+            other
+            for other in self._schema.disjoint_with(iri)
+            if iri.value < other.value and not self._overrides.disjoint(iri, other)
+        ]
+        if apart:
+            said = f"By the ontology {_article(label)} cannot also be {self._words(apart)}."
+            inner = self._new()
+            parts: list[Part] = [(SH.targetClass, iri), (_NOT, inner)]
+            yield from self._shape(iri, "disjoint", SH.NodeShape, parts, said, [])
+            for part, more in self._any_class(apart):
+                yield from (Triple(inner, *part), *more)
+        for expression in self._graph.objects(iri, v.EQUIVALENT_CLASS):
+            members = [
+                m for head in self._graph.objects(expression, v.ONE_OF) for m in self._graph.members(head)
+            ]
+            if members and not self._overrides.enumeration(iri):
+                head, cells = self._list(members)
+                said = f"By the ontology this is none of those that are {_article(label)}."
+                target: list[Part] = [(SH.targetClass, iri), (_IN, head)]
+                yield from self._shape(iri, "enumeration", SH.NodeShape, target, said, [])
+                yield from cells
+        for above in (
+            *self._graph.objects(iri, v.SUBCLASS_OF),
+            *self._graph.objects(iri, v.EQUIVALENT_CLASS),
+        ):
+            for restriction in self._restrictions(above):
+                yield from self._of_restriction(iri, label, restriction)
+
+    def _restrictions(self, expression: Node) -> Iterator[Node]:
+        """The restrictions that an expression holds, by itself or in its intersections."""
+        if self._graph.objects(expression, v.ON_PROPERTY):
+            yield expression
+        for head in self._graph.objects(expression, v.INTERSECTION_OF):
+            for member in self._graph.members(head):
+                yield from self._restrictions(member)
+
+    def _of_restriction(self, class_: NamedNode, label: str, restriction: Node) -> Iterator[Triple]:
+        for on in self._graph.objects(restriction, v.ON_PROPERTY):
+            if not isinstance(on, NamedNode) or self._overrides.restriction(class_, on):
+                continue
+            known = self._schema.properties.get(on)
+            name = known.label if known is not None else on.value
+            start = f'By the ontology {_article(label)} has "{name}"'
+            for kind, predicates, parameter, words in (
+                ("max", _MAXIMA, SH.maxCount, "at most"),
+                ("min", _MINIMA, SH.minCount, "at least"),
+            ):
+                numbers = [int(n.value) for n in self._graph.literals(restriction, *predicates)]
+                qualified = self._graph.objects(restriction, v.ON_CLASS, v.ON_DATA_RANGE)
+                if not numbers or (qualified and not set(qualified) <= {*_ANYTHING, v.LITERAL}):
+                    continue
+                count = min(numbers) if kind == "max" else max(numbers)
+                if kind == "min" and count == 0:
+                    continue
+                yield from self._restricted(
+                    class_, on, kind, f"{start} {words} {count} times.", [((parameter, _number(count)), [])]
+                )
+            for value in self._graph.objects(restriction, v.ALL_VALUES_FROM):
+                kinds = self._graph.alternatives(value)
+                if kinds:
+                    yield from self._restricted(
+                        class_, on, "only", f"{start} of other values only.", self._range(kinds)
+                    )
+            for value in self._graph.objects(restriction, v.HAS_VALUE):
+                if isinstance(value, NamedNode | Literal):
+                    yield from self._restricted(
+                        class_, on, "value", f"{start} with the value {value}.", [((SH.hasValue, value), [])]
+                    )
+
+    def _restricted(
+        self, class_: NamedNode, on: NamedNode, kind: str, said: str, what: list[tuple[Part, list[Triple]]]
+    ) -> Iterator[Triple]:
+        parts: list[Part] = [(SH.targetClass, class_), (SH.path, on)]
+        warns = kind in ("min", "value")
+        name = f"{_local(on)}-{kind}"
+        yield from self._shape(class_, name, SH.PropertyShape, parts, said, what, warns=warns, of=on)
+
+    def _on_path(
+        self, iri: NamedNode, kind: str, said: str, what: list[tuple[Part, list[Triple]]]
+    ) -> Iterator[Triple]:
+        if what:
+            parts: list[Part] = [(SH.targetSubjectsOf, iri), (SH.path, iri)]
+            yield from self._shape(iri, kind, SH.PropertyShape, parts, said, what)
+
+    def _shape(
+        self,
+        iri: NamedNode,
+        kind: str,
+        type_: NamedNode,
+        parts: Sequence[Part],
+        said: str,
+        what: list[tuple[Part, list[Triple]]],
+        *,
+        warns: bool = False,
+        of: NamedNode | None = None,
+    ) -> Iterator[Triple]:
+        digest = hashlib.sha256((iri.value + (of.value if of else "")).encode()).hexdigest()[:6]
+        shape = GENERATED.term(f"{_local(iri)}-{kind}-{digest}")
+        yield Triple(shape, RDF.type, type_)
+        for part in (*parts, *(part for part, _ in what)):
+            yield Triple(shape, *part)
+        yield Triple(shape, SH.severity, SH.Warning if warns else SH.Violation)
+        yield Triple(shape, SH.message, Literal(said, language="en"))
+        yield Triple(shape, RDFS.isDefinedBy, iri)
+        for _, more in what:
+            yield from more
+
+    def _range(self, ranges: Iterable[NamedNode]) -> list[tuple[Part, list[Triple]]]:
+        """What values of these classes and datatypes are, as parameters of a shape."""
+        kinds = sorted(ranges, key=lambda one: one.value)
+        if any(kind in _ANYTHING for kind in kinds):
+            return []
+        alternatives = [self._kind(kind) for kind in kinds]
+        return self._either(alternatives)
+
+    def _kind(self, kind: NamedNode) -> list[tuple[Part, list[Triple]]]:
+        if kind == v.LITERAL:
+            return [((SH.nodeKind, SH.Literal), [])]
+        for expression in self._graph.objects(kind, v.EQUIVALENT_CLASS) if kind in self._datatypes else ():
+            for head in self._graph.objects(expression, v.ONE_OF):
+                start, cells = self._list(self._graph.members(head))
+                return [((_IN, start), cells)]
+            bases = [n for n in self._graph.objects(expression, v.ON_DATATYPE) if isinstance(n, NamedNode)]
+            if bases:
+                found: list[tuple[Part, list[Triple]]] = [((SH.datatype, bases[0]), [])]
+                for head in self._graph.objects(expression, v.WITH_RESTRICTIONS):
+                    for facet in self._graph.members(head):
+                        for source, target in _FACETS.items():
+                            values = self._graph.literals(facet, source)
+                            found += [((target, value), []) for value in values[:1]]
+                return found
+        if kind.value.startswith(v.XSD) or kind == v.LANG_STRING or kind in self._datatypes:
+            return [((SH.datatype, kind), [])]
+        return [((_CLASS, kind), [])]
+
+    def _any_class(self, classes: Sequence[NamedNode]) -> list[tuple[Part, list[Triple]]]:
+        return self._either([[((_CLASS, class_), [])] for class_ in classes])
+
+    def _either(self, alternatives: list[list[tuple[Part, list[Triple]]]]) -> list[tuple[Part, list[Triple]]]:
+        """One alternative as it is, several as sh:or."""
+        if len(alternatives) == 1:
+            return alternatives[0]
+        nodes: list[Node] = []
+        triples: list[Triple] = []
+        for parts in alternatives:
+            node = self._new()
+            nodes.append(node)
+            for part, more in parts:
+                triples += [Triple(node, *part), *more]
+        head, cells = self._list(nodes)
+        return [((_OR, head), [*cells, *triples])]
+
+    def _list(self, members: Sequence[Node]) -> tuple[NamedNode | BlankNode, list[Triple]]:
+        cells = [self._new() for _ in members]
+        triples = []
+        for place, (cell, member) in enumerate(zip(cells, members, strict=True)):
+            rest = cells[place + 1] if place + 1 < len(cells) else v.NIL
+            triples += [Triple(cell, RDF.first, member), Triple(cell, RDF.rest, rest)]
+        return (cells[0] if cells else v.NIL), triples
+
+    def _new(self) -> BlankNode:
+        self._blank += 1
+        return BlankNode(f"generated{self._blank}")
+
+    def _named(self, classes: Iterable[NamedNode]) -> list[NamedNode]:
+        found = sorted(classes, key=lambda one: one.value)
+        return [] if any(one in _ANYTHING for one in found) else found
+
+    def _words(self, classes: Iterable[NamedNode]) -> str:
+        known = self._schema.classes
+        return " or ".join(_article(known[one].label if one in known else _local(one)) for one in classes)
+
+
+_CLASS, _OR, _NOT, _IN = (SH.term(name) for name in ("class", "or", "not", "in"))
+
+
+def _number(value: int) -> Literal:
+    return Literal(str(value), datatype=XSD.integer)
+
+
+def _article(label: str) -> str:
+    return f"an {label}" if label[:1].lower() in "aeiou" else f"a {label}"
+
+
+def _local(iri: NamedNode) -> str:
+    name = iri.value.replace("#", "/").rstrip("/").rpartition("/")[2]
+    return "".join(character if character.isalnum() else "_" for character in name) or "term"

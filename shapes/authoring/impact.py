@@ -1,0 +1,426 @@
+"""What an edit of ontology or shapes would change in the graph, found out before it is put in force.
+
+Only shapes that say something else than before are run, on target nodes found through the store's indexes;
+of the others only the focus nodes whose verdict the changed axioms can touch. Nothing is written.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Protocol
+
+from pyoxigraph import NamedNode, Triple
+
+from ontology import Schema
+from shapes.authoring.shape_hash import shape_digest
+from shapes.engine.batch_lookup import Prefetched
+from shapes.gate.affected import Pairs
+from shapes.gate.gate import ShapesGate
+from shapes.gate.known_terms import unknown_terms
+from shapes.loading import ShapesFiles
+from shapes.paths import Repeat, Step, walk
+from sparql.model.change import Delta, Reach, Statement, Violation
+from sparql.model.source import Overlay, Term, TripleSource
+from sparql.model.vocabulary import OWL, RDF, RDFS, SH, UKG
+from sparql.provenance.records import Support
+
+__all__ = [
+    "BOUNDS",
+    "Bounds",
+    "Impact",
+    "Inference",
+    "RuleSet",
+    "ShapeImpact",
+    "impact_in_steps",
+    "measure_impact",
+]
+
+NOT_COMPARED = (
+    "The rules in force took too long on this graph, so nothing was compared with them: what fails counts as "
+    "new, and what no longer fails is not counted."
+)
+_BATCH = 100
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of a large graph is looked at."""
+
+    tested: int = 40_000
+    """Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
+    judged: int = 2_000
+    """Of a shape that so many nodes may fail, these are judged in full; others are counted as suspects."""
+    touched: int = 5_000
+    """An axiom about classes that so many things are instances of is not followed to each of them."""
+    many: int = 500
+    """For more nodes than these, all that a shape reads of them is read at once."""
+
+
+BOUNDS = Bounds()
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """One side of the comparison."""
+
+    schema: Schema
+    files: ShapesFiles
+    gate: ShapesGate
+
+
+@dataclass(frozen=True)
+class ShapeImpact:
+    """One shape: how it changed, and whom that concerns.
+
+    `failing` are violations that are new, `mended` those that go. Of the `targets`, `tested` were tested;
+    `suspects` of them may fail, and `judged` of these were run in full. Where that is not all, the numbers
+    are of those judged, and the graph holds more.
+    """
+
+    name: str
+    change: str
+    targets: int
+    tested: int
+    suspects: int
+    judged: int
+    failing: tuple[Violation, ...]
+    mended: tuple[Violation, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all targets were tested, and all that may fail were run in full."""
+        return self.tested == self.targets and self.judged == self.suspects
+
+
+class QueuedStatement(Protocol):
+    """A statement of the review queue: what the gate refused, with its violations."""
+
+    @property
+    def iri(self) -> NamedNode: ...
+
+    @property
+    def triple(self) -> Triple: ...
+
+    @property
+    def violations(self) -> Sequence[Violation]: ...
+
+    @property
+    def support(self) -> Support: ...
+
+    @property
+    def accepted(self) -> bool: ...
+
+    @property
+    def document(self) -> NamedNode | None: ...
+
+    @property
+    def source(self) -> str | None: ...
+
+    @property
+    def created(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Inference:
+    """A conclusion that the edit adds or takes away, and how many statements draw it."""
+
+    conclusion: str
+    added: bool
+    statements: int
+    examples: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Impact:
+    """All that an edit would change. `waiting` counts the open items of the review queue."""
+
+    shapes: tuple[ShapeImpact, ...]
+    passing: tuple[QueuedStatement, ...]
+    waiting: int
+    inferences: tuple[Inference, ...]
+    notes: tuple[str, ...] = ()
+    """What was not looked at, and how to."""
+
+    @property
+    def failing(self) -> tuple[Violation, ...]:
+        """Every violation that would be new."""
+        return tuple(violation for shape in self.shapes for violation in shape.failing)
+
+
+def measure_impact(
+    source: TripleSource, before: RuleSet, after: RuleSet, queue: Sequence[QueuedStatement] = ()
+) -> Impact:
+    """Compare two rule sets over a graph; `queue` holds the open review items."""
+    *_, compared = impact_in_steps(source, before, after, queue)
+    return compared
+
+
+def impact_in_steps(
+    source: TripleSource,
+    before: RuleSet,
+    after: RuleSet,
+    queue: Sequence[QueuedStatement] = (),
+    bounds: Bounds = BOUNDS,
+) -> Iterator[Impact]:
+    """The same in two steps: first only the new rules are run, then the old ones too.
+
+    What the first step gives is of use where the old rules take too long: it counts as new whatever fails.
+    """
+    old, new = before.schema.triples, after.schema.triples
+    added, gone = new - old, old - new
+    future = Overlay(source, added, gone)
+    either = Overlay(source, added)
+    changes = _changes(before, after)
+    notes, heavy = _heavy(either, (*added, *gone), bounds.touched)
+    light_added, light_gone = added - heavy, gone - heavy
+    touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
+    back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
+    runs = [
+        _Run(name, changes.get(name), source, future, before, after, touched, back, bounds)
+        for name in sorted({*changes, *touched, *back})
+    ]
+    waiting = [item for item in queue if not item.accepted]
+    hopeful = _hopeful(waiting, after.schema, set(changes), bool(added or gone))
+    passing = [_accepted(after.gate, future, batch) for batch in _batches(hopeful)]
+    inferences = tuple(_inferences(source, before.schema, after.schema))
+    for run in runs:
+        run.judge_by_new()
+    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, (*notes, NOT_COMPARED))
+    slow = before.gate.exceeded & {run.name for run in runs}
+    for run in runs:
+        if run.name not in slow:
+            run.judge_by_old()
+    if slow:
+        notes += tuple(f"The shape {name} as it is in force takes too long to be compared." for name in slow)
+    else:
+        anyway = [_passing_before(source, before, batch) for batch in _batches(hopeful)]
+        passing = [new - old for new, old in zip(passing, anyway, strict=True)]
+    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, notes)
+
+
+def _heavy(
+    source: TripleSource, axioms: Iterable[Triple], most: int
+) -> tuple[tuple[str, ...], frozenset[Triple]]:
+    """Class axioms that concern too many things to follow, and a note on each."""
+    notes, heavy = [], set()
+    for axiom in axioms:
+        if axiom.predicate != RDFS.subClassOf:
+            continue
+        below = walk(source, axiom.subject, Repeat(Step(RDFS.subClassOf, forward=False)))
+        instances = chain.from_iterable(source.match(None, RDF.type, class_) for class_ in below)
+        if sum(1 for _ in islice(instances, most + 1)) > most:
+            heavy.add(axiom)
+            notes.append(
+                f"More than {most} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
+                f"{axiom.object}; shapes that stay were not run on them. `urbankg validate` judges all."
+            )
+    return tuple(sorted(notes)), frozenset(heavy)
+
+
+def _changes(before: RuleSet, after: RuleSet) -> dict[str, str]:
+    """The shapes that are new, gone or say something else, by name."""
+    old = {n: shape_digest(before.files.graph, s.node) for n, s in before.gate.pairs.shapes.items()}
+    new = {n: shape_digest(after.files.graph, s.node) for n, s in after.gate.pairs.shapes.items()}
+    found = dict.fromkeys(old.keys() - new.keys(), "removed")
+    found |= dict.fromkeys(new.keys() - old.keys(), "added")
+    return found | {name: "changed" for name in old.keys() & new.keys() if old[name] != new[name]}
+
+
+class _Run:
+    """One shape judged on both sides, the new one first."""
+
+    def __init__(
+        self,
+        name: str,
+        change: str | None,
+        source: TripleSource,
+        future: TripleSource,
+        before: RuleSet,
+        after: RuleSet,
+        touched: Pairs,
+        back: Pairs,
+        bounds: Bounds,
+    ) -> None:
+        self.name = name
+        self._change = change
+        self._bounds = bounds
+        self._source, self._future = source, future
+        self._before, self._after = before.gate, after.gate
+        old, new = before.gate.pairs, after.gate.pairs
+        if change is None:
+            nodes = set(touched.get(name, ())) | set(back.get(name, ()))
+            old_nodes = {n for n in nodes if name in old.shapes and old.is_target(source, name, n)}
+            new_nodes = {n for n in nodes if name in new.shapes and new.is_target(future, name, n)}
+        else:
+            old_nodes = old.targets(old.shapes[name], source) if name in old.shapes else set()
+            new_nodes = new.targets(new.shapes[name], future) if name in new.shapes else set()
+        self._targets = old_nodes | new_nodes
+        self._tested = _part(self._targets, bounds.tested)
+        self._new_nodes, self._old_nodes = new_nodes & self._tested, old_nodes & self._tested
+        self._suspects: set[Term] = set()
+        self._judged: set[Term] = set()
+        self._now: Mapping[object, Violation] = {}
+        self._then: Mapping[object, Violation] = {}
+
+    def judge_by_new(self) -> None:
+        """Find out what fails by the new rules."""
+        self._suspects = _suspects(self._after, self._future, self.name, self._new_nodes, self._bounds.many)
+        self._judged = set(sorted(self._suspects, key=str)[: self._bounds.judged])
+        self._now = _judged(self._after, self._future, self.name, self._judged)
+
+    def judge_by_old(self) -> None:
+        """Find out what failed by the old rules."""
+        many = self._bounds.many
+        formerly = _suspects(self._before, self._source, self.name, self._old_nodes, many) - self._suspects
+        self._judged |= set(sorted(formerly, key=str)[: self._bounds.judged - len(self._judged)])
+        self._suspects |= formerly
+        self._then = _judged(self._before, self._source, self.name, self._judged & self._old_nodes)
+
+    def told(self) -> ShapeImpact | None:
+        """What was found so far; None where nothing comes of it."""
+        failing = tuple(violation for key, violation in self._now.items() if key not in self._then)
+        mended = tuple(violation for key, violation in self._then.items() if key not in self._now)
+        if self._change is None and not failing and not mended:
+            return None
+        return ShapeImpact(
+            name=self.name,
+            change=self._change or "same, other axioms",
+            targets=len(self._targets),
+            tested=len(self._tested),
+            suspects=len(self._suspects),
+            judged=len(self._judged),
+            failing=failing,
+            mended=mended,
+        )
+
+
+def _told(runs: Iterable[_Run]) -> tuple[ShapeImpact, ...]:
+    return tuple(told for run in runs if (told := run.told()) is not None)
+
+
+def _part(nodes: set[Term], most: int) -> set[Term]:
+    """All of the nodes, or the first by name of too many."""
+    return nodes if len(nodes) <= most else set(sorted(nodes, key=str)[:most])
+
+
+def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term], many: int) -> set[Term]:
+    """The nodes that may fail a shape. For many nodes all that it reads is read at once."""
+    if not nodes:
+        return set()
+    if len(nodes) > many:
+        source = Prefetched(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
+    return set(gate.suspects(source, {name: nodes}).get(name, ()))
+
+
+def _judged(
+    gate: ShapesGate, source: TripleSource, name: str, nodes: Collection[Term]
+) -> Mapping[object, Violation]:
+    if not nodes:
+        return {}
+    found = [one for one in gate.check(source, {name: set(nodes)}) if one.severity != SH.Info]
+    return {(v.focus, v.component, v.path, v.value, v.severity): v for v in found}
+
+
+def _passing_before(source: TripleSource, before: RuleSet, batch: Sequence[QueuedStatement]) -> set[Triple]:
+    """What would pass by the old rules too, and is no effect of the edit."""
+    known = [item for item in batch if not unknown_terms(before.schema, item.triple)]
+    return _accepted(before.gate, source, known)
+
+
+def _items(hopeful: Sequence[QueuedStatement], passing: Iterable[set[Triple]]) -> tuple[QueuedStatement, ...]:
+    """Items of the queue that were refused for what is no longer demanded, batch by batch."""
+    batches = zip(_batches(hopeful), passing, strict=True)
+    return tuple(item for batch, triples in batches for item in batch if item.triple in triples)
+
+
+def _hopeful(
+    waiting: Sequence[QueuedStatement], schema: Schema, changed: set[str], axioms: bool
+) -> list[QueuedStatement]:
+    """Items that wait only for the rules: those whose reasons have changed, and what waits with them.
+
+    Where a name is refused, the thing that it names is incomplete and waits as well, for a shape that stays.
+    """
+    by_rules = [
+        item
+        for item in waiting
+        if item.violations
+        and not unknown_terms(schema, item.triple)
+        and all(v.shape is not None or v.component == UKG.UnknownTerm for v in item.violations)
+    ]
+    nodes = {
+        node
+        for item in by_rules
+        if axioms or any(v.shape is None or v.shape.value in changed for v in item.violations)
+        for node in (item.triple.subject, item.triple.object)
+    }
+    return [item for item in by_rules if item.triple.subject in nodes or item.triple.object in nodes]
+
+
+def _batches(items: Sequence[QueuedStatement]) -> Iterable[list[QueuedStatement]]:
+    """Items of one text together, since a name and its kind are judged together; never too many."""
+    ordered = sorted(
+        items, key=lambda item: (str(item.document or item.source), item.created, item.iri.value)
+    )
+    batch: list[QueuedStatement] = []
+    for item in ordered:
+        if batch and (len(batch) >= _BATCH or batch[-1].document != item.document):
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def _accepted(gate: ShapesGate, source: TripleSource, items: Sequence[QueuedStatement]) -> set[Triple]:
+    statements = tuple(Statement(triple) for triple in dict.fromkeys(item.triple for item in items))
+    if not statements:
+        return set()
+    accepted = gate.select(
+        source, statements, frozenset(), lambda a, r: Delta(), partial=True, reach=Reach.UNLIMITED
+    ).accepted
+    return {statement.triple for statement in accepted}
+
+
+def _inferences(source: TripleSource, before: Schema, after: Schema) -> Iterable[Inference]:
+    """Conclusions from classes, properties and their characteristics that come or go."""
+    for added, here, there in ((True, after, before), (False, before, after)):
+        for iri in sorted(here.classes, key=lambda one: one.value):
+            for upper in sorted(here.superclasses(iri) - there.superclasses(iri) - {iri}, key=str):
+                if isinstance(upper, NamedNode) and upper not in (OWL.Thing,):
+                    yield from _counted(
+                        source, None, RDF.type, iri, f"every {_short(iri)} is a {_short(upper)}", added
+                    )
+        for iri in sorted(here.properties, key=lambda one: one.value):
+            new, old = here.properties[iri], there.properties.get(iri)
+            for upper in sorted(here.superproperties(iri) - there.superproperties(iri) - {iri}, key=str):
+                yield from _counted(
+                    source, None, iri, None, f"what is {_short(iri)} is {_short(upper)}", added
+                )
+            if new.inverse is not None and (old is None or old.inverse != new.inverse):
+                said = f"{_short(iri)} is stated the other way round as {_short(new.inverse)}"
+                yield from _counted(source, None, iri, None, said, added)
+            for holds, held, word in (
+                (new.symmetric, old is not None and old.symmetric, "holds both ways"),
+                (new.transitive, old is not None and old.transitive, "carries on from thing to thing"),
+            ):
+                if holds and not held:
+                    yield from _counted(source, None, iri, None, f"{_short(iri)} {word}", added)
+
+
+def _counted(
+    source: TripleSource,
+    subject: Term | None,
+    predicate: NamedNode,
+    value: Term | None,
+    conclusion: str,
+    added: bool,
+) -> Iterable[Inference]:
+    matches = iter(source.match(subject, predicate, value))
+    examples = tuple(triple.subject for triple in islice(matches, 3))
+    statements = len(examples) + sum(1 for _ in matches)
+    if statements:
+        yield Inference(conclusion, added, statements, examples)
+
+
+def _short(iri: NamedNode) -> str:
+    return iri.value.replace("#", "/").rstrip("/").rpartition("/")[2]

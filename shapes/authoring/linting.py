@@ -1,0 +1,350 @@
+"""The rules that shapes files are checked by before they are put in force."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import rdflib
+from pyoxigraph import NamedNode
+from rdflib.collection import Collection
+from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
+
+from ontology import Schema
+from ontology.checks.findings import Finding, Level, Rule, in_order
+from ontology.checks.term_positions import Places
+from shapes.loading import ShapesFiles
+from shapes.model import TARGETS
+from shapes.paths import parse_path, text, uses
+from shapes.terms import to_oxigraph
+
+__all__ = ["SHAPE_RULES", "lint_shapes"]
+
+UNKNOWN_TERM = Rule("shape_unknown_term", Level.WARN, "A shape is about a term that the ontology lacks.")
+UNKNOWN_SHACL = Rule("shape_unknown_shacl", Level.ERROR, "A word in SHACL's namespace that SHACL lacks.")
+CONTRADICTION = Rule("shape_contradiction", Level.ERROR, "Shapes of one target cannot all be fulfilled.")
+AGAINST_ONTOLOGY = Rule(
+    "shape_against_ontology", Level.WARN, "A shape demands a class that the ontology's range excludes."
+)
+NEVER_FAILS = Rule("shape_never_fails", Level.WARN, "A shape demands nothing, so it can never fail.")
+NEVER_RUNS = Rule("shape_never_runs", Level.WARN, "A shape has no target and no other shape refers to it.")
+DEPRECATED = Rule("shape_deprecated_term", Level.WARN, "A shape is about a deprecated term.")
+MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape tells people nothing when it fails.")
+SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is switched off by sh:deactivated.")
+
+SHAPE_RULES = (
+    UNKNOWN_TERM, UNKNOWN_SHACL, CONTRADICTION, AGAINST_ONTOLOGY, NEVER_FAILS, NEVER_RUNS, DEPRECATED,
+    MISSING_MESSAGE, SWITCHED_OFF,
+)  # fmt: skip
+
+_GEO = "http://www.opengis.net/ont/geosparql#"
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_STANDARD = tuple(str(namespace) for namespace in (RDF, RDFS, OWL, XSD, SH, _SKOS, _GEO))
+_PARAMETERS = frozenset(
+    SH[name]
+    for name in (
+        *("class", "datatype", "nodeKind", "minCount", "maxCount", "minExclusive", "minInclusive"),
+        *("maxExclusive", "maxInclusive", "minLength", "maxLength", "pattern", "languageIn", "uniqueLang"),
+        *("equals", "disjoint", "lessThan", "lessThanOrEquals", "not", "and", "or", "xone", "node"),
+        *("property", "qualifiedValueShape", "closed", "hasValue", "in", "sparql"),
+    )
+)
+_REFERENCES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
+_LISTS = (SH["and"], SH["or"], SH.xone)
+_EVERYTHING = frozenset((OWL.Thing, RDFS.Resource, RDFS.Literal))
+_ANY_TEXT = frozenset(("", ".*", "^.*$", "^", "$"))
+_EXTENSIONS = frozenset(
+    rdflib.URIRef(str(SH) + name)
+    for name in ("rule", "Rule", "TripleRule", "SPARQLRule", "condition", "values")
+)
+
+
+def lint_shapes(files: ShapesFiles, schema: Schema) -> tuple[Finding, ...]:
+    """Everything the rules find in the shapes of a folder, the worst first."""
+    return in_order(_Linter(files, schema).findings())
+
+
+@dataclass
+class _Demands:
+    """What one or several shapes demand of the values of one path."""
+
+    shapes: list[rdflib.term.Node] = field(default_factory=list)
+    values: dict[rdflib.term.Node, list[rdflib.term.Node]] = field(default_factory=lambda: defaultdict(list))
+
+    def numbers(self, predicate: rdflib.term.Node) -> list[float]:
+        found = []
+        for value in self.values.get(predicate, ()):
+            try:
+                found.append(float(str(value)))
+            except ValueError:
+                continue
+        return found
+
+
+class _Linter:
+    def __init__(self, files: ShapesFiles, schema: Schema) -> None:
+        self._graph = files.graph
+        self._schema = schema
+        self._places = Places(files.sources)
+        graph = self._graph
+        kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
+        targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
+        self._referred = set(self._references())
+        self._shapes = sorted(kinds | targeted | self._referred, key=str)
+        self._owners = self._owner_of_blank_nodes()
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._vocabulary()
+        for shape in self._shapes:
+            if self._graph.value(shape, SH.deactivated) == rdflib.Literal(True):
+                yield self._finding(
+                    SWITCHED_OFF, shape, "is switched off.", "Take out sh:deactivated to use it."
+                )
+                continue
+            yield from self._terms(shape)
+            yield from self._usefulness(shape)
+            yield from self._within(shape)
+        yield from self._between()
+
+    def _references(self) -> Iterator[rdflib.term.Node]:
+        graph = self._graph
+        for predicate in _REFERENCES:
+            yield from graph.objects(None, predicate)
+        for predicate in _LISTS:
+            for head in graph.objects(None, predicate):
+                yield from Collection(graph, head)
+
+    def _owner_of_blank_nodes(self) -> dict[rdflib.term.Node, rdflib.URIRef]:
+        """The named shape above each blank node, which is where an editor looks for it."""
+        owners: dict[rdflib.term.Node, rdflib.URIRef] = {}
+        waiting: list[tuple[rdflib.term.Node, rdflib.URIRef]] = [
+            (node, node) for node in set(self._graph.subjects()) if isinstance(node, rdflib.URIRef)
+        ]
+        while waiting:
+            node, owner = waiting.pop()
+            for value in self._graph.objects(node, None):
+                if isinstance(value, rdflib.BNode) and value not in owners:
+                    owners[value] = owner
+                    waiting.append((value, owner))
+        return owners
+
+    def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, mend: str) -> Finding:
+        named = shape if isinstance(shape, rdflib.URIRef) else self._owners.get(shape)
+        if named is None:
+            return Finding(rule, f"A shape without a name {message}", mend)
+        return self._places.finding(rule, NamedNode(str(named)), message, mend)
+
+    def _vocabulary(self) -> Iterator[Finding]:
+        for subject, predicate, value in self._graph:
+            for term in (predicate, value):
+                if (
+                    isinstance(term, rdflib.URIRef)
+                    and str(term).startswith(str(SH))
+                    and term not in SH
+                    and term not in _EXTENSIONS
+                ):
+                    yield self._finding(
+                        UNKNOWN_SHACL,
+                        subject,
+                        f"says <{term}>, which SHACL does not know: it would have no effect.",
+                        "Correct its spelling.",
+                    )
+
+    def _terms(self, shape: rdflib.term.Node) -> Iterator[Finding]:
+        if not self._schema.classes and not self._schema.properties:
+            return
+        for term, is_class in self._terms_of(shape):
+            iri = NamedNode(str(term))
+            known = self._schema.classes.get(iri) if is_class else self._schema.properties.get(iri)
+            if known is not None and known.deprecated:
+                yield self._finding(
+                    DEPRECATED, shape, f"is about {iri}, which is deprecated.", "Use its successor."
+                )
+            elif known is None and not str(term).startswith(_STANDARD):
+                kind = "class" if is_class else "property"
+                yield self._finding(
+                    UNKNOWN_TERM,
+                    shape,
+                    f"is about {iri}, which the ontology does not declare as a {kind}.",
+                    "Declare it in the ontology, or correct its spelling here.",
+                )
+
+    def _terms_of(self, shape: rdflib.term.Node) -> Iterator[tuple[rdflib.URIRef, bool]]:
+        graph = self._graph
+        for predicate in (SH.targetClass, SH["class"]):
+            yield from (
+                (term, True) for term in graph.objects(shape, predicate) if isinstance(term, rdflib.URIRef)
+            )
+        pairs = (
+            SH.targetSubjectsOf,
+            SH.targetObjectsOf,
+            SH.equals,
+            SH.disjoint,
+            SH.lessThan,
+            SH.lessThanOrEquals,
+        )
+        for predicate in pairs:
+            yield from (
+                (term, False) for term in graph.objects(shape, predicate) if isinstance(term, rdflib.URIRef)
+            )
+        path = graph.value(shape, SH.path)
+        if path is not None:
+            for _, step in uses(parse_path(graph, path)):
+                if step.predicate is not None:
+                    yield rdflib.URIRef(step.predicate.value), False
+
+    def _usefulness(self, shape: rdflib.term.Node) -> Iterator[Finding]:
+        graph = self._graph
+        has_target = any((shape, predicate, None) in graph for predicate in TARGETS)
+        is_class = (shape, RDF.type, RDFS.Class) in graph or (shape, RDF.type, OWL.Class) in graph
+        if not has_target and not is_class and shape not in self._referred:
+            yield self._finding(
+                NEVER_RUNS,
+                shape,
+                "has no target and no shape refers to it.",
+                "Give it sh:targetClass or another target.",
+            )
+        parameters = [(p, value) for p, value in graph.predicate_objects(shape) if p in _PARAMETERS]
+        if not any(self._can_fail(predicate, value) for predicate, value in parameters):
+            # What another shape refers to may say by its presence (in sh:or) that anything will do.
+            yield self._finding(
+                NEVER_FAILS,
+                shape,
+                "demands nothing that could fail.",
+                "Give it a constraint, or take it out.",
+            )
+        elif has_target and graph.value(shape, SH.message) is None and not self._tells(shape):
+            yield self._finding(
+                MISSING_MESSAGE, shape, "has no sh:message.", "Add one that says what to do about it."
+            )
+
+    def _tells(self, shape: rdflib.term.Node) -> bool:
+        """Whether all that a shape refers to have messages of their own."""
+        inner = [*self._graph.objects(shape, SH.property), *self._graph.objects(shape, SH.sparql)]
+        return bool(inner) and all((node, SH.message, None) in self._graph for node in inner)
+
+    def _can_fail(self, predicate: rdflib.term.Node, value: rdflib.term.Node) -> bool:
+        if predicate in (SH.minCount, SH.minLength):
+            return str(value) != "0"
+        if predicate == SH["class"]:
+            return value not in _EVERYTHING
+        if predicate == SH.pattern:
+            return str(value) not in _ANY_TEXT
+        if predicate in (SH.closed, SH.uniqueLang):
+            return value == rdflib.Literal(True)
+        return True
+
+    def _demands_of(self, shape: rdflib.term.Node) -> dict[str, _Demands]:
+        """By path ("" for the focus node itself), what a shape and its property shapes demand."""
+        found: dict[str, _Demands] = {}
+        for node in (shape, *self._graph.objects(shape, SH.property)):
+            if self._graph.value(node, SH.deactivated) == rdflib.Literal(True):
+                continue
+            path_node = self._graph.value(node, SH.path)
+            path = "" if path_node is None else text(parse_path(self._graph, path_node))
+            demands = found.setdefault(path, _Demands())
+            demands.shapes.append(node)
+            for predicate, value in self._graph.predicate_objects(node):
+                if predicate in _PARAMETERS:
+                    demands.values[predicate].append(value)
+        return found
+
+    def _within(self, shape: rdflib.term.Node) -> Iterator[Finding]:
+        for path, demands in self._demands_of(shape).items():
+            for problem in self._problems(demands):
+                yield self._finding(
+                    CONTRADICTION, shape, f"{_of(path)} {problem}.", "Take one of the two out."
+                )
+            yield from self._against_ontology(shape, path, demands)
+
+    def _against_ontology(self, shape: rdflib.term.Node, path: str, demands: _Demands) -> Iterator[Finding]:
+        try:
+            known = self._schema.properties.get(NamedNode(path)) if path else None
+        except ValueError:
+            return
+        for class_ in demands.values.get(SH["class"], ()) if known is not None and known.ranges else ():
+            wanted = to_oxigraph(class_)
+            assert known is not None
+            if isinstance(wanted, NamedNode) and all(
+                self._schema.are_disjoint(wanted, r) for r in known.ranges
+            ):
+                yield self._finding(
+                    AGAINST_ONTOLOGY,
+                    shape,
+                    f"{_of(path)} demands {wanted}, which the ontology's range excludes.",
+                    "Change the shape or the rdfs:range.",
+                )
+
+    def _between(self) -> Iterator[Finding]:
+        """Contradictions of different shapes with the same target and path."""
+        by_target: dict[tuple[str, str], list[tuple[rdflib.term.Node, _Demands]]] = defaultdict(list)
+        for shape in self._shapes:
+            severity = self._graph.value(shape, SH.severity)
+            off = self._graph.value(shape, SH.deactivated) == rdflib.Literal(True)
+            if off or severity not in (None, SH.Violation):
+                continue
+            targets = [(p, t) for p in TARGETS for t in self._graph.objects(shape, p)]
+            for path, demands in self._demands_of(shape).items() if targets else ():
+                for predicate, target in targets:
+                    by_target[f"{predicate} {target}", path].append((shape, demands))
+        told = set()
+        for (_, path), entries in by_target.items():
+            for (one, first), (other, second) in combinations(entries, 2):
+                if one == other or (one, other, path) in told:
+                    continue
+                both = _Demands([one, other], _merged(first.values, second.values))
+                alone = {*self._problems(first), *self._problems(second)}
+                for problem in self._problems(both):
+                    if problem not in alone:
+                        told.add((one, other, path))
+                        yield self._finding(
+                            CONTRADICTION,
+                            other,
+                            f"{_of(path)} {problem}, together with <{one}>.",
+                            "Take one of the two out.",
+                        )
+
+    def _problems(self, demands: _Demands) -> Iterator[str]:
+        for low, high, exclusive in (
+            (SH.minCount, SH.maxCount, False),
+            (SH.minLength, SH.maxLength, False),
+            (SH.minInclusive, SH.maxInclusive, False),
+            (SH.minExclusive, SH.maxInclusive, True),
+            (SH.minInclusive, SH.maxExclusive, True),
+            (SH.minExclusive, SH.maxExclusive, True),
+        ):
+            lows, highs = demands.numbers(low), demands.numbers(high)
+            if lows and highs and (max(lows) >= min(highs) if exclusive else max(lows) > min(highs)):
+                yield f"demands {_name(low)} {max(lows):g} and {_name(high)} {min(highs):g}"
+        values = demands.values
+        datatypes = set(values.get(SH.datatype, ()))
+        if len(datatypes) > 1:
+            yield "demands two datatypes at once: " + " and ".join(sorted(map(str, datatypes)))
+        kinds = set(values.get(SH.nodeKind, ()))
+        if datatypes and (values.get(SH["class"]) or kinds & {SH.IRI, SH.BlankNode, SH.BlankNodeOrIRI}):
+            yield "demands a datatype and a thing at once"
+        classes = [to_oxigraph(node) for node in values.get(SH["class"], ())]
+        for a, b in combinations([c for c in classes if isinstance(c, NamedNode)], 2):
+            if self._schema.are_disjoint(a, b):
+                yield f"demands {a} and {b}, which are disjoint"
+        lists = [set(Collection(self._graph, head)) for head in values.get(SH["in"], ())]
+        if lists and not set.intersection(*lists):
+            yield "allows no value by sh:in"
+        elif lists and any(value not in set.intersection(*lists) for value in values.get(SH.hasValue, ())):
+            yield "demands a value by sh:hasValue that sh:in does not allow"
+
+
+def _merged(
+    one: dict[rdflib.term.Node, list[rdflib.term.Node]], other: dict[rdflib.term.Node, list[rdflib.term.Node]]
+) -> dict[rdflib.term.Node, list[rdflib.term.Node]]:
+    return {key: [*one.get(key, ()), *other.get(key, ())] for key in {*one, *other}}
+
+
+def _of(path: str) -> str:
+    return f"of the values of {path}" if path else "of its target nodes"
+
+
+def _name(predicate: rdflib.URIRef) -> str:
+    return "sh:" + str(predicate).rpartition("#")[2]

@@ -1,0 +1,67 @@
+"""What one judgement reads: lookups in a source, each done once."""
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from shapes.paths import Path, Repeat, Sequence, Step, walk
+from sparql.model.source import Term, TripleSource
+from sparql.model.vocabulary import RDF, RDFS
+
+_TYPE = RDF.type
+_UP = Repeat(Step(RDFS.subClassOf))
+
+
+class Reading:
+    """A source as the reference engine sees it (RDF 1.2 triple terms are not there), with its answers kept.
+
+    Only good while the source does not change.
+    """
+
+    def __init__(self, source: TripleSource) -> None:
+        self.source = source
+        self._objects: dict[tuple[Term, NamedNode], tuple[Term, ...]] = {}
+        self._classes: dict[Term, set[Term]] = {}
+        self._superclasses: dict[Term, set[Term]] = {}
+
+    def objects(self, node: Term, predicate: NamedNode) -> tuple[Term, ...]:
+        """The values of a property."""
+        key = (node, predicate)
+        found = self._objects.get(key)
+        if found is None:
+            found = ()
+            if not isinstance(node, Literal):
+                ends = [triple.object for triple in self.source.match(node, predicate, None)]
+                found = tuple([end for end in ends if not isinstance(end, Triple)])
+            self._objects[key] = found
+        return found
+
+    def values(self, node: Term, path: Path) -> tuple[Term, ...]:
+        """The value nodes at the end of a path, each once."""
+        if isinstance(path, Step) and path.forward and path.predicate is not None:
+            return self.objects(node, path.predicate)
+        if isinstance(path, Sequence) and len(path.parts) == 2:
+            middle = self.values(node, path.parts[0])
+            return tuple({end for one in middle for end in self.values(one, path.parts[1])})
+        return tuple(end for end in walk(self.source, node, path) if not isinstance(end, Triple))
+
+    def outgoing(self, node: Term) -> tuple[tuple[NamedNode, Term], ...]:
+        """Every property of a node with its value."""
+        if isinstance(node, Literal):
+            return ()
+        found = self.source.match(node, None, None)
+        return tuple((t.predicate, t.object) for t in found if not isinstance(t.object, Triple))
+
+    def classes(self, node: Term) -> set[Term]:
+        """The classes that a node is a SHACL instance of (SHACL, 1.1)."""
+        found = self._classes.get(node)
+        if found is None:
+            found = set()
+            for class_ in self.objects(node, _TYPE):
+                found |= self._above(class_)
+            self._classes[node] = found
+        return found
+
+    def _above(self, class_: Term) -> set[Term]:
+        found = self._superclasses.get(class_)
+        if found is None:
+            found = self._superclasses[class_] = walk(self.source, class_, _UP)
+        return found

@@ -1,0 +1,118 @@
+"""Which of the new statements a violation is to be charged to."""
+
+from collections.abc import Mapping
+
+from pyoxigraph import NamedNode, Triple
+
+from shapes.model import TargetedShape
+from sparql.model.change import Statement, Violation
+from sparql.model.source import TripleIndex, TripleSource
+from sparql.model.vocabulary import RDF, SH
+
+INCOMPLETE = frozenset(
+    (
+        SH.MinCountConstraintComponent,
+        SH.HasValueConstraintComponent,
+        SH.QualifiedMinCountConstraintComponent,
+    )
+)
+_TOO_MANY = frozenset(
+    (
+        SH.MaxCountConstraintComponent,
+        SH.QualifiedMaxCountConstraintComponent,
+        SH.UniqueLangConstraintComponent,
+    )
+)
+
+
+class Blame:
+    """Charges violations to the statements of one batch.
+
+    An incomplete entity is held together; of too many values the least confident goes; a value that
+    does not fit goes itself; otherwise the statements that made the node a target of the shape.
+    """
+
+    def __init__(
+        self,
+        statements: Mapping[Triple, Statement],
+        before: TripleSource,
+        shapes: Mapping[str, TargetedShape],
+    ) -> None:
+        self._statements = statements
+        self._index: TripleIndex | None = None
+        self._before = before
+        self._shapes = shapes
+
+    @property
+    def _added(self) -> TripleIndex:
+        """The statements by their parts; most batches have no violation, and need no index."""
+        if self._index is None:
+            self._index = TripleIndex(self._statements)
+        return self._index
+
+    def of(self, violation: Violation) -> frozenset[Triple]:
+        """The statements to take out so that this violation can go; empty if none is to blame."""
+        shape = self._shapes.get(_name(violation))
+        focus = violation.focus
+        own = set(self._added.match(focus, None, None))
+        about = own | set(self._added.match(None, None, focus))
+        concerned = {t for t in own if shape is None or t.predicate in shape.predicates}
+        valued = self._valued(violation)
+        targeting = self._targeting(violation, shape)
+        on_path = self._on_path(violation)
+        if violation.component in INCOMPLETE:
+            choices = [about] if self._is_new(violation) else [targeting, concerned, about]
+        elif violation.component in _TOO_MANY:
+            choices = [self._weakest(on_path), self._weakest(concerned), targeting, about]
+        elif violation.path is None:
+            types = {t for t in own if t.predicate == RDF.type}
+            choices = [targeting, self._weakest(types), self._weakest(concerned), about]
+        else:
+            choices = [valued, self._weakest(on_path), self._weakest(concerned), targeting, about]
+        return frozenset(next((choice for choice in choices if choice), ()))
+
+    def _is_new(self, violation: Violation) -> bool:
+        return not any(True for _ in self._before.match(violation.focus, None, None))
+
+    def _valued(self, violation: Violation) -> set[Triple]:
+        if violation.value is None:
+            return set()
+        return {
+            triple
+            for triple in self._on_path(violation)
+            if violation.value in (triple.object, triple.subject)
+        }
+
+    def _on_path(self, violation: Violation) -> set[Triple]:
+        path = violation.path or ""
+        if path.startswith("^") and path[1:2] != "(":
+            return set(self._added.match(None, NamedNode(path[1:]), violation.focus))
+        if path and not any(mark in path for mark in ("(", "*", "^")) and "://" in path:
+            return set(self._added.match(violation.focus, NamedNode(path), None))
+        return set()
+
+    def _targeting(self, violation: Violation, shape: TargetedShape | None) -> set[Triple]:
+        if shape is None:
+            return set()
+        focus = violation.focus
+        found = {t for p in shape.subjects_of for t in self._added.match(focus, p, None)}
+        found |= {t for p in shape.objects_of for t in self._added.match(None, p, focus)}
+        if shape.classes and not found:
+            found = self._weakest(set(self._added.match(focus, RDF.type, None)))
+        return found
+
+    def _weakest(self, triples: set[Triple]) -> set[Triple]:
+        """The least confident one; of equals the last in the order of their text, so always the same."""
+        if not triples:
+            return set()
+
+        def rank(triple: Triple) -> tuple[float, str]:
+            confidence = self._statements[triple].confidence
+            return (-(1.0 if confidence is None else confidence), str(triple))
+
+        return {max(triples, key=rank)}
+
+
+def _name(violation: Violation) -> str:
+    shape = violation.shape
+    return "" if shape is None else shape.value

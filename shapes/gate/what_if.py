@@ -1,0 +1,241 @@
+"""One change tried: which violations it would bring, with fewer or more of its statements.
+
+Verdicts are kept between trials: when statements are taken out or put back, only the pairs of shape and focus
+node that these statements affect are judged again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from pyoxigraph import NamedNode, Triple
+
+from shapes.gate.affected import AffectedPairs, Beyond, Pairs
+from shapes.gate.judging import Engine, Pair, in_order
+from sparql.model.change import Derive, Statement, Survey, Violation
+from sparql.model.errors import TooMuchDepends
+from sparql.model.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
+from sparql.model.vocabulary import SH
+
+
+@dataclass(frozen=True)
+class HubPolicy:
+    """What becomes of triples on which more focus nodes depend than the fan-in.
+
+    With `surveys`, those of the change itself are judged by a `survey` of their shapes, or not at all; the
+    others on up to `most` focus nodes each, None: on however many.
+    """
+
+    surveys: bool = False
+    most: int | None = None
+    survey: Survey | None = None
+
+    def suspects(self, name: str) -> frozenset[Term] | None:
+        """Those focus nodes of a shape that may newly fail; None where that is not known."""
+        return None if self.survey is None else self.survey.suspects.get(name)
+
+
+class Trial:
+    """A change as far as it stands, over a graph that does not change meanwhile.
+
+    `derives_from` tells of a triple whether something may be derived from it; `severities` gives the severity
+    of all results of a shape, by its name, where it is another than the shape's own.
+    """
+
+    def __init__(
+        self,
+        pairs: AffectedPairs,
+        engine: Engine,
+        before: TripleSource,
+        standing: Mapping[Triple, Statement],
+        removals: frozenset[Triple],
+        derive: Derive,
+        derives_from: Callable[[Triple], bool],
+        severities: Mapping[str, NamedNode] | None = None,
+        hubs: HubPolicy | None = None,
+    ) -> None:
+        self._pairs = pairs
+        self._engine = engine
+        self._before = before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
+        self._removals = removals
+        self._derive = derive
+        self._derives_from = derives_from
+        self._severities = severities or {}
+        self.standing = dict(standing)
+        self._earlier: dict[Pair, frozenset[tuple[object, ...]]] = {}
+        self._derived = derive(self.standing, removals)
+        self._touched: Pairs = {}
+        self._changed = False
+        self._found: dict[Pair, tuple[Violation, ...]] = {}
+        self._hubs = hubs or HubPolicy()
+        self._own = {*self.standing, *removals}
+        self.hubs: set[Triple] = set()
+        """On what more focus nodes depend than the fan-in."""
+        additions = {*self.standing, *self._derived.additions}
+        gone = removals | self._derived.removals
+        self._concerned = pairs.concerns(additions, gone)
+        if self._concerned:
+            self._added = TripleIndex(additions)
+            self._look()
+            self._judge(self._affected(additions, gone, self._either))
+            self._touched = {name: {n for s, n in self._found if s == name} for name, _ in self._found}
+
+    @property
+    def violations(self) -> list[Violation]:
+        """What blocks, in stable order."""
+        return [v for v in self._all() if v.blocking]
+
+    def warnings(self) -> list[Violation]:
+        """What does not block, in stable order; what the trials touched is looked at again."""
+        left = {
+            name: {node for node in nodes if self._pairs.is_target(self._after, name, node)}
+            for name, nodes in self._touched.items()
+        }
+        if self._changed and left:
+            self._found = {}
+            self._judge(left)
+        return [v for v in self._all() if not v.blocking and v.severity != SH.Info]
+
+    @property
+    def remarks(self) -> list[Violation]:
+        """What is only to be told, in stable order."""
+        return [v for v in self._all() if v.severity == SH.Info]
+
+    def take_out(self, triples: Collection[Triple]) -> None:
+        """Go on without these statements."""
+        for triple in triples:
+            del self.standing[triple]
+        came, went = self._change((), triples)
+        affected = self._affected(came, went, Overlay(self._either, went))
+        found, self._found = self._found, {}
+        for name, node in found:
+            if self._pairs.is_target(self._after, name, node):
+                affected.setdefault(name, set()).add(node)
+        self._touch(affected)
+        self._judge(affected)
+
+    def put_back(self, statements: Mapping[Triple, Statement]) -> bool:
+        """Go on with these statements too, if nothing blocks then; whether it is so."""
+        self.standing.update(statements)
+        came, went = self._change(statements, ())
+        affected = self._affected(came, went, self._either)
+        if not self._blocks(affected):
+            self._touch(affected)
+            return True
+        for triple in statements:
+            del self.standing[triple]
+        self._change((), statements)
+        return False
+
+    def _affected(self, came: Collection[Triple], went: Collection[Triple], either: TripleSource) -> Pairs:
+        """The pairs that these triples may turn to the worse. Raises `TooMuchDepends`."""
+        beyond: list[Beyond] = []
+        affected = self._pairs.of(came, went, either, self._after, beyond)
+        left: set[Triple] = set()
+        unknown: list[Beyond] = []
+        for one in beyond:
+            name = one.shape.name
+            self.hubs.add(one.triple)
+            suspects = self._hubs.suspects(name) if one.triple in self._own else None
+            if suspects is not None:
+                nodes = {node for node in suspects if self._pairs.is_target(self._after, name, node)}
+                affected.setdefault(name, set()).update(nodes)
+            elif self._hubs.surveys and one.triple in self._own:
+                unknown.append(one)
+            else:
+                left.add(one.triple)
+        if unknown:
+            raise self.too_much((one.shape.name for one in unknown), self._pairs.fan_in)
+        if left:
+            most = self._hubs.most
+            found = self._pairs.of(
+                left.intersection(came), left.intersection(went), either, self._after, unknown, reach=most
+            )
+            if unknown:
+                raise self.too_much((one.shape.name for one in unknown), most or 0)
+            for name, nodes in found.items():
+                affected.setdefault(name, set()).update(nodes)
+        return affected
+
+    def too_much(self, shapes: Iterable[str], limit: int) -> TooMuchDepends:
+        """The error that tells of hubs that are not judged here, by shapes of these names."""
+        first = min(self.hubs & self._own or self.hubs or self._own, key=str)
+        return TooMuchDepends(first, sorted(shapes), limit, self.standing)
+
+    def _blocks(self, affected: Pairs) -> bool:
+        if not affected:
+            return False
+        breaks = None
+        if not self._severities:
+            breaks = self._engine.breaks(self._after, self._before, affected)
+        return bool(self._new(affected, blocking=True)) if breaks is None else breaks
+
+    def _change(self, added: Iterable[Triple], removed: Iterable[Triple]) -> tuple[set[Triple], set[Triple]]:
+        """Bring the view in step with what stands; the triples that come and go in it."""
+        came, went = set(added), set(removed)
+        self._changed = True
+        if any(self._derives_from(triple) for triple in (*came, *went)):
+            old, self._derived = self._derived, self._derive(self.standing, self._removals)
+            came |= self._derived.additions - old.additions
+            came |= old.removals - self._derived.removals
+            went |= old.additions - self._derived.additions
+            went |= self._derived.removals - old.removals
+        stays = self._derived.additions
+        for triple in went:
+            if triple not in self.standing and triple not in stays:
+                self._added.discard(triple)
+        for triple in came:
+            if triple in self.standing or triple in stays:
+                self._added.add(triple)
+        self._look()
+        return came, went
+
+    def _look(self) -> None:
+        self._after = Overlay(self._before, self._added, self._removals | self._derived.removals)
+        self._either = Overlay(self._before, self._added)
+
+    def _touch(self, affected: Pairs) -> None:
+        for name, nodes in affected.items():
+            self._touched.setdefault(name, set()).update(nodes)
+
+    def _judge(self, affected: Pairs) -> None:
+        """Judge these pairs anew; what was found of others stays."""
+        for name, nodes in affected.items():
+            for node in nodes:
+                self._found.pop((name, node), None)
+        self._found.update(self._new(affected))
+
+    def _new(self, pairs: Pairs, *, blocking: bool = False) -> dict[Pair, tuple[Violation, ...]]:
+        """Violations of these pairs that were not there before the change."""
+        found = {
+            pair: [v for v in map(self._weighed, violations) if v.blocking or not blocking]
+            for pair, violations in self._engine.check(self._after, pairs).items()
+        }
+        unknown: Pairs = {}
+        for (name, node), violations in found.items():
+            if violations and (name, node) not in self._earlier:
+                self._earlier[name, node] = frozenset()
+                if self._pairs.is_target(self._before, name, node):
+                    unknown.setdefault(name, set()).add(node)
+        if unknown:
+            for pair, earlier in self._engine.check(self._before, unknown).items():
+                self._earlier[pair] = frozenset(_key(violation) for violation in earlier)
+        new = {
+            pair: tuple(v for v in violations if _key(v) not in self._earlier[pair])
+            for pair, violations in found.items()
+            if violations
+        }
+        return {pair: violations for pair, violations in new.items() if violations}
+
+    def _weighed(self, violation: Violation) -> Violation:
+        """The violation with the severity that it has here."""
+        if not self._severities or violation.shape is None:
+            return violation
+        severity = self._severities.get(violation.shape.value)
+        return violation if severity is None else replace(violation, severity=severity)
+
+    def _all(self) -> list[Violation]:
+        return in_order(self._found.values())
+
+
+def _key(violation: Violation) -> tuple[object, ...]:
+    return (violation.shape, violation.focus, violation.component, violation.path, violation.value)

@@ -1,0 +1,91 @@
+"""A literal outside its datatype's lexical space is refused on every route, shapes or no shapes.
+
+A geometry that is read but breaks the simple-feature rules is mended where it is used and a warning is given
+here, or it is refused too, as the setting says. The literal itself is kept as it was written.
+"""
+
+from collections.abc import Iterable
+from typing import Literal as OneOf
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from geo.errors import GeometryError
+from geo.remembered import remembered
+from geo.vocabulary import GEOMETRY_LITERALS
+from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.lexical import in_lexical_space
+from sparql.model.vocabulary import RDF, SH, UKG, XSD
+
+InvalidGeometry = OneOf["repair", "refuse"]
+_PLAIN = frozenset((XSD.string.value, RDF.langString.value))
+
+
+def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> tuple[Violation, ...]:
+    """Violations of RDF 1.1 section 3.3 (lexical space) and GeoSPARQL 1.1 section 8 (geometry literals).
+
+    One of severity `sh:Warning` tells of a geometry that was mended.
+    """
+    value = triple.object
+    if not isinstance(value, Literal):
+        return ()
+    datatype = value.datatype.value
+    if datatype in _PLAIN:
+        return ()
+    problem = _problem(value, datatype, invalid)
+    if problem is None:
+        return ()
+    component, message, severity = problem
+    return (
+        Violation(
+            focus=triple.subject,
+            message=message,
+            component=component,
+            path=triple.predicate.value,
+            value=value,
+            severity=severity,
+        ),
+    )
+
+
+def sort_out(
+    additions: Iterable[Statement], invalid: InvalidGeometry = "repair"
+) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
+    """Statements whose literals can be read, those whose cannot, and warnings about the former."""
+    sound: list[Statement] = []
+    malformed: list[Rejection] = []
+    repaired: list[Rejection] = []
+    for statement in additions:
+        violations = literal_violations(statement.triple, invalid)
+        if any(violation.blocking for violation in violations):
+            malformed.append(Rejection(statement, violations))
+            continue
+        sound.append(statement)
+        if violations:
+            repaired.append(Rejection(statement, violations))
+    return tuple(sound), malformed, repaired
+
+
+@remembered((200, 8192))
+def _problem(
+    literal: Literal, datatype: str, invalid: InvalidGeometry
+) -> tuple[NamedNode, str, NamedNode] | None:
+    """What is wrong with a literal: component, message and severity."""
+    if datatype.startswith(XSD.iri):
+        name = datatype.removeprefix(XSD.iri)
+        if in_lexical_space(name, literal.value):
+            return None
+        told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
+        return UKG.MalformedLiteral, told, SH.Violation
+    if literal.datatype in GEOMETRY_LITERALS:
+        # Imported with the first geometry: a store opens and answers before it is written to.
+        from geo.formats.literals import read_geometry
+
+        try:
+            fault = read_geometry(literal, invalid).repair
+        except GeometryError as error:
+            return UKG.MalformedLiteral, str(error), SH.Violation
+        if fault is None:
+            return None
+        told = f"The geometry is not valid: {fault}. It is mended where it is used; better mend it there."
+        return UKG.RepairedGeometry, told, SH.Warning
+    return None

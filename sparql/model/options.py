@@ -1,0 +1,70 @@
+"""What a request asks of rewriting, by its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sparql.model.errors import MalformedRequest
+
+
+class Inference(StrEnum):
+    """Which entailment regime answers."""
+
+    NONE = "none"
+    RDFS = "rdfs"
+    OWL = "owl"
+
+
+@dataclass(frozen=True)
+class Options:
+    """`derived`: whether derived statements are visible. `inference`: RDFS, or
+    OWL's rules too, at query time. `rewrite`: the
+    query rewriting extension of GeoSPARQL. `optimize`: the indexes. `explain`: how instead of what.
+    """
+
+    derived: bool = True
+    inference: Inference = Inference.NONE
+    rewrite: bool = False
+    optimize: bool = True
+    explain: bool = False
+
+    @property
+    def changes_answers(self) -> bool:
+        """Whether anything is asked for that makes another answer."""
+        return not self.derived or self.inference is not Inference.NONE or self.rewrite
+
+    @property
+    def tag(self) -> str:
+        """What distinguishes answers by these options; empty for the defaults."""
+        if not self.changes_answers:
+            return ""
+        return f"{self.derived:d}{self.inference}{self.rewrite:d}"
+
+
+def read_options(parameter: Callable[[str], str | None]) -> Options:
+    """The options of a request; `parameter` gives its parameters. Raises MalformedRequest."""
+    return Options(
+        derived=_truth("derived", parameter("derived"), default=True),
+        inference=_inference(parameter("inference")),
+        rewrite=_truth("rewrite", parameter("rewrite"), default=False),
+        optimize=_truth("optimize", parameter("optimize"), default=True),
+        explain=_truth("explain", parameter("explain"), default=False),
+    )
+
+
+def _truth(name: str, value: str | None, *, default: bool) -> bool:
+    if value is None:
+        return default
+    if value.lower() not in ("true", "false", "1", "0"):
+        raise MalformedRequest(f"{name} '{value}' is no truth value; send {name}=true or {name}=false.")
+    return value.lower() in ("true", "1")
+
+
+def _inference(value: str | None) -> Inference:
+    try:
+        return Inference.NONE if value is None else Inference(value.lower())
+    except ValueError:
+        known = " or ".join(f"inference={one}" for one in Inference)
+        raise MalformedRequest(f"inference '{value}' is not known; send {known}.") from None

@@ -1,0 +1,130 @@
+"""What the rooms above need of a store: the embedded one and the remote one both offer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
+
+from sparql.model.source import Term, TripleSource
+
+if TYPE_CHECKING:
+    from sparql.storage.embedded_store import EmbeddedStore
+
+GraphName = NamedNode | BlankNode | DefaultGraph
+
+
+class Readable(Protocol):
+    """A dataset as an update's capture reads it; `pyoxigraph.Store` is one."""
+
+    def query(
+        self,
+        query: str,
+        /,
+        *,
+        custom_functions: dict[NamedNode, Callable[..., Any]] | None = None,
+        custom_aggregate_functions: dict[NamedNode, Callable[..., Any]] | None = None,
+        default_graph: Any = None,
+        named_graphs: Any = None,
+    ) -> Any: ...
+
+    def backup(self, target_directory: str, /) -> None:
+        """A copy of the files; RuntimeError where there are none, an error of ours where there cannot be."""
+        ...
+
+    def quads_for_pattern(
+        self, subject: Any, predicate: Any, object_: Any, graph_name: Any = None, /
+    ) -> Iterator[Quad]: ...
+
+    def __contains__(self, quad: Any, /) -> bool: ...
+
+    def contains_named_graph(self, graph_name: Any, /) -> bool: ...
+
+    def named_graphs(self) -> Iterator[NamedNode | BlankNode]: ...
+
+
+class LateCommit(Protocol):
+    """A change that turned out to have been applied after its writer had given it up."""
+
+    @property
+    def additions(self) -> Collection[Quad]: ...
+
+    @property
+    def removals(self) -> Collection[Quad]: ...
+
+
+class TripleStore(TripleSource, Protocol):
+    """A store with one writer. `match` reads the default graph."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where files of this server lie; None in memory."""
+        ...
+
+    @property
+    def graph(self) -> Readable:
+        """The dataset, to capture an update from."""
+        ...
+
+    @property
+    def embedded(self) -> EmbeddedStore:
+        """The store whose files are on this machine: this one, or the one beside a remote store."""
+        ...
+
+    @property
+    def bulk_pending(self) -> bool: ...
+
+    def revision(self) -> int: ...
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: GraphName | None = None,
+    ) -> Iterator[Quad]: ...
+
+    def named(self, graph: NamedNode) -> TripleSource: ...
+
+    def contains(self, quad: Quad) -> bool: ...
+
+    def has_graph(self, graph: NamedNode) -> bool: ...
+
+    def steady(self) -> AbstractContextManager[None]:
+        """While the block runs nobody else writes, so what was read may be remembered."""
+        ...
+
+    def expect(self, triples: Sequence[Triple]) -> None:
+        """These will be asked for one by one; fetching them together may be quicker."""
+        ...
+
+    def late_commit(self) -> LateCommit | None:
+        """Settle a commit whose end was not known; what came of it, if it had been applied after all."""
+        ...
+
+    def commit(
+        self,
+        additions: Collection[Quad],
+        removals: Collection[Quad] = (),
+        *,
+        origin: str = "system",
+        graphs_created: Collection[NamedNode] = (),
+        graphs_dropped: Collection[NamedNode] = (),
+    ) -> int: ...
+
+    def settle(self, revision: int | None = None) -> None: ...
+
+    def begin_bulk(self) -> None: ...
+
+    def bulk_add(self, quads: Iterable[Quad]) -> None: ...
+
+    def end_bulk(self, removals: Collection[Quad] = ()) -> int: ...
+
+    def probe(self) -> None: ...
+
+    def optimize(self) -> None: ...
+
+    def close(self) -> None: ...

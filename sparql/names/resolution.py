@@ -1,0 +1,162 @@
+"""Whether something new is something the graph knows already: by name, class and place, and by what it says.
+
+The names are compared by the one label index, as the linker does it. Nothing is ever taken for one that
+the ontology's classes, a distance or owl:differentFrom tells apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import BlankNode, NamedNode
+from shapely.geometry.base import BaseGeometry
+
+from extractors.grounding.linking import LabelEntry
+from extractors.grounding.name_similarity import same_words, told_apart
+from geo.measure.measures import distance_m
+from ontology.schema import Schema
+from sparql.model.source import TripleSource
+from sparql.model.vocabulary import OWL
+
+_SAME_WORDS = 0.9
+Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How like an entity of the graph something new is.
+
+    `score` (0 to 1) is the similarity of the names, raised halfway to 1 where both lie near each other.
+    `sure` tells that the names have the same words and the classes fit. `distance_m` is None where one of
+    them has no known place.
+    """
+
+    entry: LabelEntry
+    score: float
+    similarity: float
+    sure: bool
+    distance_m: float | None
+
+
+class Resolver:
+    """Finds entities that something new may be.
+
+    `near_m` is how far apart in metres two places may lie and still be one; `source` is the graph, for
+    owl:sameAs and owl:differentFrom.
+    """
+
+    def __init__(self, source: TripleSource, places: Places, *, near_m: float) -> None:
+        self._source = source
+        self._places = places
+        self._near_m = near_m
+
+    def alike(
+        self,
+        iri: NamedNode,
+        names: Mapping[str, Sequence[tuple[LabelEntry, float]]],
+        classes: Collection[NamedNode],
+        where: Sequence[BaseGeometry],
+        schema: Schema,
+        *,
+        exact: bool = True,
+    ) -> list[Likeness]:
+        """The entities that something of these names, classes and places may be, the likeliest first.
+
+        `names` are its names, each with the known ones that are similar (`Labels.similar`).
+        Without `exact`, `where` are regions that it lies in somewhere: they can only tell it apart.
+        """
+        found: dict[NamedNode, Likeness] = {}
+        for name, similar in names.items():
+            for entry, similarity in similar:
+                if entry.iri == iri or told_apart(name, entry.label):
+                    continue
+                one = self._compare(iri, name, entry, similarity, classes, where, schema)
+                if one is None:
+                    continue
+                if not exact:
+                    one = replace(one, score=one.similarity)
+                if entry.iri not in found or one.score > found[entry.iri].score:
+                    found[entry.iri] = one
+        return sorted(found.values(), key=lambda one: (-one.score, one.entry.iri.value))
+
+    def obstacle(self, one: NamedNode, other: NamedNode, classes: ClassesOf, schema: Schema) -> str | None:
+        """Why two entities cannot be one, in words; None when nothing speaks against it."""
+        if self.are_different(one, other):
+            return "owl:differentFrom says that they are two"
+        for a in classes(one):
+            for b in classes(other):
+                if schema.are_disjoint(a, b):
+                    return f"nothing can be both a <{a.value}> and a <{b.value}>"
+        apart = _distance(self._places(one), self._places(other))
+        if apart is not None and apart > self._near_m:
+            return f"they lie {apart:.0f} m apart, more than {self._near_m:.0f} m"
+        return None
+
+    def are_different(self, one: NamedNode, other: NamedNode) -> bool:
+        """Whether owl:differentFrom holds between them, or between entities that are the same as they."""
+        theirs = self.same_as(other)
+        return any(
+            neighbour in theirs
+            for node in self.same_as(one)
+            for neighbour in _linked(self._source, node, OWL.differentFrom)
+        )
+
+    def same_as(self, iri: NamedNode) -> set[NamedNode]:
+        """The entity and all that owl:sameAs says are it, through any number of steps."""
+        return same_as(self._source, iri)
+
+    def _compare(
+        self,
+        iri: NamedNode,
+        name: str,
+        entry: LabelEntry,
+        similarity: float,
+        classes: Collection[NamedNode],
+        where: Sequence[BaseGeometry],
+        schema: Schema,
+    ) -> Likeness | None:
+        if classes and all(any(schema.are_disjoint(a, b) for b in entry.classes) for a in classes):
+            return None
+        if self.are_different(iri, entry.iri):
+            return None
+        apart = _distance(where, self._places(entry.iri))
+        if apart is not None and apart > self._near_m:
+            return None
+        same = same_words(name, entry.label)
+        similarity = max(similarity, _SAME_WORDS) if same else similarity
+        score = similarity if apart is None else (1 + similarity) / 2
+        in_line = any(
+            a in schema.superclasses(b) or b in schema.superclasses(a) for a in classes for b in entry.classes
+        )
+        return Likeness(entry, score, similarity, same and in_line, apart)
+
+
+ClassesOf = Callable[[NamedNode], Iterable[NamedNode]]
+
+
+def same_as(source: TripleSource, iri: NamedNode) -> set[NamedNode]:
+    """An entity and all that owl:sameAs says are it, in either direction and through any number of steps."""
+    known, edge = {iri}, [iri]
+    while edge:
+        for neighbour in _linked(source, edge.pop(), OWL.sameAs):
+            if neighbour not in known:
+                known.add(neighbour)
+                edge.append(neighbour)
+    return known
+
+
+def representative(source: TripleSource, iri: NamedNode) -> NamedNode:
+    """One and the same entity for all that owl:sameAs says are one: the first by name."""
+    return min(same_as(source, iri), key=lambda node: node.value)
+
+
+def _linked(source: TripleSource, node: NamedNode, predicate: NamedNode) -> list[NamedNode]:
+    forth = [triple.object for triple in source.match(node, predicate, None)]
+    back = [triple.subject for triple in source.match(None, predicate, node)]
+    return [one for one in (*forth, *back) if isinstance(one, NamedNode)]
+
+
+def _distance(one: Sequence[BaseGeometry], other: Sequence[BaseGeometry]) -> float | None:
+    """The least distance in metres between two places, None where one is nowhere."""
+    return min((distance_m(a, b) for a in one for b in other), default=None)

@@ -1,0 +1,288 @@
+"""`inference=rdfs` and `inference=owl`: answers also from what the axioms entail, at query time.
+
+The rules of RDFS are those that say something of the data: subclasses and subproperties, transitive, with
+domains and ranges (RDF 1.1 Semantics, 9.2: rdfs2, 3, 5, 7, 9, 11). With `owl` come inverse, symmetric and
+transitive properties and equivalent classes and properties (OWL 2 Profiles, 4.3: prp-inv1, prp-inv2,
+prp-symp, prp-trp, scm-eqc1, scm-eqp1). A property then stands for a property path: what lies below it, some
+of it the other way round, and transitive parts with a plus. The axioms are those of the default graph, the
+ontology's and any others; they are asked for by probes, so they are of the revision that the query reads.
+Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pyoxigraph import NamedNode, Variable
+
+from sparql.model.errors import MalformedRequest
+from sparql.model.options import Inference
+from sparql.model.vocabulary import OWL, RDF, RDFS
+from sparql.rewriting.ast import nodes as n
+from sparql.rewriting.ast.parser import ParsedQuery
+from sparql.rewriting.ast.writing import part_text, path_text, term_text, triple_text
+from sparql.rewriting.meaning.patterns import Place, distinct, ends_of, replace_patterns, with_links
+from sparql.rewriting.meaning.probes import Probe, Steps
+from sparql.rewriting.report import Report
+from sparql.syntax.request_facts import QueryForm
+
+_MOST_AXIOMS = 200_000
+_MOST_PROPERTIES = 300
+"""A pattern of any predicate asks once for each property that follows from others; at most for so many."""
+_ORDERS = (RDFS.subClassOf, RDFS.subPropertyOf)
+_RDFS = (*_ORDERS, RDFS.domain, RDFS.range)
+_OWL = (OWL.equivalentClass, OWL.equivalentProperty, OWL.inverseOf)
+_CHARACTERISTICS = (OWL.SymmetricProperty, OWL.TransitiveProperty)
+Member = tuple[NamedNode, bool]
+"""A property whose statements are also those of another, and whether in the same direction."""
+
+
+@dataclass
+class Axioms:
+    """The axioms: which classes and properties lie under each, and which properties imply a class."""
+
+    subclasses: dict[NamedNode, set[NamedNode]] = field(default_factory=dict)
+    subproperties: dict[NamedNode, set[NamedNode]] = field(default_factory=dict)
+    domains: dict[NamedNode, set[NamedNode]] = field(default_factory=dict)
+    ranges: dict[NamedNode, set[NamedNode]] = field(default_factory=dict)
+    inverses: dict[NamedNode, set[NamedNode]] = field(default_factory=dict)
+    symmetric: set[NamedNode] = field(default_factory=set)
+    transitive: set[NamedNode] = field(default_factory=set)
+
+    def add(self, subject: NamedNode, predicate: NamedNode, value: NamedNode) -> None:
+        """Take in an axiom."""
+        if predicate in _RDFS:
+            tables = (self.subclasses, self.subproperties, self.domains, self.ranges)
+            tables[_RDFS.index(predicate)].setdefault(value, set()).add(subject)
+        elif predicate in _OWL:
+            table = (self.subclasses, self.subproperties, self.inverses)[_OWL.index(predicate)]
+            table.setdefault(value, set()).add(subject)
+            table.setdefault(subject, set()).add(value)
+        else:
+            (self.symmetric if value == _CHARACTERISTICS[0] else self.transitive).add(subject)
+
+    def classes_under(self, class_: NamedNode) -> set[NamedNode]:
+        """A class and all its subclasses."""
+        found, waiting = {class_}, [class_]
+        while waiting:
+            for one in self.subclasses.get(waiting.pop(), ()):
+                if one not in found:
+                    found.add(one)
+                    waiting.append(one)
+        return found
+
+    def members(self, property_: NamedNode) -> set[Member]:
+        """A property and all others of which single statements are also statements of it."""
+        found, waiting = {(property_, True)}, [(property_, True)]
+        while waiting:
+            one, forward = waiting.pop()
+            more = {(below, forward) for below in self.subproperties.get(one, ())}
+            more |= {(inverse, not forward) for inverse in self.inverses.get(one, ())}
+            if one in self.symmetric:
+                more.add((one, not forward))
+            waiting += more - found
+            found |= more
+        return found
+
+    def path(self, property_: NamedNode) -> n.Path | None:
+        """The path that stands for a property; None where only its own statements are its."""
+        members = self.members(property_)
+        if property_ in self.transitive:
+            return n.PathOperator("+", (_alternatives(members),))
+        if len(members) == 1:
+            return None
+        parts = [_alternatives(members)]
+        for one, forward in sorted(members, key=str):
+            if one in self.transitive:
+                chain = n.PathOperator("+", (_alternatives(self.members(one)),))
+                parts.append(chain if forward else n.PathOperator("^", (chain,)))
+        return parts[0] if len(parts) == 1 else n.PathOperator("|", tuple(parts))
+
+    def implying(self, class_: NamedNode) -> tuple[set[NamedNode], set[NamedNode]]:
+        """The properties whose subjects, and those whose objects, are of a class."""
+        subjects: set[NamedNode] = set()
+        objects: set[NamedNode] = set()
+        for under in self.classes_under(class_):
+            for one, forward in self._ends(under):
+                (subjects if forward else objects).add(one)
+        return subjects, objects
+
+    def ends(self) -> Iterator[tuple[Member, NamedNode]]:
+        """Each property with a class that its subjects (or, the other way round, its objects) are of."""
+        for class_ in {*self.domains, *self.ranges}:
+            for member in self._ends(class_):
+                yield member, class_
+
+    def _ends(self, class_: NamedNode) -> Iterator[Member]:
+        for one in self.domains.get(class_, ()):
+            yield from self.members(one)
+        for one in self.ranges.get(class_, ()):
+            yield from ((member, not forward) for member, forward in self.members(one))
+
+    @property
+    def composed(self) -> list[NamedNode]:
+        """The properties that more than their own statements are of."""
+        named = {*self.subproperties, *self.inverses, *self.symmetric, *self.transitive}
+        return sorted((one for one in named if self.path(one) is not None), key=str)
+
+
+def infer(parsed: ParsedQuery, report: Report, regime: Inference) -> Steps[str]:
+    """The query over what follows. Raises MalformedRequest for what cannot be asked so."""
+    name = f"inference={regime}"
+    if parsed.query.form is QueryForm.DESCRIBE:
+        raise MalformedRequest(f"DESCRIBE tells what is stated; with {name} use CONSTRUCT instead.")
+    owl = regime is Inference.OWL
+    axioms = Axioms()
+    predicates = " ".join(map(str, (*_RDFS, *_OWL) if owl else _RDFS))
+    asked = f"{{ VALUES ?p {{ {predicates} }} ?s ?p ?o }}"
+    if owl:
+        kinds = " ".join(map(str, _CHARACTERISTICS))
+        asked += f" UNION {{ VALUES ?o {{ {kinds} }} ?s ?p ?o FILTER(?p = {RDF.type}) }}"
+    rows = yield Probe(
+        f"SELECT ?s ?p ?o WHERE {{ {asked} FILTER(isIRI(?s) && isIRI(?o)) }} LIMIT {_MOST_AXIOMS + 1}"
+    )
+    if len(rows) > _MOST_AXIOMS:
+        raise MalformedRequest(f"The graph has more than {_MOST_AXIOMS} axioms; {name} takes fewer.")
+    for row in rows:
+        terms = (row["s"], row["p"], row["o"])
+        if all(isinstance(term, NamedNode) for term in terms):
+            axioms.add(*terms)  # type: ignore[arg-type]
+    return replace_patterns(parsed, _Entailment(axioms, parsed.text, report, name, owl=owl).replace)
+
+
+class _Entailment:
+    def __init__(self, axioms: Axioms, text: str, report: Report, name: str, *, owl: bool) -> None:
+        self._axioms = axioms
+        self._text = text
+        self._report = report
+        self._name = name
+        self._owl = owl
+        self._count = 0
+
+    def replace(self, triple: n.TriplePattern, place: Place) -> str | None:
+        """The elements that stand for one triple pattern; None where nothing follows."""
+        if place.in_graph:
+            return None
+        verb = triple.verb
+        if isinstance(verb, Variable):
+            return self._told(triple, self._any_predicate(triple, verb))
+        if isinstance(verb, n.Link):
+            branches = self._predicate(triple, verb.iri)
+            return None if branches is None else self._told(triple, branches)
+        changed = with_links(verb, self._step)
+        if changed == verb:
+            return None
+        ends = ends_of(triple, self._name)
+        left, right = (term_text(end) for end in ends)
+        return self._told(triple, [f"{left} {path_text(changed)} {right}"])
+
+    def _told(self, triple: n.TriplePattern, branches: list[str]) -> str:
+        ends: tuple[n.Term, ...] = ends_of(triple, self._name)
+        if isinstance(triple.verb, Variable):
+            ends = (*ends, triple.verb)
+        self._report.did(
+            self._name, triple_text(triple), "with what the axioms entail", branches=len(branches)
+        )
+        return distinct(ends, " UNION ".join(f"{{ {branch} }}" for branch in branches))
+
+    def _predicate(self, triple: n.TriplePattern, predicate: NamedNode) -> list[str] | None:
+        left, right = term_text(triple.subject), term_text(triple.object)
+        if predicate == RDF.type:
+            return self._types(left, right, triple.object)
+        if predicate in _ORDERS:
+            return [f"{left} {self._order(predicate)}+ {right}"]
+        path = self._axioms.path(predicate)
+        return None if path is None else [f"{left} {path_text(path)} {right}"]
+
+    def _types(self, left: str, right: str, class_: n.Term) -> list[str] | None:
+        if not isinstance(class_, NamedNode):
+            return self._types_of_any_class(left, right)
+        found: list[str] = []
+        under = self._axioms.classes_under(class_)
+        if under != {class_}:
+            name = self._fresh()
+            found.append(f"VALUES {name} {{ {_listed(under)} }} {left} {RDF.type} {name}")
+        subjects, objects = self._axioms.implying(class_)
+        if subjects:
+            found.append(f"{left} {_any_of(subjects)} {self._fresh()}")
+        if objects:
+            found.append(f"{self._fresh()} {_any_of(objects)} {left} FILTER(!isLiteral({left}))")
+        return [f"{left} {RDF.type} {right}", *found] if found else None
+
+    def _types_of_any_class(self, left: str, right: str) -> list[str]:
+        above = f"{self._order(RDFS.subClassOf)}*"
+        found = [f"{left} {RDF.type}/{above} {right}"]
+        for forward in (True, False):
+            rows = sorted(f"({one} {class_})" for (one, way), class_ in self._axioms.ends() if way is forward)
+            if rows:
+                property_, value, class_ = self._fresh(), self._fresh(), self._fresh()
+                given = f"VALUES ({property_} {class_}) {{ {' '.join(rows)} }}"
+                known = f"{left} {property_} {value}" if forward else f"{value} {property_} {left}"
+                filtered = "" if forward else f" FILTER(!isLiteral({left}))"
+                found.append(f"{given} {known} . {class_} {above} {right}{filtered}")
+        return found
+
+    def _any_predicate(self, triple: n.TriplePattern, verb: Variable) -> list[str]:
+        left, right, name = term_text(triple.subject), term_text(triple.object), f"?{verb.value}"
+        found = [f"{left} {name} {right}"]
+        if self._owl:
+            composed = [one for one in self._axioms.composed if one not in (*_ORDERS, RDF.type)]
+            if len(composed) > _MOST_PROPERTIES:
+                raise MalformedRequest(
+                    f"More than {_MOST_PROPERTIES} properties follow from others, which {self._name} cannot "
+                    "ask for at once. Write the property instead of a variable."
+                )
+            for one in composed:
+                path = self._axioms.path(one)
+                assert path is not None
+                found.append(f"{left} {path_text(path)} {right} BIND({one} AS {name})")
+        else:
+            below = self._fresh()
+            found.append(f"{left} {below} {right} . {below} {RDFS.subPropertyOf}+ {name}")
+        found += [f"{left} {self._order(one)}+ {right} BIND({one} AS {name})" for one in _ORDERS]
+        found += [f"{one} BIND({RDF.type} AS {name})" for one in self._types_of_any_class(left, right)]
+        return found
+
+    def _step(self, link: n.Link) -> n.Path:
+        if link.iri == RDF.type:
+            if self._axioms.domains or self._axioms.ranges:
+                self._report.leave(self._name, str(link.iri), "domains and ranges do not count within a path")
+            above = n.PathOperator("*", (self._order_path(RDFS.subClassOf),))
+            return n.PathOperator("/", (link, above))
+        if link.iri in _ORDERS:
+            return n.PathOperator("+", (self._order_path(link.iri),))
+        return self._axioms.path(link.iri) or link
+
+    def _order_path(self, order: NamedNode) -> n.Path:
+        """A step up in the order of classes or properties; equivalent ones are above each other."""
+        if not self._owl:
+            return n.Link(order)
+        same = n.Link(_OWL[_ORDERS.index(order)])
+        return n.PathOperator("|", (n.Link(order), same, n.PathOperator("^", (same,))))
+
+    def _order(self, order: NamedNode) -> str:
+        return part_text(self._order_path(order))
+
+    def _fresh(self) -> str:
+        while True:
+            self._count += 1
+            name = f"?entailed{self._count}"
+            if name not in self._text:
+                return name
+
+
+def _alternatives(members: Iterable[Member]) -> n.Path:
+    parts: list[n.Path] = [
+        n.Link(one) if forward else n.PathOperator("^", (n.Link(one),))
+        for one, forward in sorted(members, key=lambda member: (not member[1], str(member[0])))
+    ]
+    return parts[0] if len(parts) == 1 else n.PathOperator("|", tuple(parts))
+
+
+def _any_of(iris: Iterable[NamedNode]) -> str:
+    return "|".join(sorted(map(str, iris)))
+
+
+def _listed(iris: Iterable[NamedNode]) -> str:
+    return " ".join(sorted(map(str, iris)))

@@ -1,0 +1,198 @@
+"""Spatial joins from the kept relations: which pairs a function is true of is stated in the graph already.
+
+The relations are read as plain statements of the graph of derived ones. Where one side of the join has few
+solutions it is asked first; else each part of the query is asked as a whole and they are joined by hashing,
+which a sub-select makes the engine do: one lookup for each solution costs it ten times as much as a scan.
+No relation is kept of a feature to itself, so for functions that are true of equals the features that both
+sides may be, where there are any, are asked for beside the pairs, with the function itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import BlankNode, Variable
+
+from sparql.model.vocabulary import DERIVED, GEO
+from sparql.rewriting.ast import nodes as n
+from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.index.features import FeatureMap
+from sparql.rewriting.spatial.by_feature import class_patterns, times_of
+from sparql.rewriting.spatial.geometry_paths import Anchor
+from sparql.rewriting.spatial.runs import part_of
+
+_ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The relations that a function can be true of; `exact`: of each of them. Equals may be one feature."""
+
+    relations: tuple[str, ...]
+    exact: bool = False
+
+    @property
+    def reflexive(self) -> bool:
+        """Whether it may be true of a feature and itself."""
+        return "eq" in self.relations
+
+
+KEPT: Final[dict[str, Kept]] = {
+    "sfEquals": Kept(("eq",), exact=True),
+    "sfIntersects": Kept(_ALL, exact=True),
+    "sfTouches": Kept(("ec",), exact=True),
+    "sfWithin": Kept(("ntpp", "tpp", "eq"), exact=True),
+    "sfContains": Kept(("ntppi", "tppi", "eq"), exact=True),
+    "sfCrosses": Kept(("po",)),
+    "sfOverlaps": Kept(("po",)),
+    "ehMeet": Kept(("ec",), exact=True),
+    **{f"rcc8{name}": Kept((name,)) for name in _ALL},
+}
+"""By local name. The matrices of rcc8* ask for more than the classes (`rcc8`): they are asked again."""
+
+Selective = Callable[[Sequence[n.TriplePattern]], bool]
+
+
+@dataclass(frozen=True)
+class RelatedPlan:
+    """The patterns in place of the run's; `exact` where the filter is not needed any more."""
+
+    pattern: str
+    exact: bool
+    what: str
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side of the join: its anchor, its patterns, and those of them that must still be asked."""
+
+    anchor: Anchor
+    asked: tuple[n.TriplePattern, ...]
+    implied: tuple[n.TriplePattern, ...]
+
+
+def related_plan(
+    function: str,
+    condition: str,
+    anchors: tuple[Anchor, Anchor],
+    features: FeatureMap,
+    needed: Callable[[str, Collection[n.TriplePattern]], bool],
+    selective: Selective,
+    fresh: Callable[[], str | None],
+) -> RelatedPlan | str:
+    """A join over the kept relations, or why there is none.
+
+    `condition` is the filter's text; `needed` tells whether a variable is used outside these patterns,
+    `fresh` gives new ones, or none.
+    """
+    kept = KEPT.get(function)
+    if kept is None:
+        return f"geof:{function} is not answered from the kept relations"
+    run = anchors[0].binding.run
+    parts = [part_of(run, (anchor.feature,)) for anchor in anchors]
+    if any(triple in parts[1] for triple in parts[0]):
+        return "other patterns join its two sides already"
+    once = all(anchor.solutions(form) == 1 for anchor in anchors for form in features.forms())
+    sides: list[_Side] = []
+    for anchor, part in zip(anchors, parts, strict=True):
+        names = {name for triple in anchor.triples for name in triple.variables} - {anchor.feature}
+        implied = once and kept.exact and not any(needed(name, anchor.triples) for name in names)
+        named = _without_blank_nodes(part, fresh) if kept.reflexive else part
+        if named is None:
+            return "its blank nodes would show up in SELECT *"
+        is_implied = [implied and triple in anchor.triples for triple in part]
+        pairs = list(zip(named, is_implied, strict=True))
+        sides.append(
+            _Side(
+                anchor,
+                tuple(triple for triple, drop in pairs if not drop),
+                tuple(triple for triple, drop in pairs if drop),
+            )
+        )
+    rest = [one for one in run.triples if one not in parts[0] and one not in parts[1]]
+    first, second = sides
+    few = [bool(side.asked) and selective(side.asked) for side in sides]
+    ordered = [second, first] if few == [False, True] else sides
+    left, right = (f"?{anchor.feature}" for anchor in anchors)
+    related = " UNION ".join(
+        f"{{ GRAPH {DERIVED} {{ {left} {GEO.term(f'rcc8{one}')} {right} }} }}" for one in kept.relations
+    )
+    pattern = _joined(ordered, related, lateral=any(few))
+    if kept.reflexive and _may_be_one(anchors, features):
+        pattern = f"{{ {pattern} }} UNION {{ {_itself(first, second, condition, lateral=any(few))} }}"
+    if rest:
+        pattern = f"{{ {pattern} }} {' . '.join(map(triple_text, rest))}"
+    how = "beginning with the side that has few solutions" if any(few) else "all at once"
+    return RelatedPlan(
+        f"{{ {pattern} }}",
+        kept.exact,
+        f"pairs of {left} and {right} from the kept relations {', '.join(kept.relations)}, {how}",
+    )
+
+
+def _may_be_one(anchors: tuple[Anchor, Anchor], features: FeatureMap) -> bool:
+    """Whether any feature may be on both sides; classes that no feature has together rule it out."""
+    left, right = (times_of(anchor, class_patterns(anchor)) for anchor in anchors)
+    return any(left(form) and right(form) for form in features.forms())
+
+
+def _without_blank_nodes(
+    part: Sequence[n.TriplePattern], fresh: Callable[[], str | None]
+) -> list[n.TriplePattern] | None:
+    """The patterns with variables in place of blank nodes, so that they can be written twice."""
+    names: dict[n.Term, str] = {}
+    for term in (term for triple in part for term in (triple.subject, triple.object)):
+        if isinstance(term, BlankNode) and term not in names:
+            name = fresh()
+            if name is None:
+                return None
+            names[term] = name
+    return [_renamed(triple, names) for triple in part] if names else list(part)
+
+
+def _joined(ordered: Sequence[_Side], related: str, *, lateral: bool) -> str:
+    features = " ".join(f"?{side.anchor.feature}" for side in ordered)
+    if lateral:
+        parts = [_written(ordered[0].asked), related, _written(ordered[1].asked)]
+        return " LATERAL ".join(f"{{ {part} }}" for part in parts if part)
+    asked = [_scanned(side.asked) for side in ordered if side.asked]
+    return " ".join([f"{{ SELECT {features} WHERE {{ {related} }} }}", *asked])
+
+
+def _itself(first: _Side, second: _Side, condition: str, *, lateral: bool) -> str:
+    """The features that are on both sides, as far as the function is true of them and themselves."""
+    one, other = first.anchor.feature, second.anchor.feature
+    names: dict[n.Term, str] = {Variable(other): one}
+    implied = [*first.implied, *(_renamed(triple, names) for triple in second.implied)]
+    sides = [first.asked, tuple(_renamed(triple, names) for triple in second.asked)]
+    if lateral:
+        groups = [f"{{ {_written(triples)} }}" for triples in (*sides, implied) if triples]
+        found = " LATERAL ".join(groups)
+    else:
+        found = " ".join(_scanned(triples) for triples in sides if triples)
+        if implied:
+            found = f"{{ {found} }} LATERAL {{ {_written(implied)} }}" if found else _written(implied)
+    return f"{found} FILTER({condition}) BIND(?{one} AS ?{other})"
+
+
+def _scanned(triples: Sequence[n.TriplePattern]) -> str:
+    names = dict.fromkeys(f"?{name}" for triple in triples for name in triple.variables)
+    return f"{{ SELECT {' '.join(names)} WHERE {{ {_written(triples)} }} }}"
+
+
+def _written(triples: Sequence[n.TriplePattern]) -> str:
+    return " . ".join(map(triple_text, triples))
+
+
+def _renamed(triple: n.TriplePattern, names: Mapping[n.Term, str]) -> n.TriplePattern:
+    """The pattern with new variables for some terms."""
+
+    def term(one: n.Term) -> n.Term:
+        return Variable(names[one]) if one in names else one
+
+    verb = triple.verb
+    if isinstance(verb, Variable) and verb in names:
+        verb = Variable(names[verb])
+    return n.TriplePattern(term(triple.subject), verb, term(triple.object), 0, 0, 0)

@@ -1,0 +1,125 @@
+"""The groups of a query that are evaluated as a whole, so that candidates in them save work.
+
+The patterns of a group are joined to what surrounds it only after they were found: of an OPTIONAL by
+hashing, once there are candidates in it. EXISTS is asked solution by solution
+(`sparql.rewriting.spatial.semijoins` makes joins of some), LATERAL too, and SERVICE is another store's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sparql.rewriting.ast import nodes as n
+from sparql.rewriting.spatial.runs import Binding, Run, binding_in, runs_of
+
+_NESTED = ("UNION", "GRAPH", "MINUS", "OPTIONAL")
+
+Elsewhere = Callable[[str, n.Nested], bool]
+"""Whether a variable could get a value outside an element, or has another use than in filters."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A group with what is around it.
+
+    `graph` is the name of the innermost GRAPH; `outer` are the groups whose solutions an OPTIONAL extends,
+    and `before` the elements that stand before it in the nearest of them. `beside` are the elements that its
+    solutions are joined to or that it extends, in all groups up to the pattern of its SELECT or its MINUS.
+    `repeated` tells that the engine asks for them anew with each solution further out: an OPTIONAL in a group
+    that is itself joined to others. `graph_shown` tells that no sub-select stands between the GRAPH and here:
+    one hides the name of the graph where it does not project it.
+    """
+
+    group: n.Group
+    graph: n.Term | None = None
+    outer: tuple[n.Group, ...] = ()
+    before: tuple[n.Element, ...] = ()
+    beside: tuple[n.Element, ...] = ()
+    repeated: bool = False
+    graph_shown: bool = True
+
+    @property
+    def triples_beside(self) -> tuple[n.TriplePattern, ...]:
+        """The triple patterns among what is beside it."""
+        statements = (one for one in self.beside if isinstance(one, n.Statement))
+        return tuple(triple for statement in statements for triple in statement.triples)
+
+    def surrounds(self, run: Run) -> bool:
+        """Whether the solutions of one of its runs are joined to others, or extend others."""
+        here = (one for one in self.group.elements if one not in run.elements)
+        return any(map(_gives_solutions, (*here, *self.beside)))
+
+
+def openings_of(group: n.Group, graph: n.Term | None = None) -> Iterator[Opening]:
+    """The open groups of a query's pattern, itself first."""
+    yield from _within(Opening(group, graph))
+
+
+def _within(opening: Opening) -> Iterator[Opening]:
+    yield opening
+    group = opening.group
+    for position, element in enumerate(group.elements):
+        if isinstance(element, n.Nested) and element.keyword in _NESTED:
+            graph = element.name if element.keyword == "GRAPH" else opening.graph
+            optional = element.keyword == "OPTIONAL"
+            # What a UNION or a GRAPH holds is joined to what an OPTIONAL around it extends.
+            outer = (group, *opening.outer) if optional else opening.outer
+            before = group.elements[:position] if optional else ()
+            beside: tuple[n.Element, ...] = ()
+            repeated = False
+            shown = opening.graph_shown or element.keyword == "GRAPH"
+            if element.keyword != "MINUS":
+                beside = (*group.elements[:position], *group.elements[position + 1 :], *opening.beside)
+                repeated = opening.repeated or (optional and any(map(_gives_solutions, opening.beside)))
+            for inner in element.groups:
+                yield from _within(Opening(inner, graph, outer, before, beside, repeated, shown))
+        elif isinstance(element, n.SubSelect) and element.query.where is not None:
+            yield from _within(Opening(element.query.where, opening.graph, graph_shown=False))
+
+
+def _gives_solutions(element: n.Element) -> bool:
+    if isinstance(element, n.Nested):
+        return element.keyword != "MINUS"
+    return not isinstance(element, n.Filter | n.Bind)
+
+
+def bindings_in(group: n.Group, variable: str) -> Iterator[Binding]:
+    """The patterns of a group's own runs that give a variable its geometry."""
+    for run in runs_of(group):
+        binding = binding_in(run, variable)
+        if binding is not None:
+            yield binding
+
+
+def bindings_below(group: n.Group, variable: str, elsewhere: Elsewhere) -> Iterator[Binding]:
+    """In what is joined to a group: solutions of it that the group's filter is not true of go anyway.
+
+    An OPTIONAL counts as joined where nothing else could give the variable a value: without one the filter
+    is an error. A sub-select does where its solutions are neither counted nor cut off.
+    """
+    for element in group.elements:
+        if isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH", "OPTIONAL"):
+            if element.keyword == "OPTIONAL" and elsewhere(variable, element):
+                continue
+            for inner in element.groups:
+                yield from _first_in(inner, variable, elsewhere)
+        elif isinstance(element, n.SubSelect) and _hands_on(element.query, variable):
+            assert element.query.where is not None
+            yield from _first_in(element.query.where, variable, elsewhere)
+
+
+def _first_in(group: n.Group, variable: str, elsewhere: Elsewhere) -> Iterator[Binding]:
+    found = next(bindings_in(group, variable), None)
+    if found is not None:
+        yield found
+    else:
+        yield from bindings_below(group, variable, elsewhere)
+
+
+def _hands_on(query: n.Query, variable: str) -> bool:
+    if query.where is None or query.grouped or query.limit is not None or query.offset:
+        return False
+    if query.projection is None:
+        return True
+    return any(one.variable == variable and one.expression is None for one in query.projection)

@@ -1,0 +1,248 @@
+"""EXISTS as a join: what it asks of each solution is asked once for all of them, where that is the same.
+
+The engine works an EXISTS out anew for every solution, at about a millisecond each. A FILTER EXISTS whose
+pattern shares with its group only variables that both always bind is a join with the different values of
+these, and FILTER NOT EXISTS is their MINUS (SPARQL 1.1 Query, 18.6 and 8.3). The pattern may compare a
+geometry of its own with one of the group's: then what gives the group's variable its geometry is asked within
+it too, which is true of every solution, and what else these patterns name may be compared as well. Either
+pays only where the index finds candidates in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from sparql.rewriting.ast import nodes as n
+from sparql.rewriting.ast.edits import Edit, apply_edits
+from sparql.rewriting.ast.parser import ParsedQuery
+from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.spatial.geometry_paths import anchor_of
+from sparql.rewriting.spatial.runs import binding_in, runs_of
+from sparql.rewriting.spatial.scopes import Opening, openings_of
+from sparql.rewriting.spatial.spatial_filters import conjuncts_of, local_name
+from sparql.syntax.tokens import TokenKind, read_tokens
+
+_FEW_SOLUTIONS = 20
+"""So many are asked one by one."""
+
+Few = Callable[[n.TriplePattern, int], bool]
+
+
+@dataclass(frozen=True)
+class SemiJoin:
+    """An EXISTS, the conjunct of a filter that it is, and the elements at its group's end that replace it."""
+
+    filter_: n.Filter
+    conjunct: n.Expression
+    exists: n.Exists
+    group: n.Group
+    written: str
+
+
+class SemiJoins:
+    """Finds what can be written as joins in one query. `few` tells that few statements fit a pattern.
+
+    `single` tells that every feature of the default graph has one literal at most.
+    """
+
+    def __init__(self, parsed: ParsedQuery, few: Few, *, single: bool) -> None:
+        self._text = parsed.text
+        self._where = parsed.query.where
+        self._few = few
+        self._single = single
+        tokens = [one for one in read_tokens(parsed.text) if one.kind is TokenKind.VARIABLE]
+        self._uses = [(token.text[1:], token.start) for token in tokens]
+
+    def found(self) -> Iterator[tuple[n.Exists, SemiJoin | str]]:
+        """Each EXISTS with a spatial filter that stands by itself in a filter: as a join, or why not."""
+        for opening in openings_of(self._where) if self._where is not None else ():
+            for filter_ in opening.group.elements:
+                if isinstance(filter_, n.Filter):
+                    for conjunct in conjuncts_of(filter_.expression):
+                        exists, negated = _exists(conjunct)
+                        if exists is not None and _is_spatial(exists.group):
+                            yield exists, self._join(opening, filter_, conjunct, exists, negated=negated)
+
+    def _join(
+        self, opening: Opening, filter_: n.Filter, conjunct: n.Expression, exists: n.Exists, *, negated: bool
+    ) -> SemiJoin | str:
+        group, asked = opening.group, exists.group
+        if (reason := _unfit(asked)) is not None:
+            return reason
+        if self._has_few_solutions(group):
+            return "few solutions come to it, which are asked one by one"
+        inside = self._names(asked, ())
+        if isinstance(opening.graph, Variable) and opening.graph.value in inside:
+            return "it asks for the name of the graph around it"
+        patterns = _certain(asked.elements)
+        visible = {name for one in (group, *opening.outer) for name in self._names(one, _exists_in(one))}
+        shared = inside & visible
+        outside = shared - patterns
+        if not shared:
+            return "it shares no variable with its group"
+        if not shared <= _certain(group.elements):
+            return "a variable that it shares may be unbound beside it, or is bound further out"
+        copies = {name: self._copied(group, name, opening.graph) for name in sorted(outside)}
+        written, keys = [], set(shared)
+        given: set[str] = set()
+        for name, copied in copies.items():
+            if copied is not None:
+                keys = (keys - {name}) | {copied.key}
+                written.append(copied.text)
+                given |= copied.variables
+        for name in (name for name, copied in copies.items() if copied is None and name not in given):
+            return f"no triple pattern beside it gives ?{name} a geometry, and it compares ?{name}"
+        written.append(self._text[asked.start + 1 : asked.end - 1])
+        names = " ".join(f"?{name}" for name in sorted(keys))
+        select = f"{{ SELECT DISTINCT {names} WHERE {{ {' '.join(written)} }} }}"
+        return SemiJoin(filter_, conjunct, exists, group, f"MINUS {select}" if negated else select)
+
+    def _has_few_solutions(self, group: n.Group) -> bool:
+        for element in group.elements:
+            if isinstance(element, n.Values) and len(element.rows) <= _FEW_SOLUTIONS:
+                return True
+            for triple in element.triples if isinstance(element, n.Statement) else ():
+                fixed = isinstance(triple.subject, NamedNode) or isinstance(
+                    triple.object, NamedNode | Literal
+                )
+                if fixed and triple.predicate is not None and self._few(triple, _FEW_SOLUTIONS):
+                    return True
+        return False
+
+    def _names(self, group: n.Group, besides: Sequence[n.Group]) -> set[str]:
+        return {
+            name
+            for name, at in self._uses
+            if group.start <= at < group.end and not any(one.start <= at < one.end for one in besides)
+        }
+
+    def _copied(self, group: n.Group, name: str, graph: n.Term | None) -> _Copied | None:
+        """The patterns that give a variable its geometry, to be asked once more."""
+        for run in runs_of(group):
+            binding = binding_in(run, name)
+            if binding is None:
+                continue
+            anchor = anchor_of(binding)
+            triples = anchor.triples if anchor is not None else (binding.triple,)
+            if any(isinstance(end, BlankNode) for one in triples for end in (one.subject, one.object)):
+                return None
+            by_feature = anchor is not None and self._single and graph is None
+            key = anchor.feature if anchor is not None and by_feature else name
+            variables = frozenset(name for one in triples for name in one.variables)
+            return _Copied(" ".join(f"{triple_text(one)} ." for one in triples), key, variables)
+        return None
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """Patterns with their variables, and that one whose value tells which geometry they give."""
+
+    text: str
+    key: str
+    variables: frozenset[str]
+
+
+def with_joins(text: str, joins: Sequence[SemiJoin]) -> str:
+    """The query's text with joins in place of what they stand for."""
+    edits: list[Edit] = []
+    for filter_ in dict.fromkeys(one.filter_ for one in joins):
+        gone = {one.conjunct.start for one in joins if one.filter_ == filter_}
+        kept = [part for part in conjuncts_of(filter_.expression) if part.start not in gone]
+        rest = " && ".join(f"({text[part.start : part.end]})" for part in kept)
+        edits.append(Edit(filter_.start, filter_.end, f"FILTER({rest or 'true'})"))
+    for group in dict.fromkeys(one.group for one in joins):
+        # At the end of its group, where a filter is asked.
+        written = " ".join(one.written for one in joins if one.group == group)
+        edits.append(Edit(group.end - 1, group.end - 1, f" {written} "))
+    return apply_edits(text, edits)
+
+
+def _exists(expression: n.Expression) -> tuple[n.Exists | None, bool]:
+    if isinstance(expression, n.Exists):
+        return expression, expression.negated
+    if isinstance(expression, n.Operation) and expression.name == "unary !":
+        inner, negated = _exists(expression.arguments[0])
+        return inner, not negated
+    return None, False
+
+
+def _exists_in(group: n.Group) -> list[n.Group]:
+    """The groups of the EXISTS in a group's own filters: what they name is theirs."""
+    return [
+        part.group
+        for element in group.elements
+        if isinstance(element, n.Filter)
+        for part in n.walk_expressions(element.expression)
+        if isinstance(part, n.Exists)
+    ]
+
+
+def _is_spatial(group: n.Group) -> bool:
+    return any(
+        isinstance(element, n.Filter)
+        and any(local_name(part) is not None for part in n.walk_expressions(element.expression))
+        for inner in n.groups_of(group)
+        for element in inner.elements
+    )
+
+
+def _unfit(group: n.Group) -> str | None:
+    """Why a pattern may say more of a solution than by the values that it binds; None where it does not."""
+    more = "it holds more than patterns and filters"
+    for element in group.elements:
+        if isinstance(element, n.Statement):
+            paths = (one.verb for one in element.triples if not isinstance(one.verb, Variable))
+            if any(map(_can_be_empty, paths)):
+                return "it has a path that may be empty"
+        elif isinstance(element, n.Filter):
+            if any(isinstance(part, n.Exists) for part in n.walk_expressions(element.expression)):
+                return more
+        elif isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH"):
+            for inner in element.groups:
+                if (reason := _unfit(inner)) is not None:
+                    return reason
+                filters = (one for one in inner.elements if isinstance(one, n.Filter))
+                used = {name for one in filters for name in n.variables_of(one.expression)}
+                if not used <= _certain(inner.elements):
+                    return "a filter in a group of it compares what the group does not bind"
+        else:
+            return more
+    return None
+
+
+def _can_be_empty(path: n.Path) -> bool:
+    if isinstance(path, n.Link) or path.operator == "!":
+        return False
+    if path.operator in ("*", "?"):
+        return True
+    return (any if path.operator == "|" else all)(map(_can_be_empty, path.parts))
+
+
+def _certain(elements: Sequence[n.Element]) -> set[str]:
+    """The variables that every solution of these elements binds."""
+    found: set[str] = set()
+    for element in elements:
+        if isinstance(element, n.Statement):
+            found.update(name for triple in element.triples for name in triple.variables)
+        elif isinstance(element, n.Values):
+            columns = zip(element.variables, zip(*element.rows, strict=True), strict=False)
+            found.update(name for name, column in columns if None not in column)
+        elif isinstance(element, n.Nested) and element.keyword in ("UNION", "GRAPH"):
+            found.update(set.intersection(*(_certain(inner.elements) for inner in element.groups)))
+            if isinstance(element.name, Variable):
+                found.add(element.name.value)
+        elif isinstance(element, n.SubSelect):
+            found.update(_projected(element.query))
+    return found
+
+
+def _projected(query: n.Query) -> set[str]:
+    if query.where is None or query.grouped:
+        return set()
+    certain = _certain(query.where.elements)
+    if query.projection is None:
+        return certain
+    return certain & {one.variable for one in query.projection if one.expression is None}

@@ -1,0 +1,92 @@
+"""The deriver of RCC8 before its index is there: what says nothing of geometry need not wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Quad, Triple
+
+from sparql.model.change import Delta
+from sparql.model.geometry_terms import HAS_GEOMETRY, states_geometry
+from sparql.model.graph_reading import QuadSource
+from sparql.model.source import TripleSource
+from sparql.model.tolerances import Tolerances
+from sparql.spatial.relation_basis import marked
+
+if TYPE_CHECKING:
+    from sparql.spatial.relations import SpatialRelations
+
+
+class PendingRelations:
+    """Stands for `SpatialRelations`, which `build` reads from the graph when they are first needed.
+
+    No change that may concern them is committed before, so what is read then holds all that was. Where the
+    graph says of nothing where it is, they are not needed for all relations anew either: after a crash in a
+    bulk load nobody who writes waits for the geometry libraries.
+    """
+
+    def __init__(self, build: Callable[[], SpatialRelations], tolerances: Tolerances) -> None:
+        self._build = build
+        self._tolerances = tolerances
+        self._building = Lock()
+        self._built: SpatialRelations | None = None
+
+    def wait(self) -> SpatialRelations:
+        """The relations, as soon as they are there; builds them if nobody has begun."""
+        with self._building:
+            if self._built is None:
+                self._built = self._build()
+            return self._built
+
+    def derives_from(self, triple: Triple) -> bool:
+        """Whether a change with this triple may change a relation."""
+        return states_geometry(triple) or self._tolerances.concerns(triple)
+
+    def plan(
+        self,
+        before: TripleSource,
+        derived: TripleSource,
+        additions: Collection[Triple],
+        removals: Collection[Triple],
+    ) -> Delta:
+        """The relations that come and go with a change."""
+        return self.wait().plan(before, derived, additions, removals)
+
+    def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
+        """All relations anew, against those that are stored."""
+        if self._built is None and not _any_place(source) and _is_empty(derived):
+            return Delta()
+        return self.wait().catch_up(source, derived)
+
+    def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
+        """The quads that tell what relations rest on; none come or go without a plan."""
+        if self._built is not None:
+            return self._built.marked(store, whole=whole)
+        return marked(store, self._tolerances, whole=True, first=False) if whole else ([], [])
+
+    def undo(self) -> None:
+        """Forget the plan, if there is one."""
+        if self._built is not None:
+            self._built.undo()
+
+    def keep(self) -> None:
+        """The plan, if there is one, was committed."""
+        if self._built is not None:
+            self._built.keep()
+
+    def rebuild(self, source: TripleSource) -> None:
+        """Read all geometries from the graph; what was not read yet will be."""
+        with self._building:
+            if self._built is not None:
+                self._built.rebuild(source)
+
+
+def _any_place(source: TripleSource) -> bool:
+    """Whether anything in the graph has a geometry."""
+    return any(next(source.match(None, one, None), None) is not None for one in HAS_GEOMETRY)
+
+
+def _is_empty(source: TripleSource) -> bool:
+    return next(source.match(None, None, None), None) is None

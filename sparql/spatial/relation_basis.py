@@ -1,0 +1,55 @@
+"""What the kept relations rest on: whether they are exact, so that a function is true just where they say so.
+
+The state graph says with which tolerances all of them were derived. Where it says nothing, or something else
+than this, nobody may take a relation for the value of a function.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyoxigraph import Literal, Quad
+
+from sparql.model.graph_reading import QuadSource
+from sparql.model.tolerances import EXACT, Tolerances
+from sparql.model.vocabulary import DERIVED, STATE, UKG
+
+_MIXED: Final = "mixed"
+
+
+def basis_quad(tolerances: Tolerances | None) -> Quad:
+    """The mark of relations that were all derived with these tolerances; None: now with these, now others."""
+    basis = _MIXED if tolerances is None else tolerances.told
+    return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
+
+
+def marks(store: QuadSource) -> list[Quad]:
+    """What the store says now; empty where nothing is known."""
+    return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
+
+
+def are_exact(store: QuadSource) -> bool:
+    """Whether all relations of the store are known to have been derived without a tolerance."""
+    return is_marked(store, EXACT)
+
+
+def is_marked(store: QuadSource, tolerances: Tolerances) -> bool:
+    """Whether all relations of the store are known to have been derived with these tolerances."""
+    return marks(store) == [basis_quad(tolerances)]
+
+
+def marked(
+    store: QuadSource, tolerances: Tolerances, *, whole: bool, first: bool
+) -> tuple[list[Quad], list[Quad]]:
+    """The marks that come and go with derived relations.
+
+    `whole` tells that all relations are derived anew, `first` that there was no geometry before. Relations
+    that nobody has marked are left so.
+    """
+    found, wanted = marks(store), basis_quad(tolerances)
+    if found == [wanted]:
+        return [], []
+    if whole or (not found and first and next(store.match_quads(None, None, None, DERIVED), None) is None):
+        return [wanted], found
+    mixed = basis_quad(None)
+    return ([mixed], found) if found and found != [mixed] else ([], [])

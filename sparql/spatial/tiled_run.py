@@ -1,0 +1,216 @@
+"""Relating very many features on an executor: strip by strip, resumable, in bounded memory.
+
+Geometries are written to a folder first; from then on only their boxes and names are in memory. The answer
+of every strip is kept in that folder too, so that a run that was ended, however, goes on where it was: a run
+over the same features and settings finds the strips that are done.
+"""
+
+import array
+import hashlib
+import json
+import mmap
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
+
+from geo.relate.partitioning import Strip, StripPairs, StripTask, relate_strip, strips_of
+from geo.relate.rcc8 import CODES, RCC8
+from sparql.model.errors import StripLost
+from sparql.model.tolerances import EXACT, Tolerances
+
+FEATURES_A_STRIP = 20_000
+_GEOMETRIES, _RUN = "geometries.wkb", "run.json"
+
+Numbers = NDArray[numpy.int64]
+Codes = NDArray[numpy.int8]
+OnStrip = Callable[[int, int, int], None]
+"""Called with how many strips are done, how many there are, and how many pairs the last looked at."""
+
+
+@dataclass(frozen=True)
+class RelatedPair:
+    """Two features, by name, and how the first relates to the second."""
+
+    left: str
+    relation: RCC8
+    right: str
+
+
+class StripRun:
+    """One run over all features of a source, kept in a folder of its own under `folder`.
+
+    `features` gives names and CRS84 geometries; a name with several geometries comes several times. Empty
+    geometries are related to nothing. `tolerance_of` tells the tolerance of what is in a layer, None of the
+    others. Remains of runs over other features are removed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        features: Iterable[tuple[str, BaseGeometry]],
+        *,
+        tolerances: Tolerances = EXACT,
+        tolerance_of: Callable[[str], float | None] = lambda name: None,
+        features_a_strip: int = FEATURES_A_STRIP,
+    ) -> None:
+        self.tolerances = tolerances
+        self._spool = _Spool(folder / "reading")
+        settings = f"{tolerances.told} {features_a_strip} {shapely.geos_version}"
+        fingerprint = self._spool.fill(features, settings)
+        own = [tolerance_of(name) for name in self._spool.names] if tolerances.layers else []
+        usual = tolerances.usual_m
+        self._own = numpy.array([usual if metres is None else metres for metres in own], dtype=numpy.float64)
+        if tolerances.layers:
+            fingerprint += hashlib.blake2b(self._own.tobytes(), digest_size=4).hexdigest()
+        self.folder = folder / fingerprint
+        for other in [path for path in folder.iterdir() if path not in (self.folder, self._spool.folder)]:
+            shutil.rmtree(other)
+        self.resumed = self.folder.is_dir()
+        if self.resumed:
+            shutil.rmtree(self._spool.folder)
+        else:
+            self._spool.folder.replace(self.folder)
+        self._spool.folder = self.folder
+        self._strips = list(strips_of(self._spool.bounds, tolerances.largest_m, features_a_strip))
+
+    def __len__(self) -> int:
+        return len(self._strips)
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return len(self._spool.names)
+
+    @property
+    def finished(self) -> int:
+        """How many strips are done."""
+        return sum(self._file(strip.number).exists() for strip in self._strips)
+
+    def run(
+        self, executor: Executor, *, at_once: int, on_strip: OnStrip = lambda done, all_, pairs: None
+    ) -> None:
+        """Relate the strips that are not done, `at_once` of them under way. Raises StripLost."""
+        open_strips = iter([strip for strip in self._strips if not self._file(strip.number).exists()])
+        done = self.finished
+        on_strip(done, len(self), 0)
+        waiting: set[Future[StripPairs]] = set()
+        try:
+            while True:
+                for strip in open_strips:
+                    waiting.add(executor.submit(relate_strip, self._task(strip)))
+                    if len(waiting) >= at_once:
+                        break
+                if not waiting:
+                    return
+                ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    found = future.result()
+                    self._keep(found)
+                    done += 1
+                    on_strip(done, len(self), found.looked_at)
+        except (RuntimeError, CancelledError, OSError, ImportError) as error:
+            # A pool that broke, or a cluster that cannot read the task, is a RuntimeError.
+            reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
+            raise StripLost(f"{type(error).__name__}: {reason}") from error
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    @property
+    def names(self) -> list[str]:
+        """The features by number."""
+        return self._spool.names
+
+    def arrays(self) -> Iterator[tuple[Numbers, Numbers, Codes]]:
+        """The pairs of features that are not disconnected, strip by strip: two feature numbers and a code.
+
+        A pair comes once per pair of their geometries, a feature with itself not at all.
+        """
+        feature_of = self._spool.feature_of
+        for strip in self._strips:
+            with numpy.load(self._file(strip.number)) as kept:
+                left, right, codes = feature_of[kept["left"]], feature_of[kept["right"]], kept["codes"]
+            apart = left != right
+            yield left[apart], right[apart], codes[apart]
+
+    def pairs(self) -> Iterator[RelatedPair]:
+        """The same, one by one and by name."""
+        for left, right, codes in self.arrays():
+            for a, b, code in zip(left.tolist(), right.tolist(), codes.tolist(), strict=True):
+                yield RelatedPair(self.names[a], CODES[code], self.names[b])
+
+    def remove(self) -> None:
+        """Remove the folder of the run."""
+        shutil.rmtree(self.folder)
+
+    def _task(self, strip: Strip) -> StripTask:
+        pieces = self._spool.read(strip.rows)
+        offsets = numpy.cumsum([0, *map(len, pieces)], dtype=numpy.int64)
+        layered = self.tolerances.layers
+        metres = self._own[self._spool.feature_of[strip.rows]] if layered else self.tolerances.usual_m
+        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, metres)
+
+    def _keep(self, found: StripPairs) -> None:
+        """Write a strip's answer, rows instead of positions; a file that is there is whole."""
+        rows = self._strips[found.number].rows.astype(numpy.int32)
+        path = self._file(found.number)
+        partial = path.with_suffix(".partial")
+        with partial.open("wb") as file:
+            numpy.savez(file, left=rows[found.left], right=rows[found.right], codes=found.codes)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"strip-{number:06}.npz"
+
+
+class _Spool:
+    """Geometries in a file; their places in it, boxes and owners in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.names: list[str] = []
+        self.feature_of: NDArray[numpy.int64] = numpy.zeros(0, dtype=numpy.int64)
+        self.bounds: NDArray[numpy.float64] = numpy.zeros((0, 4))
+        self._offsets: NDArray[numpy.int64] = numpy.zeros(1, dtype=numpy.int64)
+
+    def fill(self, features: Iterable[tuple[str, BaseGeometry]], settings: str) -> str:
+        """Write all geometries; the fingerprint of all that the answer depends on."""
+        digest = hashlib.blake2b(settings.encode(), digest_size=12)
+        numbers: dict[str, int] = {}
+        feature_of, sizes, bounds = array.array("q"), array.array("q"), array.array("d")
+        with (self.folder / _GEOMETRIES).open("wb") as file:
+            for name, shape in features:
+                binary = shapely.to_wkb(shape)
+                file.write(binary)
+                digest.update(name.encode() + b"\0" + binary)
+                feature_of.append(numbers.setdefault(name, len(numbers)))
+                sizes.append(len(binary))
+                bounds.extend(shape.bounds)
+        self.names = list(numbers)
+        self.feature_of = numpy.array(feature_of, dtype=numpy.int64)
+        self.bounds = numpy.array(bounds, dtype=numpy.float64).reshape(-1, 4)
+        self._offsets = numpy.concatenate([[0], numpy.cumsum(sizes)]).astype(numpy.int64)
+        facts = {"features": len(self.names), "geometries": len(self.feature_of), "settings": settings}
+        (self.folder / _RUN).write_text(json.dumps(facts), encoding="utf-8")
+        return digest.hexdigest()
+
+    def read(self, rows: NDArray[numpy.intp]) -> list[bytes]:
+        """The geometries of some rows as well-known binary."""
+        starts, ends = self._offsets[rows].tolist(), self._offsets[rows + 1].tolist()
+        with (
+            (self.folder / _GEOMETRIES).open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory,
+        ):
+            return [memory[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -1,0 +1,177 @@
+"""Backups: the graph as it is at one revision, and the files beside it, in a folder that can be restored.
+
+The graph is a checkpoint of the database (hard links where the folder is on the same disk, so it is quick
+and costs no space at first); SQLite files are copied by SQLite's own online backup; other files as they
+are. A backup that was interrupted has another name than the one asked for and cannot be restored.
+"""
+
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyoxigraph
+
+from sparql.model.errors import BackupError
+from sparql.storage.database_files import check_files
+from sparql.storage.embedded_store import EmbeddedStore, stored_revision
+from sparql.writing.writer import Writer
+
+MANIFEST = "backup.json"
+_LAYOUT = 1
+_GRAPH = "graph"
+# What belongs to a running server or is made anew from the graph.
+_LEFT_OUT = frozenset({"graph", "checkpoints", "server.json", MANIFEST})
+_SQLITE_HEADER = b"SQLite format 3\0"
+_SQLITE_COMPANIONS = ("-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True)
+class Backup:
+    """What a backup holds: the graph's revision, when it was taken, and the files beside the graph."""
+
+    folder: Path
+    revision: int
+    taken_at: str
+    files: tuple[str, ...]
+
+    def json(self) -> dict[str, object]:
+        """As it stands in the manifest and in the server's answer."""
+        return {**asdict(self), "folder": str(self.folder), "files": list(self.files), "layout": _LAYOUT}
+
+
+def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | None = None) -> Backup:
+    """Write a backup to a new folder while the store is in use; writes wait, reads go on.
+
+    Raises `BackupError` when the folder exists, is inside the data folder or cannot be written.
+    """
+    if store.folder is None:
+        raise BackupError("A graph in memory has no backup; dump it instead.")
+    folder = folder.absolute()
+    data = store.folder.absolute()
+    try:
+        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise BackupError(f"{folder} cannot be looked at: {error.strerror}; name another folder.") from error
+    if taken:
+        raise BackupError(f"{folder} exists already; name a new folder for the backup.")
+    if folder.resolve().is_relative_to(data.resolve()):
+        raise BackupError(f"{folder} is inside the data folder it would copy; name one outside {data}.")
+    taken_at = (now or datetime.now(UTC)).isoformat(timespec="seconds")
+    partial = folder.with_name(folder.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        revision, files = writer.exclusively(lambda: _copy_out(store, data, partial))
+        backup = Backup(folder, revision, taken_at, files)
+        (partial / MANIFEST).write_text(json.dumps(backup.json(), indent=2), encoding="utf-8")
+        _sync_tree(partial)
+        if folder.exists():
+            folder.rmdir()
+        partial.rename(folder)
+    except (OSError, RuntimeError, sqlite3.Error) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise BackupError(
+            f"No backup could be written to {folder}: {error}. Nothing was left there."
+        ) from error
+    return backup
+
+
+def restore(backup: Path, data: Path) -> Backup:
+    """Make a data folder from a backup, and check that it opens. The backup stays as it is.
+
+    Raises `BackupError` when that is no whole backup, or the data folder is not empty.
+    """
+    manifest = _read_manifest(backup)
+    if data.exists() and (not data.is_dir() or any(data.iterdir())):
+        raise BackupError(f"{data} is not empty; restore into an empty or new folder.")
+    if data.resolve().is_relative_to(backup.resolve()):
+        raise BackupError(f"{data} is inside the backup; restore into another folder.")
+    partial = data.absolute().with_name(data.absolute().name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        # Copies, not links: the restored database goes on writing to some of these files.
+        shutil.copytree(backup, partial, ignore=shutil.ignore_patterns(MANIFEST))
+        _check_graph(partial, backup, manifest.revision)
+        _sync_tree(partial)
+        if data.exists():
+            data.rmdir()
+        partial.rename(data)
+    except OSError as error:
+        raise BackupError(f"{backup} cannot be restored to {data}: {error}.") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return manifest
+
+
+def _copy_out(store: EmbeddedStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:
+    revision = store.revision()
+    store.graph.backup(str(target / _GRAPH))
+    copied = []
+    for path in sorted(data.rglob("*")):
+        relative = path.relative_to(data)
+        if relative.parts[0] in _LEFT_OUT or not path.is_file() or path.is_symlink():
+            continue
+        if path.name.endswith(_SQLITE_COMPANIONS):
+            continue
+        (target / relative).parent.mkdir(parents=True, exist_ok=True)
+        if _is_sqlite(path):
+            _copy_sqlite(path, target / relative)
+        else:
+            shutil.copy2(path, target / relative)
+        copied.append(str(relative))
+    return revision, tuple(copied)
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
+
+
+def _copy_sqlite(source: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(source.absolute().as_uri() + "?mode=ro", uri=True, timeout=30)) as original,
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        original.backup(copy)
+    shutil.copymode(source, target)
+
+
+def _read_manifest(backup: Path) -> Backup:
+    try:
+        found = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
+        manifest = Backup(backup, int(found["revision"]), str(found["taken_at"]), tuple(found["files"]))
+        layout = int(found["layout"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BackupError(
+            f"{backup} is not a whole backup: its {MANIFEST} is missing or broken. Name the folder that "
+            "`urbankg backup` wrote."
+        ) from error
+    if layout > _LAYOUT:
+        raise BackupError(f"{backup} was written by a newer version; restore it with that one.")
+    return manifest
+
+
+def _check_graph(folder: Path, backup: Path, revision: int) -> None:
+    """The copy opens, and holds the revision that the manifest names."""
+    try:
+        check_files(folder / _GRAPH)
+        found = stored_revision(pyoxigraph.Store.read_only(str(folder / _GRAPH)))
+    except (OSError, RuntimeError) as error:
+        raise BackupError(f"The graph in {backup} does not open: {error}. Take another backup.") from error
+    if found != revision:
+        raise BackupError(f"The graph in {backup} is at revision {found}, not {revision}: it was changed.")
+
+
+def _sync_tree(folder: Path) -> None:
+    """Put a folder with everything in it on the disk."""
+    for path in (folder, *folder.rglob("*"), folder.parent):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

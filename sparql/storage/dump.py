@@ -1,0 +1,68 @@
+"""Dumps: a graph, or the default graph with the clients' own, written as RDF in one stream.
+
+Run as a program (`python -m sparql.storage.dump CHECKPOINT FORMAT [GRAPH]`) it dumps a checkpoint to standard
+output: the server does that in a process of its own, so that a dump neither slows nor fills it.
+"""
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Triple
+
+from sparql.model.vocabulary import DEFAULT, SYSTEM_GRAPHS
+from sparql.protocol.formats import GRAPH_FORMATS, Format
+from sparql.protocol.negotiation import choose_by_name
+
+_PIECE = 64 * 1024
+
+
+def holds_graph_names(format_: Format) -> bool:
+    """Whether a format can say which graph a triple belongs to."""
+    return isinstance(format_.engine, RdfFormat) and format_.engine.supports_datasets
+
+
+def write_dump(
+    graph: pyoxigraph.Store, output: IO[bytes], format_: Format, name: NamedNode | None = None
+) -> None:
+    """Write one named graph, or (None) the default graph and, in a format that names graphs, the clients'.
+
+    System graphs are written only when named. Memory stays flat.
+    """
+    engine = format_.engine
+    assert isinstance(engine, RdfFormat)
+    content: Iterator[Quad] | Iterator[Triple]
+    if name is not None:
+        content = (quad.triple for quad in graph.quads_for_pattern(None, None, None, name))
+    elif holds_graph_names(format_):
+        content = _of_clients(graph)
+    else:
+        content = (quad.triple for quad in graph.quads_for_pattern(None, None, None, DEFAULT))
+    pyoxigraph.serialize(content, output, format=engine)
+
+
+def _of_clients(graph: pyoxigraph.Store) -> Iterator[Quad]:
+    named = [one for one in graph.named_graphs() if one not in SYSTEM_GRAPHS]
+    return chain.from_iterable(
+        graph.quads_for_pattern(None, None, None, one) for one in (DefaultGraph(), *named)
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Dump the checkpoint in the folder given to standard output."""
+    folder, format_name, *names = arguments
+    format_ = choose_by_name(format_name, GRAPH_FORMATS)
+    name = NamedNode(names[0]) if names else None
+    try:
+        with open(sys.stdout.fileno(), "wb", buffering=_PIECE, closefd=False) as output:
+            write_dump(pyoxigraph.Store.read_only(str(Path(folder))), output, format_, name)
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,4 @@
+"""Queries run in worker processes on read-only checkpoints, where they can be stopped.
+
+May import `sparql.model`, `sparql.protocol`, `sparql.syntax` and `sparql.rewriting`.
+"""

@@ -1,0 +1,222 @@
+"""Which checkpoint readers begin with: one from which they can follow the commits to the newest revision.
+
+A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
+commit (``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside
+that when following has come far, since every copy writes what it follows to the disk once more; and at once
+where the commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait
+for a newer checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and
+no reader uses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from glob import escape, glob
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from sparql.model.errors import ReaderLost, StoreUnwritable
+from sparql.workers.capture.commit_log import MOST_QUADS, CommitLog
+from sparql.workers.capture.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
+
+_BYTES_A_QUAD = 600
+_FEWEST_QUADS = 500
+_BYTES_A_COPY = 2**19
+"""What the engine writes for a copy as such."""
+_LOOK_EVERY_S = 1.0
+_REST_S = 60.0
+_TRY_AGAIN_S = 1.0
+
+
+class Checkpoint(Protocol):
+    """A frozen copy of the store: a directory that opens read-only, and the revision it holds."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def revision(self) -> int: ...
+
+
+class CheckpointSource(Protocol):
+    """The store. All of it may be called from any thread.
+
+    ``revision`` is that of the last committed write and cheap; ``acquire`` may block for tens of
+    milliseconds and gives a checkpoint at least as new as ``revision()`` was when it was called. It raises
+    StoreUnwritable and OSError. Of a source that reports no commits, every newer revision needs a checkpoint.
+    """
+
+    def revision(self) -> int: ...
+
+    def acquire(self) -> Checkpoint: ...
+
+    def release(self, checkpoint: Checkpoint) -> None: ...
+
+    def follow(self, follower: CommitLog) -> None: ...
+
+
+class Lease:
+    """A checkpoint in use; ``users`` counts the holders of it."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.path = str(checkpoint.path)
+        self.revision = checkpoint.revision
+        self.checkpoint = checkpoint
+        self.users = 1
+
+
+class CheckpointKeeper:
+    """Hands out leases on the newest checkpoint and gives old ones back.
+
+    ``on_refresh`` is called on the event loop when a newer checkpoint has become the newest. At most so many
+    ``copies`` follow at a time; together they are to take less of the disk than half of the store.
+    """
+
+    def __init__(self, source: CheckpointSource, on_refresh: Callable[[], None], copies: int) -> None:
+        self._source = source
+        self._copies = copies
+        self._on_refresh = on_refresh
+        self._refresh: asyncio.Task[None] | None = None
+        self._under_way: set[asyncio.Future[None]] = set()
+        # Threads of its own: those of the loop may all be waiting for a writer that waits for a reader.
+        self._threads = ThreadPoolExecutor(2, "checkpoints")
+        self.newest: Lease | None = None
+        self.log = CommitLog(source)
+        self._renewed_at = _FEWEST_QUADS
+        self._most_growth = LEAST_GROWTH
+        self._looked = self._resting_until = 0.0
+        self._refused: tuple[int, float] | None = None
+
+    def revision(self) -> int:
+        """The revision of the last commit."""
+        return self._source.revision()
+
+    async def lease(self, needed: int) -> Lease:
+        """A checkpoint of the revision that is needed, or from which the log leads there.
+
+        An older one where none can be made. The caller gives it back by ``drop``. Raises ReaderLost when
+        there is none at all.
+        """
+        await self._until(lambda: self._leads_to(needed), needed)
+        self._look_after_copies()
+        return self._lent()
+
+    async def at_least(self, needed: int) -> Lease:
+        """The same, of the revision that is needed itself."""
+        await self._until(lambda: self.newest is not None and self.newest.revision >= needed, needed)
+        return self._lent()
+
+    def is_refused(self, needed: int) -> bool:
+        """Whether the disk was too full a moment ago for what this revision needs."""
+        return (
+            self._refused is not None
+            and self._refused[0] == needed
+            and monotonic() - self._refused[1] < _TRY_AGAIN_S
+        )
+
+    def note_refusal(self, needed: int) -> None:
+        """The disk was too full for a copy or a checkpoint of this revision."""
+        self._refused = needed, monotonic()
+
+    def drop(self, lease: Lease) -> None:
+        """Give a lease back."""
+        lease.users -= 1
+        if lease.users == 0:
+            self._in_thread(self._source.release, lease.checkpoint)
+
+    def delete_copies(self, lease: Lease, pid: int) -> None:
+        """Delete what a process has left that did not do so itself."""
+        self._in_thread(shutil.rmtree, copies_folder(lease.path, pid), True)
+
+    async def close(self) -> None:
+        """Give everything back; no lease may be in use any more."""
+        if self._refresh is not None:
+            await asyncio.wait([self._refresh])
+        if self.newest is not None:
+            self.drop(self.newest)
+            self.newest = None
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+        self._threads.shutdown()
+
+    def _lent(self) -> Lease:
+        assert self.newest is not None
+        self.newest.users += 1
+        return self.newest
+
+    def _leads_to(self, needed: int) -> bool:
+        if self.newest is None:
+            return False
+        if self.newest.revision >= needed:
+            return True
+        return monotonic() >= self._resting_until and self.log.after(self.newest.revision, needed) is not None
+
+    async def _until(self, reached: Callable[[], bool], needed: int) -> None:
+        """Make checkpoints until one will do; an older one must do where none can be made."""
+        while not reached():
+            if self.newest is not None and self.is_refused(needed):
+                return
+            try:
+                await asyncio.shield(self._renewing())
+            except (OSError, StoreUnwritable) as error:
+                self.note_refusal(needed)
+                if self.newest is None:
+                    raise ReaderLost(
+                        f"No checkpoint of the store can be made: {error}. Check the disk's space."
+                    ) from error
+                return
+
+    def _renewing(self) -> asyncio.Task[None]:
+        if self._refresh is None:
+            self._refresh = asyncio.create_task(self._make_newest())
+        return self._refresh
+
+    async def _make_newest(self) -> None:
+        try:
+            made, size = await asyncio.get_running_loop().run_in_executor(self._threads, self._acquire)
+        finally:
+            self._refresh = None
+        previous, self.newest = self.newest, made
+        share = size // 4 // self._copies // _BYTES_A_QUAD
+        self._renewed_at = min(MOST_QUADS // 2, max(_FEWEST_QUADS, share))
+        self._most_growth = self._copies * _BYTES_A_COPY + max(LEAST_GROWTH, size // 2)
+        if previous is not None:
+            self.drop(previous)
+        self._on_refresh()
+
+    def _acquire(self) -> tuple[Lease, int]:
+        lease = Lease(self._source.acquire())
+        return lease, disk_bytes(lease.path, own=False)
+
+    def _look_after_copies(self) -> None:
+        """Have copies replaced that have come far, and done without where they grow by themselves.
+
+        The engine tidies up a large store after a bulk load, and would do the same in every copy.
+        """
+        newest = self.newest
+        if newest is None or self._refresh is not None or self.is_refused(self.revision()):
+            return
+        if self.log.quads_after(newest.revision) > self._renewed_at:
+            self._renewing().add_done_callback(_note_failure)
+        elif monotonic() - self._looked > _LOOK_EVERY_S:
+            self._looked = monotonic()
+            self._in_thread(self._watch_growth, newest.path, self._most_growth)
+
+    def _watch_growth(self, path: str, most: int) -> None:
+        if sum(disk_bytes(one, own=True) for one in glob(f"{escape(path)}-of-*/*")) > most:
+            self._resting_until = monotonic() + _REST_S
+
+    def _in_thread(self, work: Callable[..., None], *arguments: object) -> None:
+        done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+        self._under_way.add(done)
+        done.add_done_callback(self._under_way.discard)
+
+
+def _note_failure(task: asyncio.Task[None]) -> None:
+    # Nobody waits for it: the next query that needs one tries again.
+    if not task.cancelled():
+        task.exception()

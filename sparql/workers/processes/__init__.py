@@ -1,0 +1,1 @@
+"""What every child process needs: frames over a socket, starting, limits, ending."""

@@ -1,0 +1,151 @@
+"""A function that runs once in a process of its own: it ends at its deadline, its memory limit, or when told.
+
+For work that nothing else can end. What the process is given and what it gives back is pickled, so the
+function is one of a module, and a generator: what it yields comes back piece by piece. The process ends with
+the thread that started it, however that ends.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Pipe
+from time import monotonic
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from sparql.model.errors import ReaderLost
+from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
+
+Result = TypeVar("Result")
+_START_TIMEOUT_S = 60.0
+_LOOK_S = 0.5
+"""So often it is asked whether the results are still wanted."""
+
+
+class TaskTimeout(Exception):
+    """The function was not done at its deadline. It never leaves the caller."""
+
+
+class TaskMemoryExceeded(Exception):
+    """The function took more memory than it may. It never leaves the caller."""
+
+
+class Task:
+    """One run. `cancel` may be called from any thread, before the run as well."""
+
+    def __init__(self, memory_limit_bytes: int) -> None:
+        self._memory_limit_bytes = memory_limit_bytes
+        self._lock = threading.Lock()
+        self._reason: Exception | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(
+        self,
+        function: Callable[..., Iterable[Result]],
+        *arguments: object,
+        timeout_s: float,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Iterator[Result]:
+        """What the function yields for these arguments; it ends early where that is no longer `wanted`.
+
+        The time counts from when the process is up.
+
+        Raises `TaskTimeout`, `TaskMemoryExceeded`, the reason of `cancel`, what the function raises of
+        `SparqlError`, and `ReaderLost` when the process cannot start or fails. Exhaust or close it: then the
+        process is gone.
+        """
+        deadline = monotonic() + _START_TIMEOUT_S
+        ours, theirs = Pipe()
+        control_read, control = os.pipe()
+        try:
+            try:
+                self._launch(theirs.fileno(), control_read)
+            finally:
+                theirs.close()
+                os.close(control_read)
+            ours.send_bytes(_pickled((function, arguments)))
+            while wanted():
+                left = deadline - monotonic()
+                if left <= 0:
+                    raise TaskTimeout
+                if not ours.poll(min(left, _LOOK_S)):
+                    continue
+                kind, told = pickle.loads(ours.recv_bytes())
+                if kind == "end":
+                    return
+                if kind == "ready":
+                    deadline = monotonic() + timeout_s
+                    continue
+                if kind == "error":
+                    raise told
+                yield told
+        except (EOFError, OSError) as error:
+            raise self._cause() from error
+        finally:
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+            ours.close()
+            os.close(control)
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, if the process runs."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def cancel(self, reason: Exception) -> None:
+        """End it; whoever waits for the results gets this error."""
+        with self._lock:
+            self._reason = self._reason or reason
+            if self._process is not None:
+                self._process.kill()
+
+    def raise_if_cancelled(self) -> None:
+        """Raise the reason of `cancel`, if it was called."""
+        if self._reason is not None:
+            raise self._reason
+
+    def _launch(self, *passed: int) -> None:
+        with self._lock:
+            self.raise_if_cancelled()
+            module = [sys.executable, "-P", "-m", "sparql.workers.processes.task_worker"]
+            self._process = subprocess.Popen(
+                [*module, *map(str, (*passed, self._memory_limit_bytes))],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=passed,
+            )
+
+    def _cause(self) -> Exception:
+        """Why the process is gone."""
+        if self._reason is not None:
+            return self._reason
+        if self._process is None:
+            return ReaderLost("A process cannot be started: the system has none left; try again later.")
+        status = self._process.wait()
+        if status == MEMORY_EXIT_STATUS:
+            return TaskMemoryExceeded()
+        return ReaderLost(f"The process ended with status {status} before it was done; see the log.")
+
+
+def _pickled(given: object) -> bytes:
+    """The same as `pickle.dumps`, also of mappings that cannot be changed."""
+    written = io.BytesIO()
+    _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(given)
+    return written.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, obj: Any) -> Any:
+        return (_unchangeable, (dict(obj),)) if isinstance(obj, MappingProxyType) else NotImplemented
+
+
+def _unchangeable(members: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(members)

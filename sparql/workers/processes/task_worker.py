@@ -1,0 +1,39 @@
+"""The process of a `Task`: it runs the function that it is sent and gives back what that yields.
+
+Started as ``python -m sparql.workers.processes.task_worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from multiprocessing.connection import Connection
+
+from sparql.model.errors import SparqlError
+from sparql.workers.processes.limits import die_with_parent, forbid_network
+from sparql.workers.worker import Watch
+
+
+def main(arguments: list[str]) -> int:
+    """Run one function. What is not an error of this program's own ends the process, with its traceback."""
+    data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    die_with_parent()
+    forbid_network()
+    watch = Watch(control, memory_limit_bytes)
+    watch.start()
+    with Connection(data) as connection:
+        watch.begin()
+        function, given = pickle.loads(connection.recv_bytes())
+        connection.send_bytes(pickle.dumps(("ready", None)))
+        try:
+            for result in function(*given):
+                connection.send_bytes(pickle.dumps(("result", result)))
+        except SparqlError as error:
+            connection.send_bytes(pickle.dumps(("error", error)))
+        else:
+            connection.send_bytes(pickle.dumps(("end", None)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,440 @@
+"""A reader process: runs one query at a time on a read-only checkpoint and streams the answer out.
+
+Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries come
+in over the data socket and answers go out over it, large ones over their clients' connections, which come in
+over the handover socket. The control pipe brings the numbers of queries to stop; its end means that the
+parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's results
+belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere are
+not; its thread ends with it, and another one goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import select
+import shutil
+import socket
+import sys
+import threading
+import time
+from contextlib import closing
+from typing import Any
+
+import pyoxigraph
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QueryTriples, RdfFormat
+
+from sparql.model.errors import GraphUnknown, SparqlError
+from sparql.protocol.formats import BY_NAME, Format
+from sparql.syntax.unknown_functions import tolerating
+from sparql.workers.capture.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
+from sparql.workers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
+from sparql.workers.processes.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
+from sparql.workers.processes.handover import CLIENT_GONE, ClientGone, Takeover
+from sparql.workers.processes.limits import (
+    MEMORY_EXIT_STATUS,
+    OwnMemory,
+    die_with_parent,
+    forbid_network,
+    slow_down,
+)
+from sparql.workers.whole_graph import whole_graph
+
+_FIRST_CHUNK = 4 * 1024
+_OFFER = 16 * 1024
+"""So much more than the first chunk makes an answer a large one."""
+_CHUNK = 64 * 1024
+_WATCH_INTERVAL_S = 0.05
+_IDLE_BEFORE_WARMING_S = 2.0
+_LONG_S = 0.1
+# Parsers call themselves for each level of a text. This is address space; memory is taken when used.
+THREAD_STACK_BYTES = 16 * 2**20
+
+
+class QueryStopped(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Watch(threading.Thread):
+    """Watches, beside the query, for its end being asked for, for the parent's, over memory and time."""
+
+    def __init__(self, control: int, memory_limit_bytes: int) -> None:
+        super().__init__(daemon=True)
+        self._control = control
+        self._memory_limit_bytes = memory_limit_bytes
+        self._begun: tuple[float, int] | None = None
+        self._slowed = False
+        self.stopped = 0
+
+    def begin(self) -> None:
+        """The calling thread begins to answer."""
+        self._begun = (time.monotonic(), threading.get_native_id())
+
+    def end(self) -> bool:
+        """The calling thread is done; whether it was slowed down."""
+        self._begun = None
+        slowed, self._slowed = self._slowed, False
+        return slowed
+
+    def run(self) -> None:
+        memory = OwnMemory()
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN | select.POLLHUP)
+        while True:
+            if poll.poll(_WATCH_INTERVAL_S * 1000):
+                numbers = os.read(self._control, 4096)
+                if not numbers:
+                    os._exit(0)
+                self.stopped = int.from_bytes(numbers[-8:], "big")
+            if memory.read_bytes() > self._memory_limit_bytes:
+                os._exit(MEMORY_EXIT_STATUS)
+            begun = self._begun
+            if begun is not None and not self._slowed and time.monotonic() - begun[0] > _LONG_S:
+                self._slowed = True
+                slow_down(begun[1])
+
+
+class Sink:
+    """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
+
+    The head goes out with the first chunk, so that an error before it is told in its place. With a
+    `takeover`, what comes after the first chunk of a large answer goes to the client's own connection, which
+    is on its way here while the next one is gathered.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        watch: Watch,
+        number: int,
+        head: bytes,
+        takeover: Takeover | None = None,
+    ) -> None:
+        self._connection = connection
+        self._watch = watch
+        self._number = number
+        self._head = head
+        self._takeover = takeover
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._threshold = _FIRST_CHUNK
+
+    def write(self, data: bytes) -> int:
+        """Take bytes of the answer; raises QueryStopped when nobody wants them."""
+        if self._watch.stopped == self._number:
+            raise QueryStopped
+        self._parts.append(bytes(data))
+        self._size += len(data)
+        if self._size >= self._threshold:
+            self._pass_on()
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing to do: chunks go out by size, the last one by ``finish``."""
+
+    def finish(self) -> None:
+        """Send what is left and say that the answer is whole."""
+        if self._takeover is not None and self._takeover.offered:
+            self._take_out(self._takeover)
+            self._takeover.close()
+        self._connection.sendall(self._gathered() + pack(FrameKind.END))
+
+    def close(self) -> None:
+        """Let go of the client's connection, whether the answer is whole or not."""
+        if self._takeover is not None:
+            self._takeover.close()
+
+    def _pass_on(self) -> None:
+        takeover = self._takeover
+        if takeover is not None and takeover.offered:
+            self._take_out(takeover)
+            return
+        if takeover is not None and self._threshold == _OFFER:
+            takeover.offered = True
+            self._connection.sendall(pack(FrameKind.OFFER))
+            self._threshold = _CHUNK
+            return
+        self._connection.sendall(self._gathered())
+        self._threshold = _CHUNK if takeover is None else _OFFER
+
+    def _take_out(self, takeover: Takeover) -> None:
+        takeover.write(self._parts, self._size)
+        self._parts, self._size = [], 0
+
+    def _gathered(self) -> bytes:
+        data = b"".join(self._parts)
+        message, self._head = self._head, b""
+        for start in range(0, len(data), _CHUNK):
+            message += pack(FrameKind.DATA, data[start : start + _CHUNK])
+        self._parts, self._size = [], 0
+        return message
+
+
+class Worker:
+    """The checkpoint that is open, and what is done with it."""
+
+    def __init__(
+        self, connection: socket.socket, watch: Watch, handover: socket.socket | None = None
+    ) -> None:
+        self._connection = connection
+        self._watch = watch
+        self._handover = handover
+        self._store: pyoxigraph.Store | None = None
+        self._path = ""
+        self._copy: StoreCopy | None = None
+        self._copies = 0
+        self._graphs: list[NamedNode | BlankNode] | None = None
+        self._functions: Functions | None = None
+        self._aggregates: Functions = {}
+        self._warmed = False
+        self._received = bytearray()
+
+    def greet(self) -> None:
+        """Say that queries can come."""
+        self._connection.sendall(pack(FrameKind.READY))
+
+    def serve(self) -> bool:
+        """Answer queries until the parent closes the connection; True if another thread is to go on."""
+        try:
+            while (frame := self._next_frame()) is not None:
+                kind, payload = frame
+                if kind is FrameKind.CLOSE:
+                    self._close()
+                    continue
+                self._watch.begin()
+                if kind is FrameKind.FEED:
+                    self._follow(json.loads(payload))
+                else:
+                    self._answer(kind, json.loads(payload))
+                if self._watch.end():
+                    return True
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return False
+
+    def _next_frame(self) -> tuple[FrameKind, bytes] | None:
+        if (
+            not self._warmed
+            and not self._received
+            and not select.select((self._connection,), (), (), _IDLE_BEFORE_WARMING_S)[0]
+        ):
+            self._warmed = True
+            threading.Thread(target=load_functions, daemon=True).start()
+        header = self._receive(HEADER_SIZE)
+        if header is None:
+            return None
+        kind, length = unpack_header(header)
+        payload = self._receive(length)
+        return None if payload is None else (kind, payload)
+
+    def _receive(self, length: int) -> bytes | None:
+        """So many bytes; what comes beyond them is kept. None at the end of the connection."""
+        received = self._received
+        while len(received) < length:
+            piece = self._connection.recv(_CHUNK)
+            if not piece:
+                return None
+            received += piece
+        data = bytes(received[:length])
+        del received[:length]
+        return data
+
+    def _answer(self, kind: FrameKind, request: dict[str, Any]) -> None:
+        try:
+            if kind is FrameKind.DUMP:
+                self._dump(request)
+            else:
+                self._run(request)
+        except SparqlError as error:
+            self._refuse(error)
+        except SyntaxError as error:
+            self._refuse(self._syntax_problem(request, error))
+        except QueryStopped:
+            self._tell("stopped", "")
+        except ClientGone:
+            self._tell(CLIENT_GONE, "")
+        except (ValueError, OSError, RuntimeError) as error:
+            self._tell("failed", str(error))
+
+    def _syntax_problem(self, request: dict[str, Any], error: SyntaxError) -> SparqlError:
+        """The error at its place in the text that was sent, where that is not the text that was to run."""
+        # Imported here, as it is seldom needed.
+        from sparql.syntax.request_facts import syntax_problem
+
+        text, sent = request["text"], request.get("sent")
+        if sent is not None:
+            try:
+                # Read, and run over nothing.
+                pyoxigraph.Store().query(
+                    sent, base_iri=request["base"], custom_aggregate_functions=self._aggregates
+                )
+            except SyntaxError as own:
+                text, error = sent, own
+            except (ValueError, OSError, RuntimeError):
+                pass
+        return syntax_problem("query", str(error), text)
+
+    def _refuse(self, error: SparqlError) -> None:
+        self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
+
+    def _tell(self, type_: str, message: str) -> None:
+        self._connection.sendall(pack_json(FrameKind.ERROR, {"type": type_, "message": message}))
+
+    def _run(self, request: dict[str, Any]) -> None:
+        store = self._open(request["path"])
+        graph = None if request["default_graphs"] or request["named_graphs"] else whole_graph(request["text"])
+        if graph is not None:
+            self._write_out(store, graph, BY_NAME[request["graph_format"]], request)
+            return
+        known, dataset = self._functions_for(request["text"]), self._dataset(store, request)
+        results, unknown = tolerating(
+            lambda functions: store.query(
+                request["text"],
+                base_iri=request["base"],
+                custom_functions=functions,
+                custom_aggregate_functions=self._aggregates,
+                **dataset,
+            ),
+            known,
+        )
+        triples = isinstance(results, QueryTriples)
+        format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
+        told = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
+        with closing(self._sink(request, format_, told)) as sink:
+            # The engine accepts any object with a write method.
+            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+            sink.finish()
+
+    def _sink(self, request: dict[str, Any], format_: Format, told: dict[str, Any] | None = None) -> Sink:
+        watch, number = self._watch, request["number"]
+        patience_s = request.get("patience_s")
+        takeover = None
+        if self._handover is not None and patience_s is not None:
+            takeover = Takeover(self._handover, number, patience_s, lambda: watch.stopped == number)
+        head = pack_json(FrameKind.HEAD, {"format": format_.name, **(told or {})})
+        return Sink(self._connection, watch, number, head, takeover)
+
+    def _dump(self, request: dict[str, Any]) -> None:
+        """Send a graph as a whole."""
+        store = self._open(request["path"])
+        name = request["graph"]
+        graph = DefaultGraph() if name is None else NamedNode(name)
+        if isinstance(graph, NamedNode) and not request["exists"] and not store.contains_named_graph(graph):
+            raise GraphUnknown(graph.value)
+        self._write_out(store, graph, BY_NAME[request["format"]], request)
+
+    def _write_out(
+        self,
+        store: pyoxigraph.Store,
+        graph: DefaultGraph | NamedNode,
+        format_: Format,
+        request: dict[str, Any],
+    ) -> None:
+        """Send a graph without the memory that a CONSTRUCT takes to find duplicates."""
+        assert isinstance(format_.engine, RdfFormat)
+        prefixes = request.get("prefixes")
+        with closing(self._sink(request, format_)) as sink:
+            # The engine accepts any object with a write method.
+            store.dump(sink, format=format_.engine, from_graph=graph, prefixes=prefixes)  # type: ignore[arg-type]
+            sink.finish()
+
+    def _open(self, path: str) -> pyoxigraph.Store:
+        if self._store is None or path != self._path:
+            self._close()
+            self._store, self._path = pyoxigraph.Store.read_only(path), path
+        return self._store
+
+    def _close(self) -> None:
+        """Let go of the checkpoint, and of the copy that was made of it."""
+        self._store, self._path, self._graphs = None, "", None
+        if self._copy is not None:
+            self._copy.delete()
+            shutil.rmtree(os.path.dirname(self._copy.path), ignore_errors=True)
+            self._copy = None
+
+    def _follow(self, asked: dict[str, Any]) -> None:
+        """Bring what is read to the last of the commits, as far as the disk takes them, and say how far.
+
+        The commits follow on a checkpoint when `afresh`, else on what the copy holds. A copy that cannot
+        follow any more is replaced by a new one, and kept where there is no room for that.
+        """
+        path, problem = asked["path"], ""
+        if self._path != path:
+            self._close()
+        try:
+            if self._copy is None or asked["afresh"]:
+                self._copies += 1
+                made = copy_of(
+                    path,
+                    asked["revision"],
+                    os.path.join(copies_folder(path, os.getpid()), str(self._copies)),
+                    asked["commits"],
+                )
+                self._store, self._path, self._graphs = made.store, path, None
+                if self._copy is not None:
+                    self._copy.delete()
+                self._copy = made
+            else:
+                self._graphs = None
+                for commit in asked["commits"]:
+                    self._copy.follow(commit)
+        except (OSError, CopyBehind) as error:
+            problem = str(error) or "a commit is missing"
+        revision = asked["revision"] if self._copy is None else self._copy.revision
+        self._connection.sendall(pack_json(FrameKind.REVISION, {"revision": revision, "problem": problem}))
+
+    def _dataset(self, store: pyoxigraph.Store, request: dict[str, Any]) -> dict[str, Any]:
+        default, named = request["default_graphs"], request["named_graphs"]
+        if default or named:
+            return {
+                "default_graph": [NamedNode(iri) for iri in default],
+                "named_graphs": [NamedNode(iri) for iri in named],
+            }
+        system = request["system_graphs"]
+        if not request["hide_system_graphs"]:
+            return {}
+        if self._graphs is None:
+            self._graphs = [
+                graph
+                for graph in store.named_graphs()
+                if not (isinstance(graph, NamedNode) and graph.value.startswith(system))
+            ]
+        return {"named_graphs": [*self._graphs, *(NamedNode(iri) for iri in request["named_in_text"])]}
+
+    def _functions_for(self, text: str) -> Functions | None:
+        # A call needs the function's IRI; only BASE could keep its beginning out of the text.
+        if not any(part in text for part in FUNCTION_IRIS) and "base" not in text.lower():
+            return None
+        if self._functions is None:
+            self._functions, self._aggregates = load_functions(), load_aggregates()
+        return self._functions
+
+
+def main(arguments: list[str]) -> int:
+    """Run a worker on the given file descriptors."""
+    data, control, memory_limit_bytes, handover = (int(argument) for argument in arguments)
+    die_with_parent()
+    forbid_network()
+    watch = Watch(control, memory_limit_bytes)
+    watch.start()
+    threading.stack_size(THREAD_STACK_BYTES)
+    with socket.socket(fileno=data) as connection, socket.socket(fileno=handover) as clients:
+        worker = Worker(connection, watch, clients)
+        worker.greet()
+        while (goes_on := run_in_thread(worker)) is True:
+            pass
+    return 0 if goes_on is False else 1
+
+
+def run_in_thread(worker: Worker) -> bool | None:
+    """What the worker's `serve` gives in a new thread; None when it fails."""
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(worker.serve()))
+    thread.start()
+    thread.join()
+    return found[0] if found else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

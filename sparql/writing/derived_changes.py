@@ -1,0 +1,151 @@
+"""What follows from a change: relations of geometries, inferences by axioms, and which quads tell of them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import chain
+
+from pyoxigraph import NamedNode, Quad, Triple
+
+from sparql.inference.materialised import Inferences
+from sparql.model.change import Change, Delta, Deriver
+from sparql.model.source import KnownAbsent
+from sparql.model.support import is_supported, only_asserted, quad_of
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
+from sparql.writing.group import Group
+
+ORIGINS = (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What follows from a change: relations of geometries, inferences by axioms, and both together."""
+
+    derived: Delta = field(default_factory=Delta)
+    inferred: Delta = field(default_factory=Delta)
+    whole: Delta = field(default_factory=Delta)
+
+
+class Consequences:
+    """Works out what follows; for the writer, under its lock.
+
+    `view` is what a change is judged on and committed to: the store, or the group that is gathered before it.
+    `origins` are the graphs that may say where a triple is from. `leaving` are triples that no text supports
+    any longer after the change under way, `before` is the view as the gate read it to judge that. There is
+    one plan at a time, until it is kept or forgotten.
+    """
+
+    def __init__(self, store: TripleStore, deriver: Deriver | None, inferences: Inferences | None) -> None:
+        self.store = store
+        self.view: TripleStore | Group = store
+        self.deriver = deriver
+        self.inferences = inferences
+        # Until the start has looked, there may be inferences of an earlier server.
+        self.origins: tuple[NamedNode, ...] = (*ORIGINS, INFERRED)
+        self.leaving: frozenset[Triple] = frozenset()
+        self.before: KnownAbsent | None = None
+        self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Plan] | None = None
+
+    def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
+        """What is derived from this change; asked again for the same change, the plan stands.
+
+        For the writer and for those who build a change under its lock (`Writer.commit_built`).
+        """
+        return self.plan(added, removed).whole
+
+    def plan(self, added: Collection[Triple], removed: Collection[Triple]) -> Plan:
+        """What follows from these coming and going."""
+        if self.deriver is None and self.inferences is None:
+            return Plan()
+        if self.deriver is not None and self.inferences is None:
+            # What is derived depends on these alone, so a plan outlives what the gate takes out of a change.
+            derives_from = self.deriver.derives_from
+            added, removed = [*filter(derives_from, added)], [*filter(derives_from, removed)]
+        wanted = (frozenset(added), frozenset(removed))
+        if self._planned is None or self._planned[0] != wanted:
+            self._forget_plan()
+            self._planned = (wanted, self._planned_anew(*wanted))
+        return self._planned[1]
+
+    def _planned_anew(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Plan:
+        if self.inferences is None:
+            derived = self._derived(added, removed)
+            return Plan(derived, whole=derived)
+        inferred = self.inferences.plan(added, removed - added)
+        come = added | inferred.additions
+        derived = self._derived(come, (removed | inferred.removals) - come)
+        if derived.additions or derived.removals:
+            # Axioms may speak of relations. That geometries are inferred from relations is not looked for.
+            come = added | derived.additions
+            loose = frozenset(triple for triple in derived.removals if not self._stays(triple))
+            inferred = self.inferences.plan(come, (removed | loose) - come)
+        come = derived.additions | inferred.additions
+        return Plan(derived, inferred, Delta(come, (derived.removals | inferred.removals) - come))
+
+    def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
+        deriver = self.deriver
+        if deriver is None or not any(map(deriver.derives_from, chain(added, removed))):
+            return Delta()
+        return deriver.plan(self.before or self.view, self.view.named(DERIVED), added, removed)
+
+    def _stays(self, triple: Triple) -> bool:
+        """Whether a triple is stated by other origins than derivation, after the change under way."""
+        origins = (ASSERTED, ONTOLOGY) if triple in self.leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
+        return any(self.view.contains(quad_of(triple, graph)) for graph in origins)
+
+    def _was_asserted(self, triple: Triple) -> bool:
+        """Whether it was there before the change, and only because somebody stated it."""
+        if self.before is not None and self.before.lacks(triple):
+            return False
+        return only_asserted(self.view, triple, self.origins)
+
+    def is_stated(self, triple: Triple) -> bool:
+        """Whether the graph holds it, and not only because it follows."""
+        return self.view.contains(quad_of(triple, DEFAULT)) and not (
+            self.inferences is not None and self.inferences.is_inferred(triple)
+        )
+
+    def forget(self) -> None:
+        """The change is over, and its plan, if there is one, will not be committed."""
+        self._forget_plan()
+        self.before = None
+
+    def _forget_plan(self) -> None:
+        if self._planned is not None and self.deriver is not None:
+            self.deriver.undo()
+        self._planned = None
+
+    def keep(self) -> None:
+        """The plan was committed."""
+        if self.deriver is not None:
+            self.deriver.keep()
+        self._planned = self.before = None
+
+    def may_follow(self, change: Change) -> bool:
+        """Whether anything may follow from what a change states."""
+        if self.inferences is not None:
+            return True
+        derives_from = None if self.deriver is None else self.deriver.derives_from
+        return derives_from is not None and any(derives_from(one.triple) for one in change.additions)
+
+    def followed(self, plan: Plan, stated: frozenset[Triple]) -> tuple[list[Quad], list[Quad]]:
+        """The quads that come and go with what follows from a change; `stated` came with it."""
+        additions: list[Quad] = []
+        gone: list[Quad] = []
+        for triple in plan.derived.additions:
+            if triple in stated or self._was_asserted(triple):
+                additions.append(quad_of(triple, ASSERTED))
+            additions += [quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
+        for triple in plan.derived.removals:
+            gone.append(quad_of(triple, DERIVED))
+            if not is_supported(self.view, triple, besides=DERIVED):
+                gone.append(quad_of(triple, DEFAULT))
+        if self.deriver is not None:
+            come, go = self.deriver.marked(self.store)
+            additions += come
+            gone += go
+        for triple in plan.inferred.additions:
+            additions += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
+        for triple in plan.inferred.removals:
+            gone += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
+        return additions, gone

@@ -1,0 +1,304 @@
+"""The SPARQL 1.1 Graph Store HTTP Protocol without HTTP: which graph, which triples, which change.
+
+Every write becomes one ``Change`` that is made under the writer's lock, so what is replaced is what was there
+at that moment. The default graph's ontology and derived triples are the system's: they stay, and derived ones
+follow the geometry they come from. Clients' named graphs are theirs alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import IO, Protocol, cast
+from urllib.parse import unquote
+from xml.parsers import expat
+
+import pyoxigraph
+from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
+
+from sparql.model.blank_nodes import recognised
+from sparql.model.change import Change, Statement, Verdict
+from sparql.model.errors import (
+    GraphUnknown,
+    MalformedRequest,
+    PayloadProblem,
+    ProtectedGraph,
+    UnsupportedMediaType,
+)
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
+from sparql.protocol.conditions import Conditions
+from sparql.protocol.formats import GRAPH_FORMATS, Format
+from sparql.syntax.nesting_guard import ShallowFile
+
+_PARAMETERS = frozenset(("graph", "default", "partial", "format"))
+
+
+@dataclass(frozen=True)
+class GraphRequest:
+    """What a request's address says.
+
+    ``names_graph`` is False where the address is that of the store itself; ``graph`` is then None, as it is
+    for the default graph. ``direct`` tells that the address itself is the graph's IRI (4.1).
+    """
+
+    graph: NamedNode | None
+    names_graph: bool = True
+    direct: bool = False
+    partial: bool = False
+    format: str | None = None
+
+    @property
+    def system(self) -> bool:
+        """Whether the graph is one of the system's: readable, and never written by clients."""
+        return self.graph is not None and self.graph.value.startswith(GRAPH.iri)
+
+
+def read_address(query_string: str, direct: str | None) -> GraphRequest:
+    """Which graph an address means: ``direct`` is its own IRI, or None for that of the store (4.1, 4.2).
+
+    Raises MalformedRequest.
+    """
+    parameters = _read_parameters(query_string)
+    options = {"partial": _flag(parameters), "format": parameters.get("format")}
+    graph, default = parameters.get("graph"), "default" in parameters
+    if direct is not None:
+        if graph is not None or default:
+            raise MalformedRequest("This address names a graph already; leave graph and default out.")
+        return GraphRequest(_graph_iri(direct), direct=True, **options)  # type: ignore[arg-type]
+    if graph is not None and default:
+        raise MalformedRequest("Both graph and default were sent; send one of them.")
+    found = None if graph is None else _graph_iri(graph)
+    return GraphRequest(found, names_graph=found is not None or default, **options)  # type: ignore[arg-type]
+
+
+def payload_format(content_type: str | None) -> Format:
+    """The format of a body by its content type. Raises UnsupportedMediaType."""
+    name, *parameters = (part.strip().lower() for part in (content_type or "").split(";"))
+    charsets = [
+        value.strip(' "') for key, _, value in (p.partition("=") for p in parameters) if key == "charset"
+    ]
+    format_ = next((one for one in GRAPH_FORMATS if "/" in name and one.answers_to(name)), None)
+    if format_ is None or any(one not in ("utf-8", "utf8", "us-ascii") for one in charsets):
+        raise UnsupportedMediaType(content_type, [one.media_type for one in GRAPH_FORMATS])
+    return format_
+
+
+def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Triple]:
+    """The triples of a body, with blank nodes of its own; relative IRIs are relative to ``base``.
+
+    The body is read as it is parsed. Raises PayloadProblem with line and column.
+    """
+    assert isinstance(format_.engine, RdfFormat)
+    try:
+        quads = pyoxigraph.parse(
+            cast("IO[bytes]", ShallowFile(body, format_.engine)),
+            format=format_.engine,
+            base_iri=base,
+            without_named_graphs=True,
+            rename_blank_nodes=True,
+        )
+        return frozenset(quad.triple for quad in quads)
+    except SyntaxError as error:
+        raise _payload_problem(error, format_, body) from error
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a write; ``created`` tells that the graph was not there before."""
+
+    verdict: Verdict
+    created: bool = False
+
+
+class ChangeWriter(Protocol):
+    """What is needed of the writer."""
+
+    def commit_built(self, build: Callable[[], Change]) -> Verdict:
+        """Commit the change that ``build`` makes, called with the writer's lock held."""
+        ...
+
+
+class GraphStore:
+    """PUT, POST and DELETE on graphs (5.3 to 5.5); ``None`` is the default graph.
+
+    All raise ProtectedGraph for graphs of the system and PreconditionFailed; a verdict that does not conform
+    has changed nothing, unless ``partial``.
+    """
+
+    def __init__(self, store: TripleStore, writer: ChangeWriter) -> None:
+        self._store = store
+        self._writer = writer
+
+    def replace(
+        self,
+        graph: NamedNode | None,
+        triples: frozenset[Triple],
+        conditions: Conditions | None = None,
+        *,
+        partial: bool = False,
+    ) -> Outcome:
+        """Make a graph hold exactly these triples; of the default graph, the clients' part of it.
+
+        Blank nodes are those that are there where what they connect is the same (`blank_nodes`), so what was
+        read and comes back unchanged changes nothing.
+        """
+
+        def build(held: frozenset[Triple]) -> Change:
+            everything = self._store.match_quads(None, None, None, graph or DEFAULT)
+            wanted = recognised(triples, (quad.triple for quad in everything))
+            if graph is not None:
+                made = not self.exists(graph)
+                return _named_change(graph, wanted - held, held - wanted, made=made)
+            new = (triple for triple in wanted - held if not self._is_kept(triple))
+            return _default_change(new, held - wanted, partial=partial)
+
+        return self._write(graph, conditions, build)
+
+    def merge(
+        self,
+        graph: NamedNode | None,
+        triples: frozenset[Triple],
+        conditions: Conditions | None = None,
+        *,
+        partial: bool = False,
+    ) -> Outcome:
+        """Add triples to a graph, which is made if it is not there."""
+
+        def build(held: frozenset[Triple]) -> Change:
+            if graph is not None:
+                return _named_change(graph, triples, frozenset(), made=not self.exists(graph))
+            return _default_change(triples, frozenset(), partial=partial)
+
+        return self._write(graph, conditions, build, read=False)
+
+    def delete(self, graph: NamedNode | None, conditions: Conditions | None = None) -> Outcome:
+        """Remove a graph; the default graph loses the clients' triples. Raises GraphUnknown."""
+
+        def build(held: frozenset[Triple]) -> Change:
+            if graph is None:
+                return _default_change((), held, partial=False)
+            if not self.exists(graph):
+                raise GraphUnknown(graph.value)
+            removals = frozenset(_quad(triple, graph) for triple in held)
+            return Change(graph_removals=removals, graphs_dropped=frozenset((graph,)))
+
+        return self._write(graph, conditions, build)
+
+    def exists(self, graph: NamedNode | None) -> bool:
+        """Whether there is such a graph, be it empty; the default graph and the system's always are."""
+        if graph is None or graph.value.startswith(GRAPH.iri):
+            return True
+        return self._store.has_graph(graph)
+
+    def _write(
+        self,
+        graph: NamedNode | None,
+        conditions: Conditions | None,
+        build: Callable[[frozenset[Triple]], Change],
+        *,
+        read: bool = True,
+    ) -> Outcome:
+        if graph is not None and graph.value.startswith(GRAPH.iri):
+            raise ProtectedGraph(graph)
+        existed = True
+
+        def under_lock() -> Change:
+            nonlocal existed
+            existed = self.exists(graph)
+            (conditions or Conditions()).check_write(self._store.revision(), graph, exists=existed)
+            return build(self._held(graph) if read else frozenset())
+
+        verdict = self._writer.commit_built(under_lock)
+        return Outcome(verdict, created=not existed)
+
+    def _held(self, graph: NamedNode | None) -> frozenset[Triple]:
+        """What a client may replace or remove of a graph."""
+        if graph is not None:
+            return frozenset(quad.triple for quad in self._store.match_quads(None, None, None, graph))
+        return frozenset(
+            quad.triple
+            for quad in self._store.match_quads(None, None, None, DEFAULT)
+            if not self._is_kept(quad.triple)
+        )
+
+    def _is_kept(self, triple: Triple) -> bool:
+        """Whether the system keeps a triple in the default graph, so that no client replaces it."""
+        return any(self._store.contains(_quad(triple, graph)) for graph in (DERIVED, INFERRED, ONTOLOGY))
+
+
+def _quad(triple: Triple, graph: NamedNode) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, graph)
+
+
+def _named_change(
+    graph: NamedNode, added: Collection[Triple], removed: Collection[Triple], *, made: bool
+) -> Change:
+    return Change(
+        graph_additions=frozenset(_quad(triple, graph) for triple in added),
+        graph_removals=frozenset(_quad(triple, graph) for triple in removed),
+        graphs_created=frozenset((graph,) if made else ()),
+    )
+
+
+def _default_change(added: Iterable[Triple], removed: frozenset[Triple], *, partial: bool) -> Change:
+    statements = tuple(Statement(triple) for triple in added)
+    return Change(additions=statements, removals=removed, partial=partial)
+
+
+def _read_parameters(query_string: str) -> dict[str, str]:
+    """Percent-decoded once (4.2); a plus is a plus, as in any IRI."""
+    found: dict[str, str] = {}
+    for part in filter(None, query_string.split("&")):
+        name, _, value = part.partition("=")
+        try:
+            name, value = unquote(name, errors="strict"), unquote(value, errors="strict")
+        except UnicodeDecodeError as error:
+            raise MalformedRequest("The query string is not percent-encoded UTF-8; encode it so.") from error
+        if name not in _PARAMETERS:
+            known = ", ".join(sorted(_PARAMETERS))
+            raise MalformedRequest(f"There is no parameter '{name}' here; known are {known}.")
+        if name in found:
+            raise MalformedRequest(f"The parameter {name} was sent twice; send it once.")
+        found[name] = value
+    return found
+
+
+def _flag(parameters: dict[str, str]) -> bool:
+    value = parameters.get("partial", "false").lower()
+    if value not in ("true", "false"):
+        raise MalformedRequest(f"partial is true or false, not '{value}'.")
+    return value == "true"
+
+
+def _graph_iri(text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise MalformedRequest(f"'{text}' is no absolute IRI: {error}. Name the graph in full.") from error
+
+
+def _payload_problem(error: SyntaxError, format_: Format, body: IO[bytes]) -> PayloadProblem:
+    reason = re.sub(r"^Parser error at line .*?: ", "", str(error.msg or error)).rstrip(".")
+    if "LoadDocumentCallback" in reason:
+        reason = "it names a remote context, which is not fetched; write the context into the body"
+    if reason == "Named graphs are not allowed":
+        reason = "it names graphs of its own, but goes into one; send each graph to its address"
+    line, column = error.lineno, error.offset
+    if line is None and format_.engine == RdfFormat.RDF_XML:
+        line, column = _place_in_xml(body)
+    if line is None:
+        return PayloadProblem(f"The body is not {format_.media_type} that can be taken: {reason}.")
+    place = f"line {line}, column {column}"
+    return PayloadProblem(f"The body is not {format_.media_type} at {place}: {reason}.", line, column)
+
+
+def _place_in_xml(body: IO[bytes]) -> tuple[int | None, int | None]:
+    """Where XML is not well-formed, which the engine does not tell; nowhere if it is."""
+    body.seek(0)
+    try:
+        expat.ParserCreate().ParseFile(body)
+    except expat.ExpatError as error:
+        return error.lineno, error.offset + 1
+    return None, None

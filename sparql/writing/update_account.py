@@ -1,0 +1,261 @@
+"""The account of an update under way: what comes and goes, and the store as it would be by now."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+import pyoxigraph
+from pyoxigraph import DefaultGraph, NamedNode, Quad
+
+from sparql.model.change import Change, Statement
+from sparql.model.errors import ProtectedGraph
+from sparql.model.triple_store import Readable
+from sparql.model.vocabulary import DEFAULT, GRAPH
+from sparql.storage.write_buffer import WriteBuffer, literal_characters
+
+
+@dataclass(frozen=True)
+class QuadDelta:
+    """What an update would change.
+
+    ``additions`` are the quads it inserts and leaves, also those that the store holds already; ``removals``
+    are quads of the store that it takes away. The two are disjoint. ``graphs_created`` and ``graphs_dropped``
+    are named graphs that come and go as such, which quads alone do not tell of empty ones.
+    """
+
+    additions: frozenset[Quad] = frozenset()
+    removals: frozenset[Quad] = frozenset()
+    graphs_created: frozenset[NamedNode] = frozenset()
+    graphs_dropped: frozenset[NamedNode] = frozenset()
+
+    @property
+    def only_states(self) -> bool:
+        """Whether it does nothing but add to the default graph."""
+        return not (self.removals or self.graphs_created or self.graphs_dropped) and all(
+            quad.graph_name == DEFAULT for quad in self.additions
+        )
+
+
+def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
+    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    if delta.only_states:
+        stated = tuple(Statement.of(quad) for quad in delta.additions)
+        return Change.stating(stated, partial=partial)
+    default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
+    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
+    return Change(
+        additions=tuple(Statement.of(quad) for quad in default),
+        removals=frozenset(quad.triple for quad in gone),
+        graph_additions=delta.additions - frozenset(default),
+        graph_removals=delta.removals - gone,
+        graphs_created=delta.graphs_created,
+        graphs_dropped=delta.graphs_dropped,
+        partial=partial,
+    )
+
+
+def is_system_graph(graph: object) -> bool:
+    """Whether a graph is one of the system's, which clients may read by name and not write."""
+    return isinstance(graph, NamedNode) and graph.value.startswith(GRAPH.iri)
+
+
+class Account:
+    """What has come and gone so far, and the store as it then is.
+
+    What is written to a writable store counts in its `buffer`.
+    """
+
+    def __init__(
+        self, store: Readable, scratch: Path | None, *, writable: bool, buffer: WriteBuffer | None = None
+    ) -> None:
+        self._store = store
+        self._scratch = scratch
+        self._writable = writable
+        self._buffer = buffer
+        self._clone: pyoxigraph.Store | None = None
+        # What a writable store held, of all that is written to it.
+        self._held: dict[Quad, bool] = {}
+        self._had: dict[NamedNode, bool] = {}
+        self._exit = ExitStack()
+        self._added: set[Quad] = set()
+        self._removed: set[Quad] = set()
+        self._created: set[NamedNode] = set()
+        self._dropped: set[NamedNode] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._clone is self._store:
+            self._restore()
+        self._clone = None
+        self._exit.close()
+
+    def delta(self) -> QuadDelta:
+        return QuadDelta(
+            frozenset(self._added),
+            frozenset(self._removed),
+            frozenset(self._created),
+            frozenset(self._dropped),
+        )
+
+    def current(self) -> Readable:
+        """A store that shows what has come and gone; the original while nothing has."""
+        if self._clone is not None:
+            return self._clone
+        if not (self._added or self._removed or self._created or self._dropped):
+            return self._store
+        if self._writable:
+            self._clone = cast("pyoxigraph.Store", self._store)
+        else:
+            self._clone = self._exit.enter_context(Scratch(self._store, self._scratch)).store
+        self._write_through(self._removed, self._added)
+        for graph in self._created:
+            self._add_graph(graph)
+        for graph in self._dropped:
+            self._remove_graph(graph)
+        return self._clone
+
+    def has_graph(self, graph: NamedNode) -> bool:
+        if graph in self._dropped:
+            return False
+        return (
+            graph in self._created
+            or self._had_graph(graph)
+            or any(quad.graph_name == graph for quad in self._added)
+        )
+
+    def apply(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
+        """Removals first, then additions (3.1.3). Raises ProtectedGraph."""
+        gone, come = set(removals), set(additions)
+        for quad in (*gone, *come):
+            if is_system_graph(quad.graph_name):
+                raise ProtectedGraph(quad.graph_name)
+        gone -= come
+        for quad in gone:
+            self._added.discard(quad)
+            if self._held_before(quad):
+                self._removed.add(quad)
+        self._removed -= come
+        self._added |= come
+        if self._dropped:
+            self._dropped -= {quad.graph_name for quad in come if isinstance(quad.graph_name, NamedNode)}
+        self._write_through(gone, come)
+
+    def create(self, graph: NamedNode) -> None:
+        if graph in self._dropped:
+            self._dropped.discard(graph)
+        elif not self._had_graph(graph):
+            self._created.add(graph)
+        if self._clone is not None:
+            self._add_graph(graph)
+
+    def drop(self, graph: NamedNode) -> None:
+        """The graph is empty already; now it is no more."""
+        self._created.discard(graph)
+        if self._had_graph(graph):
+            self._dropped.add(graph)
+        if self._clone is not None:
+            self._remove_graph(graph)
+
+    def _held_before(self, quad: Quad) -> bool:
+        """Whether the store held it before the update."""
+        held = self._held.get(quad)
+        return quad in self._store if held is None else held
+
+    def _had_graph(self, graph: NamedNode) -> bool:
+        """Whether the store had it before the update."""
+        had = self._had.get(graph)
+        return self._store.contains_named_graph(graph) if had is None else had
+
+    def _write_through(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
+        if self._clone is None:
+            return
+        removals, additions = tuple(removals), tuple(additions)
+        for quad in (*removals, *additions):
+            self._note(quad)
+        for quad in removals:
+            self._clone.remove(quad)
+        self._clone.extend(additions)
+        self._wrote(len(removals) + len(additions), literal_characters(additions))
+
+    def _add_graph(self, graph: NamedNode) -> None:
+        assert self._clone is not None
+        self._note_graph(graph)
+        self._clone.add_graph(graph)
+
+    def _remove_graph(self, graph: NamedNode) -> None:
+        assert self._clone is not None
+        self._note_graph(graph)
+        self._clone.remove_graph(graph)
+
+    def _note(self, quad: Quad) -> None:
+        if self._clone is self._store and quad not in self._held:
+            self._held[quad] = quad in self._store
+            if isinstance(quad.graph_name, NamedNode):
+                self._note_graph(quad.graph_name)
+
+    def _note_graph(self, graph: NamedNode) -> None:
+        if self._clone is self._store and graph not in self._had:
+            self._had[graph] = self._store.contains_named_graph(graph)
+
+    def _restore(self) -> None:
+        """Make a writable store what it was."""
+        store = self._clone
+        assert store is not None
+        for quad, held in self._held.items():
+            if not held:
+                store.remove(quad)
+        store.extend(quad for quad, held in self._held.items() if held)
+        for graph, had in self._had.items():
+            if had:
+                store.add_graph(graph)
+            else:
+                store.remove_graph(graph)
+        self._wrote(len(self._held), literal_characters(quad for quad, held in self._held.items() if held))
+
+    def _wrote(self, quads: int, characters: int) -> None:
+        if self._buffer is not None and self._clone is self._store:
+            self._buffer.wrote(quads, characters)
+
+
+class Scratch:
+    """A throw-away clone of a store that can be written to."""
+
+    def __init__(self, original: Readable, folder: Path | None) -> None:
+        self._original = original
+        self._folder = folder
+        self._made: Path | None = None
+        self.store: pyoxigraph.Store
+
+    def __enter__(self) -> Self:
+        self._made = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
+        path = self._made / "clone"
+        try:
+            self._original.backup(os.fspath(path))
+        except RuntimeError:
+            # In memory: there are no files to link.
+            self.store = pyoxigraph.Store()
+            self.store.bulk_extend(cast("pyoxigraph.Store", self._original))
+            for graph in self._original.named_graphs():
+                self.store.add_graph(graph)
+        else:
+            self.store = pyoxigraph.Store(os.fspath(path))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self.store
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)

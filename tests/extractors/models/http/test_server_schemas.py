@@ -1,0 +1,77 @@
+"""Schemas of replies: which reach a server, and what becomes of one that knows none."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from extractors.errors import ModelReplyError, ModelRequestRefused
+from extractors.models.http.tgi import HttpModel
+from tests.support.asking import PATIENT, QUICK, SCHEMA, ask
+from tests.support.tgi_stand_in import StandIn
+
+TREE = {"type": "object", "properties": {"child": {"$ref": "#/$defs/tree"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"properties": {"a": {"type": ["string", "null"]}}}, "list of types"),
+        ({**TREE, "$defs": {"tree": TREE}}, "refers to itself"),
+    ],
+)
+async def test_a_schema_that_some_server_would_choke_on_never_reaches_one(
+    server: StandIn, model: HttpModel, schema: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ModelRequestRefused, match=words):
+        await ask(model, schema)
+    assert server.requests == []
+
+
+async def test_a_server_that_drops_schemas_gets_them_in_words_and_is_warned_of_once(
+    server: StandIn, model: HttpModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.heeds = False
+    server.answer = 'Here you are:\n```json\n{"triples": ["Lyon"]}\n```'
+    with caplog.at_level(logging.WARNING):
+        assert await ask(model) == '{"triples": ["Lyon"]}'
+        assert await ask(model) == '{"triples": ["Lyon"]}'
+    assert caplog.text.count("ignores JSON schemas") == 1
+    assert len(server.canaries) == 1
+    assert '"triples"' in server.requests[0]["messages"][-1]["content"]
+    assert model.state().json()["schema"] == "dropped"
+
+
+async def test_what_such_a_server_says_is_checked_against_the_schema(
+    server: StandIn, model: HttpModel
+) -> None:
+    server.heeds = False
+    server.answer = 'Sure! {"facts": ["Lyon"]}'
+    with pytest.raises(ModelReplyError, match="lacks triples"):
+        await ask(model)
+
+
+async def test_a_server_that_refuses_the_key_for_tgi_gets_the_other_alone(server: StandIn) -> None:
+    server.kind = "picky"
+    model = HttpModel(server.url, retry=QUICK, timeouts=PATIENT)
+    assert await ask(model) == '{"triples":[]}'
+    assert "value" not in server.requests[-1]["response_format"]
+    assert model.state().json()["schema"] == "honoured"
+    await model.close()
+
+
+async def test_a_server_that_refuses_schemas_is_not_sent_any(server: StandIn) -> None:
+    server.kind = "schemaless"
+    model = HttpModel(server.url, retry=QUICK, timeouts=PATIENT)
+    assert await ask(model) == '{"triples":[]}'
+    assert "response_format" not in server.requests[-1]
+    assert model.state().json()["schema"] == "refused"
+    await model.close()
+
+
+async def test_schemas_can_be_compiled_before_they_are_needed(server: StandIn, model: HttpModel) -> None:
+    await model.start([SCHEMA])
+    assert server.requests[0]["max_tokens"] == 1
+    assert server.requests[0]["response_format"]["value"] == SCHEMA

@@ -1,0 +1,125 @@
+"""The examples that the adapter is trained on."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from extractors.prompting.form import NONE, Field, read_answer
+from extractors.research.training.dataset import Example, Mixture, build, fingerprint
+from extractors.research.training.fields import Asked, TopicFields, read_names
+from extractors.research.training.rows import rows_of
+from extractors.research.training.text2kgbench import LabelledSentence, Topic
+
+FILM = Topic(
+    "film",
+    (Field("director", "film", "human"), Field("publication date", "film"), Field("genre", "film")),
+    tuple(
+        LabelledSentence(
+            f"Night Train {number} was directed by Jerzy Kawa.",
+            {"director": ((f"Night Train {number}", "Jerzy Kawa"),)},
+            frozenset({"genre"}),
+        )
+        for number in range(60)
+    ),
+)
+
+
+class Words:
+    """A tokenizer that splits before each space and knows no chat template but the plainest."""
+
+    eos_token_id = 0
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {"<|im_end|>": 0}
+
+    def __call__(self, text: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
+        assert not add_special_tokens
+        pieces = text.replace("<|im_end|>", " <|im_end|>").replace("\n", " \n ").split(" ")
+        return {"input_ids": [self.known.setdefault(piece, len(self.known)) for piece in pieces if piece]}
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **_: Any) -> str:
+        return " ".join(message["content"] for message in messages)
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return build(Mixture(city=60, plans=10), [FILM], seed=1, validation=False)
+
+
+def test_the_same_seed_makes_the_same_examples(examples: list[Example]) -> None:
+    assert fingerprint(build(Mixture(city=60, plans=10), [FILM], seed=1, validation=False)) == fingerprint(
+        examples
+    )
+
+
+def test_validation_shares_no_text_with_training(examples: list[Example]) -> None:
+    held_out = build(Mixture(city=20, plans=5), [FILM], seed=1, validation=True)
+    assert not {e.text for e in examples if e.source != "plan"} & {e.text for e in held_out}
+
+
+def test_every_answer_about_a_city_stands_in_its_text(examples: list[Example]) -> None:
+    city = [example for example in examples if example.source == "city"]
+    assert len(city) == 60
+    for example in city:
+        for asked in example.fields:
+            for subject, _ in read_answer(asked.answer):
+                assert subject in example.text
+
+
+def test_some_fields_are_answered_with_none(examples: list[Example]) -> None:
+    fields = [asked for example in examples for asked in example.fields]
+    assert 0.3 < sum(asked.answer == NONE for asked in fields) / len(fields) < 0.9
+
+
+def test_a_relation_that_is_unknown_for_a_sentence_is_not_asked() -> None:
+    fields = TopicFields(Random(1), [FILM], rename=0.0)
+    for _ in range(20):
+        headings = {
+            asked.heading.split(" (")[0].rstrip(":") for asked in fields.draw(FILM, FILM.sentences[0])
+        }
+        assert "genre" not in headings
+
+
+def test_a_name_for_the_other_direction_swaps_the_ends() -> None:
+    fields = TopicFields(Random(3), [FILM], rename=1.0)
+    drawn = [asked for _ in range(60) for asked in fields.draw(FILM, FILM.sentences[0])]
+    swapped = [asked for asked in drawn if asked.answer == " Jerzy Kawa | Night Train 0"]
+    inverse = tuple(name[1:] for name in read_names()["director"] if name.startswith("^"))
+    assert swapped
+    assert all(asked.heading.startswith(inverse) for asked in swapped)
+
+
+def test_later_ontologies_come_in_the_second_half_only() -> None:
+    made = build(Mixture(city=80, plans=0, later=("film",)), [FILM], seed=1, validation=False)
+    first = made[: len(made) // 2]
+    assert not any(example.source == "film" for example in first)
+    assert any(example.source == "film" for example in made)
+
+
+def test_fields_are_branches_behind_one_text() -> None:
+    asked = (Asked("a:", " x | y", 1.0), Asked("b:", NONE, 0.5))
+    (row,) = rows_of(Words(), [Example("city", "some text here", asked)])
+    shared = row.branches.count(0)
+    for branch in (1, 2):
+        places = [place for place, one in enumerate(row.branches) if one == branch]
+        assert [row.positions[place] for place in places] == list(range(shared, shared + len(places)))
+    assert {weight for weight, one in zip(row.weights, row.branches, strict=True) if one == 2} == {0.0, 0.5}
+    assert all(weight == 0 for weight in row.weights[:shared])
+
+
+def test_what_does_not_fit_is_left_out_the_empty_fields_first() -> None:
+    asked = (Asked("b:", NONE, 1.0), Asked("a:", " x | y", 1.0))
+    (row,) = rows_of(Words(), [Example("city", "one two", asked)], longest=10)
+    assert max(row.branches) == 1
+    assert len(row.tokens) == 9
+    assert rows_of(Words(), [Example("city", "a text that is far too long", asked)], longest=10) == []
+
+
+def test_a_plan_is_a_dialog_whose_answer_alone_counts() -> None:
+    dialog = (("system", "Plan."), ("user", "who is there"))
+    (row,) = rows_of(Words(), [Example("plan", "who is there", answer="{} done", dialog=dialog)])
+    assert sum(weight > 0 for weight in row.weights) == 3
+    assert set(row.branches) == {0}

@@ -1,0 +1,112 @@
+"""The command line as a user types it: data on standard output, exit codes that mean something."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.server.conftest import COLUMBIA, triples
+from tests.support.running_server import RunningServer
+from tests.support.tgi_stand_in import StandIn, running
+
+MINI = """@prefix ex: <http://example.org/> . ex:a ex:p "1" , "2" ."""
+
+
+def urbankg(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
+    return subprocess.run(
+        [sys.executable, "-m", "server", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**clean, **environment},
+        timeout=900,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("cli")
+    (root / "mini.ttl").write_text(MINI)
+    done = urbankg("load", str(root / "mini.ttl"), "--data", str(root / "data"))
+    assert done.returncode == 0, done.stderr
+    return root / "data"
+
+
+def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
+    query = "SELECT ?o WHERE { <http://example.org/a> <http://example.org/p> ?o } ORDER BY ?o"
+    done = urbankg("query", query, "--data", str(folder), "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["o", "1", "2"]
+
+
+def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):
+    query = "SELECT ?o WHERE { <http://example.org/a> <http://example.org/p> ?o FILTER(<http://e/no>(?o)) }"
+    done = urbankg("query", query, "--explain", "--data", str(folder))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["query"] == query
+    assert told["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
+
+
+def test_a_query_that_does_not_parse_is_told_with_its_place(folder: Path):
+    done = urbankg("query", "SELECT * WHERE { ?s ?p }", "--data", str(folder))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert "1:" in done.stderr or "line 1" in done.stderr
+
+
+def test_the_whole_graph_is_validated(folder: Path):
+    done = urbankg("validate", "--data", str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 of them violations" in done.stderr
+
+
+def test_a_text_is_extracted_and_a_command_on_a_served_folder_talks_to_the_server(tmp_path: Path):
+    reply = triples(
+        ("Columbia University", "is a", "university"), ("Columbia University", "established", "1754")
+    )
+    with running(StandIn(answer=reply)) as model, RunningServer(tmp_path / "d", model_url=model.url):
+        done = urbankg("extract", COLUMBIA, "--data", str(tmp_path / "d"))
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["accepted"]) == 3
+        query = "SELECT (COUNT(*) AS ?n) WHERE { ?s <https://w3id.org/urbankg/urban#established> ?o }"
+        asked = urbankg("query", query, "--data", str(tmp_path / "d"), "--format", "csv")
+        assert asked.stdout.split() == ["n", "1"]
+
+
+def test_settings_are_shown_with_their_origin():
+    done = urbankg("config", "show", "--json", URBANKG_PORT="8123")
+    shown = json.loads(done.stdout)
+    assert shown["port"] == {"value": "8123", "origin": "environment URBANKG_PORT"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("query", "ASK {{}}", "--data", "{file}"), "file"),
+        (("load", "{tmp}/none.ttl", "--data", "{tmp}/data"), "none.ttl"),
+        (("load", "{tmp}/broken.ttl", "--data", "{tmp}/data"), "line 1"),
+        (("serve", "--host", "0.0.0.0", "--data", "{tmp}/data"), "Refusing"),
+        (("serve", "--ontology", "{tmp}/bad", "--data", "{tmp}/data"), "bad.ttl"),
+        (("serve", "--shapes", "{tmp}/bad", "--data", "{tmp}/data"), "bad.ttl"),
+        (("demo", "--data", "{tmp}"), "not empty"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line_and_exit_code_two(
+    tmp_path: Path, arguments: tuple[str, ...], word: str
+):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "broken.ttl").write_text("<a> <b")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "bad.ttl").write_text("this is not turtle")
+    filled = [a.format(tmp=tmp_path, file=tmp_path / "file") for a in arguments]
+    done = urbankg(*filled)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert word in done.stderr

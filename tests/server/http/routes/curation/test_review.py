@@ -1,0 +1,279 @@
+"""What waits for a person, what a person decides, and what the graph then says."""
+
+import httpx
+import pytest
+
+from server.runtime.context import Services
+from tests.server.conftest import RecordedModel, select, triples
+
+URBAN = "https://w3id.org/urbankg/urban#"
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+TEXT = "Bowne Hall is a museum. Bowne Hall opened in 1990 and closed in 1985."
+REPLY = triples(
+    ("Bowne Hall", "is a", "museum"), ("Bowne Hall", "opened", "1990"), ("Bowne Hall", "closed", "1985")
+)
+YEAR = "http://www.w3.org/2001/XMLSchema#gYear"
+
+
+async def refused(client: httpx.AsyncClient, model: RecordedModel, text: str = TEXT) -> dict:
+    """Post a text of which one statement is refused, and return its item."""
+    model.replies = [REPLY]
+    await client.post("/extractions", json={"text": text, "source": "a leaflet"})
+    items = (await client.get("/review")).json()["items"]
+    assert len(items) == 1
+    return items[0]
+
+
+def mended(item: dict, year: str) -> dict:
+    statement = item["statement"]
+    return {
+        "subject": statement["subject"],
+        "predicate": statement["predicate"],
+        "object": {"type": "literal", "value": year, "datatype": YEAR},
+    }
+
+
+async def years(client: httpx.AsyncClient, item: dict) -> list[str]:
+    subject, predicate = item["statement"]["subject"], item["statement"]["predicate"]
+    return [row["o"] for row in await select(client, f"SELECT ?o WHERE {{ <{subject}> <{predicate}> ?o }}")]
+
+
+async def test_an_item_shows_span_reason_reply_and_what_it_may_mean(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    await client.post(
+        "/candidates",
+        json={
+            "statements": [
+                {
+                    "subject": "https://example.org/bowne-house",
+                    "predicate": TYPE,
+                    "object": {"type": "uri", "value": URBAN + "Museum"},
+                },
+                {
+                    "subject": "https://example.org/bowne-house",
+                    "predicate": LABEL,
+                    "object": {"type": "literal", "value": "Bowne House", "xml:lang": "en"},
+                },
+            ]
+        },
+    )
+    item = await refused(client, model)
+    shown = (await client.get(f"/review/{item['id']}")).json()
+    evidence = shown["statement"]["evidence"]
+    assert TEXT[evidence["start"] : evidence["end"]] == evidence["quote"]
+    assert shown["violations"][0]["message"]
+    assert shown["reply"]
+    assert [one["label"] for one in shown["similar"]["subject"]] == ["Bowne House"]
+    assert shown["seen"] == 1
+
+
+async def test_an_unknown_item_is_not_found(client: httpx.AsyncClient):
+    assert (await client.get("/review/nothing")).status_code == 404
+    assert (await client.post("/review/nothing/accept", json={})).status_code == 404
+
+
+async def test_accepting_asks_the_gate_again(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    response = await client.post(f"/review/{item['id']}/accept", json={})
+    assert response.status_code == 422
+    assert response.json()["refused"][0]["violations"][0]["message"]
+    assert (await client.get(f"/review/{item['id']}")).json()["status"] == "open"
+
+
+async def test_a_mended_statement_is_accepted_with_its_evidence_and_who_decided(
+    client: httpx.AsyncClient, model: RecordedModel, services: Services
+):
+    item = await refused(client, model)
+    kept = await years(client, item)
+    body = {"statements": [mended(item, "1995")], "reason": "a slip of the pen", "by": "Ada"}
+    answer = (await client.post(f"/review/{item['id']}/accept", json=body)).json()
+    assert answer["items"][0]["status"] == "accepted"
+    assert sorted(await years(client, item)) == sorted([*kept, "1995"])
+    decided = answer["items"][0]["decisions"]
+    assert [(one["by"], one["outcome"], one["reason"]) for one in decided] == [
+        ("Ada", "accepted", "a slip of the pen")
+    ]
+    rows = await select(
+        client,
+        f"""PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX ukg: <https://w3id.org/urbankg/system#>
+        PREFIX rdfs: <{LABEL[:-5]}>
+        SELECT ?who ?quote ?shapes WHERE {{ GRAPH <https://w3id.org/urbankg/graph/provenance> {{
+          ?e rdf:reifies <<( <{item["statement"]["subject"]}> <{item["statement"]["predicate"]}>
+                             "1995"^^<{YEAR}> )>> ;
+             ukg:quote ?quote ; ukg:decision ?d ; prov:wasAttributedTo/rdfs:label ?who .
+          ?d ukg:shapesVersion ?shapes ; prov:endedAtTime ?at }} }}""".replace(
+            "rdf:reifies", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
+        ),
+    )
+    assert rows == [
+        {"who": "Ada", "quote": item["statement"]["evidence"]["quote"], "shapes": services.gate.version}
+    ]
+
+
+async def test_a_mended_statement_in_a_foreign_vocabulary_is_refused(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    foreign = {**mended(item, "1995"), "predicate": "http://example.org/shut"}
+    response = await client.post(f"/review/{item['id']}/accept", json={"statements": [foreign]})
+    assert response.status_code == 422
+    assert "ontology" in response.json()["refused"][0]["violations"][0]["message"]
+
+
+async def test_a_rejection_says_why_and_is_not_asked_again(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    path = f"/review/{item['id']}/reject"
+    assert (await client.post(path, json={})).status_code == 422
+    assert (await client.post(path, json={"reason": "misprint"})).status_code == 200
+    assert (await client.post(path, json={"reason": "misprint"})).status_code == 409
+    for text in (TEXT, TEXT + " It is small."):
+        answer = (await client.post("/extractions", json={"text": text})).json()
+        assert len(answer["rejected"]) == 1
+    assert (await client.get("/review")).json()["total"] == 0
+    shown = (await client.get(f"/review/{item['id']}")).json()
+    assert (shown["status"], shown["seen"]) == ("rejected", 3)
+
+
+async def test_what_a_person_rejected_stays_out_when_the_gate_would_let_it_in(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    long_name = "The Society for the Advancement of " + "Very " * 20 + "Long Names"
+    text = f"{long_name} is a museum."
+    model.replies = [triples((long_name, "is a", "museum"))]
+    answer = (await client.post("/extractions", json={"text": text})).json()
+    assert [w["statement"]["predicate"] for w in answer["warnings"]] == [LABEL]
+    item = (await client.get("/review")).json()["items"][0]
+    assert item["accepted"]
+    told = await client.post(f"/review/{item['id']}/reject", json={"reason": "no name"})
+    assert told.json()["items"][0]["accepted"] is False
+    subject = item["statement"]["subject"]
+    assert await select(client, f"SELECT ?p WHERE {{ <{subject}> ?p ?o }}") == []
+    assert [one["predicate"] for one in told.json()["fallen"]] == [TYPE]
+    again = (await client.post("/extractions", json={"text": text + " Really."})).json()
+    reasons = {v["component"] for r in again["rejected"] for v in r["violations"]}
+    assert "https://w3id.org/urbankg/system#RejectedBefore" in reasons
+    await client.post(f"/review/{item['id']}/reopen", json={"reason": "it is one"})
+    assert (await client.get(f"/review/{item['id']}")).json()["status"] == "open"
+
+
+async def test_reopening_takes_out_what_accepting_let_in(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    before = await years(client, item)
+    await client.post(f"/review/{item['id']}/accept", json={"statements": [mended(item, "1995")]})
+    told = (await client.post(f"/review/{item['id']}/reopen", json={"by": "Bob"})).json()
+    assert told["items"][0]["status"] == "open"
+    assert await years(client, item) == before
+    assert [one["outcome"] for one in told["items"][0]["decisions"]] == ["accepted", "open"]
+
+
+async def test_items_are_decided_together_by_name_or_filter(client: httpx.AsyncClient, model: RecordedModel):
+    model.replies = [triples(("Yale University", "is a", "university"))]
+    text = "Columbia University is a private university in the city of New York, and an old one."
+    await client.post("/extractions", json={"text": text})
+    waiting = (await client.get("/review")).json()["items"]
+    assert len(waiting) == 2
+    body = {"decision": "accept", "items": [item["id"] for item in waiting], "by": "Ada"}
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert len(told["items"]) == 2
+    assert told["refused"] == []
+    assert {item["decisions"][0]["iri"] for item in told["items"]} == {told["decision"]}
+    body = {"decision": "reopen", "filter": {"status": "accepted", "text": "yale"}}
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert len(told["items"]) == 2
+    body = {"decision": "reject", "filter": {"text": "yale"}, "reason": "not in the text"}
+    assert len((await client.post("/review/decisions", json=body)).json()["items"]) == 2
+    assert (await client.get("/review")).json()["total"] == 0
+
+
+async def test_a_bulk_decision_names_items_or_a_filter(client: httpx.AsyncClient):
+    for body in ({"decision": "accept"}, {"decision": "accept", "items": [], "filter": {}}):
+        assert (await client.post("/review/decisions", json=body)).status_code == 422
+
+
+async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    shape = item["violations"][0]["shape"]
+    hits = [
+        {"shape": shape},
+        {"document": item["document"]},
+        {"document": item["document"].rpartition("/")[2]},
+        {"predicate": item["statement"]["predicate"]},
+        {"entity": item["statement"]["subject"]},
+        {"text": "BOWNE"},
+        {"status": "any"},
+    ]
+    misses = [
+        {"shape": URBAN + "x"},
+        {"document": "nothing"},
+        {"predicate": URBAN + "x"},
+        {"text": "Vienna"},
+        {"status": "accepted"},
+    ]
+    for parameters in hits:
+        assert (await client.get("/review", params=parameters)).json()["total"] == 1, parameters
+    for parameters in misses:
+        assert (await client.get("/review", params=parameters)).json()["total"] == 0, parameters
+    assert (await client.get("/review", params={"offset": 1})).json()["items"] == []
+    assert (await client.get("/review", params={"shape": "no iri"})).status_code == 422
+
+
+async def test_the_queue_answers_to_sparql_in_its_own_graph(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    rows = await select(
+        client,
+        """PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX sh: <http://www.w3.org/ns/shacl#>
+        SELECT ?item ?message FROM <https://w3id.org/urbankg/graph/review>
+        WHERE { ?item ukg:status ukg:Open ; ukg:violation/sh:resultMessage ?message }""",
+    )
+    assert rows == [{"item": item["iri"], "message": item["violations"][0]["message"]}]
+
+
+async def test_a_statement_that_conforms_later_needs_no_decision(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    years_kept = [row for row in ("opened", "closed") if URBAN + row != item["statement"]["predicate"]]
+    subject = item["statement"]["subject"]
+    update = f"DELETE WHERE {{ <{subject}> <{URBAN}{years_kept[0]}> ?year }}"
+    response = await client.post(
+        "/update", content=update, headers={"content-type": "application/sparql-update"}
+    )
+    assert response.status_code in (200, 204), response.text
+    lone = REPLY.replace(years_kept[0], "said")
+    model.replies = [lone]
+    await client.post("/extractions", json={"text": TEXT})
+    assert (await client.get(f"/review/{item['id']}")).json()["status"] == "superseded"
+
+
+async def test_deciding_needs_the_scope_for_it(client: httpx.AsyncClient, services: Services):
+    from server.http.access.keys import Scope
+
+    _, writer = services.keys.create("writer", [Scope.WRITE])
+    _, person = services.keys.create("ada", [Scope.REVIEW])
+    path = "/review/nothing/accept"
+    assert (await client.post(path, json={})).status_code == 401
+    as_writer = await client.post(path, json={}, headers={"authorization": f"Bearer {writer}"})
+    assert as_writer.status_code == 403
+    as_person = await client.post(path, json={}, headers={"authorization": f"Bearer {person}"})
+    assert as_person.status_code == 404
+
+
+async def test_the_key_tells_who_decided(client: httpx.AsyncClient, model: RecordedModel, services: Services):
+    from server.http.access.keys import Scope
+
+    item = await refused(client, model)
+    _, token = services.keys.create("desk", [Scope.REVIEW])
+    headers = {"authorization": f"Bearer {token}"}
+    told = await client.post(f"/review/{item['id']}/reject", json={"reason": "no"}, headers=headers)
+    assert told.json()["items"][0]["decisions"][0]["by"] == "desk"
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+async def test_only_what_is_open_can_be_decided(client: httpx.AsyncClient, model: RecordedModel, verb: str):
+    item = await refused(client, model)
+    await client.post(f"/review/{item['id']}/reject", json={"reason": "no"})
+    response = await client.post(f"/review/{item['id']}/{verb}", json={"reason": "no"})
+    assert response.status_code == 409
+    assert "reopen" in response.json()["detail"]

@@ -1,0 +1,124 @@
+"""Statements of a client's own extractor go through the same gate."""
+
+import httpx
+import pytest
+
+from server.runtime.context import Services
+from tests.server.conftest import select
+
+URBAN = "https://w3id.org/urbankg/urban#"
+GEO = "http://www.opengis.net/ont/geosparql#"
+PLACE = "https://w3id.org/urbankg/id/test-hall"
+
+TURTLE = f"""
+@prefix urban: <{URBAN}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix geo: <{GEO}> . @prefix sf: <http://www.opengis.net/ont/sf#> .
+<{PLACE}> a urban:Museum ; rdfs:label "Test Hall"@en ;
+  geo:hasDefaultGeometry <{PLACE}/geometry> .
+<{PLACE}/geometry> a sf:Point ; geo:asWKT "POINT(-73.96 40.81)"^^geo:wktLiteral .
+"""
+
+
+def statement(
+    predicate: str, value: dict[str, str], subject: str = PLACE, **more: object
+) -> dict[str, object]:
+    return {"subject": subject, "predicate": predicate, "object": value, **more}
+
+
+async def post_turtle(client: httpx.AsyncClient, body: str) -> httpx.Response:
+    return await client.post("/candidates", content=body, headers={"content-type": "text/turtle"})
+
+
+async def test_turtle_is_accepted_and_can_be_queried(client: httpx.AsyncClient):
+    answer = (await post_turtle(client, TURTLE)).json()
+    assert answer["rejected"] == []
+    assert await select(
+        client, f"SELECT ?l WHERE {{ <{PLACE}> <http://www.w3.org/2000/01/rdf-schema#label> ?l }}"
+    ) == [{"l": "Test Hall"}]
+
+
+async def test_json_is_judged_statement_by_statement(client: httpx.AsyncClient):
+    label = {"type": "literal", "value": "Test Hall", "xml:lang": "en"}
+    body = {
+        "statements": [
+            statement(
+                "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", {"type": "uri", "value": URBAN + "Museum"}
+            ),
+            statement("http://www.w3.org/2000/01/rdf-schema#label", label, confidence=0.9),
+            statement(URBAN + "population", {"type": "literal", "value": "many"}),
+            statement(URBAN + "locatedIn", {"type": "uri", "value": PLACE}),
+            statement("http://example.org/unheardOf", {"type": "literal", "value": "x"}),
+        ],
+        "source": "unit test",
+    }
+    answer = (await client.post("/candidates", json=body)).json()
+    assert len(answer["accepted"]) == 2
+    assert len(answer["rejected"]) == 3
+    assert all(r["violations"][0]["message"] for r in answer["rejected"])
+    assert (await client.get("/review")).json()["total"] == 3
+
+
+@pytest.mark.parametrize(
+    "wkt", ["POINT(-73.96", "POINT(40.81 -73.96)", "POINT(40.81 -173.96)", "POINT(nan 1)", "CIRCLE(1 2)"]
+)
+async def test_a_geometry_that_does_not_parse_or_lies_elsewhere_is_refused(
+    client: httpx.AsyncClient, wkt: str
+):
+    answer = (await post_turtle(client, TURTLE.replace("POINT(-73.96 40.81)", wkt))).json()
+    refused = {r["statement"]["predicate"] for r in answer["rejected"]}
+    assert GEO + "asWKT" in refused
+    assert (await client.get("/review")).json()["total"] == len(answer["rejected"])
+
+
+async def test_geometry_brings_its_relations_and_takes_them_along(
+    client: httpx.AsyncClient, services: Services
+):
+    square = "POLYGON((-74 40.7,-73.9 40.7,-73.9 40.9,-74 40.9,-74 40.7))"
+    await post_turtle(client, TURTLE)
+    region = TURTLE.replace("test-hall", "test-area").replace("Test Hall", "Test Area")
+    region = (
+        region.replace("POINT(-73.96 40.81)", square)
+        .replace("sf:Point", "sf:Polygon")
+        .replace("Museum", "Park")
+    )
+    answer = (await post_turtle(client, region)).json()
+    assert answer["derived"] == 2
+    area = PLACE.replace("hall", "area")
+    asks = f"SELECT ?p WHERE {{ <{PLACE}> ?p <{area}> }}"
+    assert await select(client, asks) == [{"p": GEO + "rcc8ntpp"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"<a> <b>", "text/turtle", 400),
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 422),
+        (
+            b'{"statements":[{"subject":"no iri","predicate":"p:q","object":{"type":"uri","value":"a:b"}}]}',
+            "application/json",
+            400,
+        ),
+        (
+            b'{"statements":[{"subject":"a:b","predicate":"p:q","object":{"type":"uri"}}]}',
+            "application/json",
+            422,
+        ),
+        (b"a,b", "text/csv", 415),
+    ],
+)
+async def test_a_body_that_cannot_be_read_is_a_problem(
+    client: httpx.AsyncClient, content: bytes, kind: str, status: int
+):
+    response = await client.post("/candidates", content=content, headers={"content-type": kind})
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_evidence_must_span_its_quote(client: httpx.AsyncClient):
+    bad = statement(
+        URBAN + "nickname", {"type": "literal", "value": "x"}, evidence={"start": 0, "end": 9, "quote": "x"}
+    )
+    response = await client.post("/candidates", json={"statements": [bad]})
+    assert response.status_code == 422
+    assert "code points" in response.json()["detail"]

@@ -1,0 +1,111 @@
+"""What requests leave behind: nothing that grows with their number."""
+
+import gc
+from collections import Counter
+from pathlib import Path
+
+import httpx
+
+from server.rules.ruleset import Rulebook
+from tests.server.conftest import RecordedModel, triples
+from tests.support.workshop import RULES
+
+URBAN = "https://w3id.org/urbankg/urban#"
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+TURTLE = {"content-type": "text/turtle"}
+OF_OURS = ("server.", "sparql.", "shapes.", "extractors.", "ontology.", "geo.")
+
+
+def objects() -> Counter[str]:
+    """How many objects there are of each of our classes, once garbage is collected."""
+    gc.collect()
+    kinds = (type(one) for one in gc.get_objects() if isinstance(type(one).__module__, str))
+    return Counter(
+        f"{kind.__module__}.{kind.__name__}" for kind in kinds if kind.__module__.startswith(OF_OURS)
+    )
+
+
+async def remove(client: httpx.AsyncClient, source: str) -> None:
+    for document in (await client.get("/documents", params={"source": source})).json()["documents"]:
+        answer = await client.delete(f"/documents/{document['id']}")
+        assert answer.status_code == 200, answer.text
+
+
+async def submit(client: httpx.AsyncClient, number: int) -> None:
+    """Candidates with a text, and the text taken back."""
+    name = f"Museum {number} of Alder{number}"
+    subject, quote = f"http://example.org/{number}", {"start": 0, "end": len(name), "quote": name}
+    values = {TYPE: {"type": "uri", "value": URBAN + "Museum"}, LABEL: {"type": "literal", "value": name}}
+    statements = [
+        {"subject": subject, "predicate": predicate, "object": value, "evidence": quote}
+        for predicate, value in values.items()
+    ]
+    body = {"source": str(number), "text": f"{name} is a museum.", "statements": statements}
+    answer = await client.post("/candidates", json=body)
+    assert answer.status_code == 200, answer.text
+    await remove(client, str(number))
+
+
+async def extract(client: httpx.AsyncClient, model: RecordedModel, number: int) -> None:
+    name = f"Alder{number} Hall"
+    model.replies = [triples((name, "is a", "museum"))]
+    body = {"text": f"{name} is a museum.", "source": str(number)}
+    answer = await client.post("/extractions", json=body)
+    assert answer.status_code == 200, answer.text
+    model.asked.clear()
+    await remove(client, str(number))
+
+
+async def ask(client: httpx.AsyncClient, model: RecordedModel, number: int) -> None:
+    model.replies = ['{"steps": [{"op": "find", "class": "museum"}, {"op": "count"}]}']
+    answer = await client.post("/ask", json={"question": f"How many museums have the number {number}?"})
+    assert answer.status_code == 200, answer.text
+    model.asked.clear()
+
+
+async def test_hundreds_of_requests_leave_no_objects_behind(client: httpx.AsyncClient, model: RecordedModel):
+    async def mixed(numbers: range) -> None:
+        for number in numbers:
+            await submit(client, number)
+            await extract(client, model, 10_000 + number)
+            await ask(client, model, number)
+            query = f"SELECT * {{ <http://example.org/{number}> ?p ?o FILTER(?o != {number}) }}"
+            assert (await client.get("/sparql", params={"query": query})).status_code == 200
+
+    await mixed(range(50))
+    before = objects()
+    await mixed(range(50, 150))
+    grown = {kind: more for kind, more in (objects() - before).items() if more > 10}
+    # The index of geometries takes what it noted in when a query asks for it, and caches hold parsed queries.
+    bounded = {
+        "sparql.rewriting.index.geometries.Note",
+        "sparql.syntax.request_facts.RequestFacts",
+        "sparql.rewriting.lookups._Known",
+    }
+    assert grown.keys() <= bounded, grown
+
+
+async def test_reloads_of_shapes_keep_one_rule_set_in_memory(shop_client: httpx.AsyncClient, tmp_path: Path):
+    async def put(length: int) -> None:
+        more = (
+            f"s:Short sh:targetSubjectsOf :name ; sh:path :name ; sh:maxLength {length} ; sh:message 'x' .\n"
+        )
+        answer = await shop_client.put("/shapes/rules.ttl", content=RULES + more, headers=TURTLE)
+        assert answer.status_code == 200, answer.text
+
+    # The collector runs by itself when millions of objects have come; here it does not.
+    gc.disable()
+    try:
+        before = sum(isinstance(one, Rulebook) for one in gc.get_objects())
+        for length in range(10, 60):
+            await put(length)
+            alive = sum(isinstance(one, Rulebook) for one in gc.get_objects()) - before
+            # Those in force, and at most those before them.
+            assert alive <= 2
+        garbage = gc.collect()
+        await put(5)
+        # What one reading leaves, and not fifty.
+        assert garbage < 5 * gc.collect()
+    finally:
+        gc.enable()

@@ -1,0 +1,215 @@
+"""Queries are answered at once; what needs the gate and the indexes waits for them, and is never let past."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import NoneType
+from typing import get_args, get_type_hints
+
+import httpx
+import pytest
+
+import server.rules.rule_registry
+from ontology import Schema
+from server.cli.plain_flags import FLAGS, plain_flags
+from server.cli.serve_command import serve
+from server.http.app import create_app
+from server.rules.checking import Folders
+from server.runtime.context import Services
+from server.runtime.settings import Settings
+from server.runtime.wiring import build
+from shapes.errors import ShapesError
+from shapes.gate.gate import ShapesGate
+from shapes.loading import ShapesFiles, load_shapes
+from tests.server.cli.test_cli import urbankg
+from tests.server.conftest import RecordedModel, select
+
+WRITE = {"content-type": "application/sparql-update"}
+
+
+@pytest.fixture
+async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: pytest.MonkeyPatch):
+    """Services whose gate is not read before the event is set."""
+    let_go = threading.Event()
+
+    def load_later(folders: Folders, schema: Schema, kept: Path) -> tuple[ShapesGate, ShapesFiles]:
+        assert let_go.wait(60)
+        return gate, load_shapes(folders.shapes)
+
+    monkeypatch.setattr(server.workplace, "open_shapes", load_later)
+    services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
+    await services.start()
+    yield services, let_go
+    let_go.set()
+    await services.close()
+
+
+async def test_while_the_gate_is_being_read_queries_are_answered_and_a_write_waits(
+    held: tuple[Services, threading.Event],
+):
+    services, let_go = held
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        insert = "INSERT DATA { <http://e/s> <http://e/p> 1 }"
+        writing = asyncio.create_task(client.post("/update", content=insert, headers=WRITE))
+        texts = {"text": "Columbia University is in New York."}
+        extracting = asyncio.create_task(client.post("/extractions", json=texts))
+        assert (await client.get("/readyz")).status_code == 200
+        assert await select(client, "SELECT * { <http://e/s> ?p ?o }") == []
+        assert (await client.get("/healthz")).json()["shapes"] is None
+        assert not writing.done()
+        assert not extracting.done()
+        let_go.set()
+        assert (await writing).status_code == 200
+        assert (await extracting).status_code == 200
+        assert await select(client, "SELECT ?o { <http://e/s> ?p ?o }") == [{"o": "1"}]
+        assert (await client.get("/healthz")).json()["shapes"] == services.gate.version
+
+
+async def test_an_interrupted_bulk_load_is_told_until_it_is_finished(held: tuple[Services, threading.Event]):
+    services, let_go = held
+    services.store.begin_bulk()
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        told = await client.get("/readyz")
+        assert told.status_code == 503
+        assert "bulk load" in told.json()["checks"]["store"]
+        let_go.set()
+        await services.opened()
+        assert (await client.get("/readyz")).status_code == 200
+
+
+async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_go(tmp_path: Path):
+    shapes = tmp_path / "shapes"
+    shapes.mkdir()
+    (shapes / "broken.ttl").write_text("this is no Turtle")
+    settings = Settings(data=tmp_path / "data", readers=1, shapes=shapes)
+    with pytest.raises(ShapesError, match=r"broken\.ttl"):
+        async with build(settings, model=RecordedModel()):
+            raise AssertionError("it opened")
+    settings = settings.model_copy(update={"shapes": tmp_path / "none"})
+    (tmp_path / "none").mkdir()
+    async with build(settings, model=RecordedModel()) as services:
+        assert services.is_open
+
+
+def imported_with(modules: str) -> set[str]:
+    """All that is imported when these are, in a process of their own."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"import {modules}, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(told.stdout.split())
+
+
+def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_need():
+    heavy = {
+        "numpy",
+        "shapely",
+        "pyproj",
+        "rdflib",
+        "pyshacl",
+        "httpx",
+        "extractors.pipeline",
+        "sparql.ask.service",
+    }
+    assert not heavy & imported_with("server.cli.app")
+
+
+def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need():
+    later = {
+        "fastapi",
+        "lxml",
+        "rdflib",
+        "numpy",
+        "server.intake.held_judge",
+        "server.jobs.store",
+        "server.intake.language_model",
+        "server.http.reporting.problem_map",
+        "server.data.remote_access",
+        "server.http.reporting.statements",
+        "extractors.models",
+        "ontology.checks.linting",
+        "ontology.checks.reasoning",
+        "curation.decisions",
+        "curation.review",
+        "sparql.inference.chase",
+        "sparql.provenance.records",
+        "sparql.writing.updates",
+        "typer",
+    }
+    imported = imported_with("server.cli.entry, server.runtime.early_start, server.runtime.serving")
+    assert "server.http.short.update_lane" in imported
+    assert not later & imported
+
+
+def test_flags_in_their_plainest_form_are_read_as_the_command_line_reads_them():
+    taken = get_type_hints(serve)
+    kinds = {
+        name: next(one for one in get_args(kind) if one is not NoneType)
+        for name, kind in taken.items()
+        if get_args(kind)
+    }
+    assert {"--" + name.replace("_", "-"): kind for name, kind in kinds.items()} == FLAGS
+    plain = ["--data", "a b", "--port", "0", "--model-url", "http://127.0.0.1:1"]
+    assert plain_flags(plain) == {"data": Path("a b"), "port": 0, "model_url": "http://127.0.0.1:1"}
+    assert plain_flags([]) == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--port"],
+        ["--port", "x"],
+        ["--port=0"],
+        ["--data", "a", "--data", "b"],
+        ["--colour", "red"],
+    ],
+)
+def test_whatever_is_not_plain_is_left_to_the_command_line(arguments: list[str]):
+    assert plain_flags(arguments) is None
+
+
+def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
+    shapes = tmp_path / "shapes"
+    shapes.mkdir()
+    (shapes / "broken.ttl").write_text("this is no Turtle")
+    done = urbankg("serve", "--data", str(tmp_path / "data"), "--port", "0", "--shapes", str(shapes))
+    assert done.returncode == 2
+    assert "broken.ttl" in done.stderr
+    assert not (tmp_path / "data" / "server.json").exists()
+
+
+def test_a_server_imports_what_answers_and_writes_first():
+    later = {
+        "rich",
+        "fastapi",
+        "numpy",
+        "shapely",
+        "rdflib",
+        "pyshacl",
+        "server.cli.app",
+        "sparql.rewriting.ast.parser",
+    }
+    assert not later & imported_with("server.cli.serve_command, server.runtime.serving")
+
+
+async def test_what_the_framework_answers_waits_until_it_is_there(
+    held: tuple[Services, threading.Event],
+):
+    services, let_go = held
+    transport = httpx.ASGITransport(create_app(services))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+        answers = await asyncio.gather(
+            *(client.get("/readyz", headers={"origin": "http://127.0.0.1"}) for _ in range(3)),
+            client.get("/readyz"),
+        )
+        assert {answer.status_code for answer in answers} == {200}
+        assert (await client.head("/readyz")).status_code == 200
+        assert (await client.get("/nothing-here")).status_code == 404
+        let_go.set()

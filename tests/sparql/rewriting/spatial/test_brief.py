@@ -1,0 +1,157 @@
+"""What the index answers in a moment it answers at once; what takes longer ends when nobody waits for it."""
+
+from __future__ import annotations
+
+import random
+from threading import Event
+
+import pytest
+from pyoxigraph import Quad
+
+from sparql.model.errors import QueryTimeout
+from sparql.model.options import Options
+from sparql.model.vocabulary import DEFAULT, GEO, RDF
+from sparql.protocol.formats import RESULT_FORMATS
+from sparql.rewriting.index.stopping import Stop, Stopped
+from sparql.rewriting.rewriter import Preparation, Rewriter
+from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.spatial_city import EX, PREFIXES, wkt
+
+JSON = RESULT_FORMATS[0]
+BOX = '"POLYGON((0 0, 1 0, 1 1, 0 1, 0 0))"^^geo:wktLiteral'
+WITHIN = f"SELECT ?f {{ ?f a ex:Place ; geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, {BOX})) }}"
+NEAREST = (
+    "SELECT ?f { ?f a ex:Place ; geo:hasGeometry/geo:asWKT ?w } "
+    'ORDER BY geof:distance(?w, "POINT(0.5 0.5)"^^geo:wktLiteral, uom:metre) LIMIT 3'
+)
+JOIN = (
+    "SELECT ?f ?g { ?f geo:hasGeometry/geo:asWKT ?w . ?g geo:hasGeometry/geo:asWKT ?v "
+    "FILTER(geof:sfIntersects(?w, ?v)) }"
+)
+
+
+def placed(name: str, text: str) -> list[Quad]:
+    return [
+        Quad(EX.term(name), RDF.type, EX.Place, DEFAULT),
+        Quad(EX.term(name), GEO.hasGeometry, EX.term(name + "/g"), DEFAULT),
+        Quad(EX.term(name + "/g"), GEO.asWKT, wkt(text), DEFAULT),
+    ]
+
+
+@pytest.fixture
+def store() -> EmbeddedStore:
+    store, chance = EmbeddedStore(), random.Random(2)
+    store.commit(
+        [q for n in range(40) for q in placed(f"p{n}", f"POINT({chance.random()} {chance.random()})")]
+    )
+    return store
+
+
+@pytest.fixture
+def rewriter(store: EmbeddedStore) -> Rewriter:
+    rewriter = Rewriter(store)
+    store.before_commit = rewriter.geometries.note
+    return rewriter
+
+
+def prepared(rewriter: Rewriter, query: str) -> Preparation:
+    preparation = rewriter.preparation(PREFIXES + query, Options())
+    assert preparation is not None
+    return preparation
+
+
+@pytest.mark.parametrize("query", [WITHIN, NEAREST])
+def test_a_short_answer_is_given_at_once_and_is_the_same(rewriter: Rewriter, query: str) -> None:
+    asked = prepared(rewriter, query)
+    assert rewriter.brief(asked, JSON) is None, "the index is built by the thread"
+    long = rewriter.whole(asked, JSON)
+    assert long is not None
+    assert rewriter.brief(asked, JSON) == long
+
+
+def test_what_was_committed_since_is_taken_in_by_the_thread_first(
+    rewriter: Rewriter, store: EmbeddedStore
+) -> None:
+    asked = prepared(rewriter, WITHIN)
+    before = rewriter.whole(asked, JSON)
+    store.commit(placed("new", "POINT(0.5 0.5)"))
+    assert rewriter.brief(asked, JSON) is None
+    after = rewriter.whole(asked, JSON)
+    assert before != after
+    assert rewriter.brief(asked, JSON) == after
+
+
+@pytest.mark.parametrize("query", [WITHIN, NEAREST])
+def test_what_looks_at_much_is_left_to_the_thread(
+    rewriter: Rewriter, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = prepared(rewriter, query)
+    assert rewriter.whole(asked, JSON) is not None
+    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_BRIEFLY", 1)
+    assert rewriter.brief(asked, JSON) is None
+
+
+def test_joins_and_distances_of_other_shapes_are_left_to_the_thread(
+    rewriter: Rewriter, store: EmbeddedStore
+) -> None:
+    store.commit(placed("line", "LINESTRING(0.4 0.4, 0.6 0.6)"))
+    for query in (NEAREST, JOIN):
+        asked = prepared(rewriter, query)
+        assert rewriter.whole(asked, JSON) is not None
+        assert rewriter.brief(asked, JSON) is None
+
+
+async def test_while_the_thread_works_nothing_is_answered_beside_it(rewriter: Rewriter) -> None:
+    asked = prepared(rewriter, WITHIN)
+    expected = rewriter.whole(asked, JSON)
+    begun, go_on = Event(), Event()
+
+    def work() -> None:
+        begun.set()
+        assert go_on.wait(120)
+
+    busy = rewriter._thread.submit(rewriter._in_turn, work)
+    assert begun.wait(120)
+    assert rewriter.brief(asked, JSON) is None
+    go_on.set()
+    busy.result(120)
+    assert await asked.whole(JSON, 120.0) == expected
+    rewriter.close()
+
+
+class Counting(Stop):
+    """Stops at a number of questions."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.left = most
+
+    def check(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped
+
+
+def test_a_join_asks_for_each_part_whether_to_go_on(
+    rewriter: Rewriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = prepared(rewriter, JOIN)
+    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._TOGETHER", 4)
+    assert rewriter.whole(asked, JSON, Counting(12)) is not None
+    with pytest.raises(Stopped):
+        rewriter.whole(asked, JSON, Counting(7))
+
+
+@pytest.mark.parametrize("query", [WITHIN, NEAREST, JOIN])
+def test_an_answer_that_nobody_waits_for_is_not_made(rewriter: Rewriter, query: str) -> None:
+    stop = Stop(timeout_s=1e6)
+    stop.check()
+    stop.now()
+    with pytest.raises(Stopped):
+        rewriter.whole(prepared(rewriter, query), JSON, stop)
+
+
+async def test_past_its_deadline_a_join_says_so_as_every_query_does(rewriter: Rewriter) -> None:
+    with pytest.raises(QueryTimeout):
+        await prepared(rewriter, JOIN).whole(JSON, 0.0)
+    rewriter.close()

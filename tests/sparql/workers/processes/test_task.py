@@ -1,0 +1,93 @@
+"""A function in a process of its own ends at its limits, when it is cancelled, and with its parent."""
+
+import itertools
+import operator
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sparql.model.errors import ReaderLost, StoreClosing
+from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
+
+LARGE = 2**31
+HUNG = (map, time.sleep, [1000])
+
+
+def test_what_the_function_yields_comes_back_piece_by_piece() -> None:
+    task = Task(LARGE)
+    assert list(task.run(zip, [1, 2], ["a", "b"], timeout_s=60)) == [(1, "a"), (2, "b")]
+    assert task.pid is None
+
+
+@pytest.mark.parametrize("function", [HUNG, (itertools.filterfalse, operator.not_, itertools.repeat(False))])
+def test_a_function_that_gives_nothing_ends_at_its_deadline(function: tuple[object, ...]) -> None:
+    task = Task(LARGE)
+    with pytest.raises(TaskTimeout):
+        list(task.run(*function, timeout_s=0.2))  # type: ignore[arg-type]
+    assert task.pid is None
+
+
+def test_a_function_that_takes_too_much_memory_is_ended() -> None:
+    task = Task(64 * 2**20)
+    grow = map(partial(operator.mul, b"x"), [2 * 10**8] * 20)
+    with pytest.raises(TaskMemoryExceeded):
+        list(task.run(sorted, grow, timeout_s=60))
+    assert task.pid is None
+
+
+def test_a_function_that_fails_tells_so() -> None:
+    with pytest.raises(ReaderLost):
+        list(Task(LARGE).run(map, len, [3], timeout_s=60))
+
+
+def test_it_can_be_cancelled_before_and_while_it_runs() -> None:
+    task = Task(LARGE)
+
+    def cancel() -> None:
+        while task.pid is None:
+            time.sleep(0.01)
+        task.cancel(StoreClosing())
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    with pytest.raises(StoreClosing):
+        list(task.run(*HUNG, timeout_s=1000))
+    thread.join()
+    with pytest.raises(StoreClosing):
+        list(task.run(*HUNG, timeout_s=1000))
+
+
+def test_it_ends_when_nobody_wants_its_results_any_more() -> None:
+    task = Task(LARGE)
+    assert list(task.run(*HUNG, timeout_s=1000, wanted=lambda: task.pid is None)) == []
+    assert task.pid is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_dies_with_its_parent() -> None:
+    program = "from sparql.workers.processes.task import Task; import time\n"
+    program += "list(Task(2**31).run(map, time.sleep, [1000], timeout_s=1000))"
+    with subprocess.Popen([sys.executable, "-c", program]) as parent:
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        while not (found := children.read_text().split()):
+            time.sleep(0.02)
+        os.kill(parent.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{found[0]}").exists() and not _is_dead(found[0]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _is_dead(pid: str) -> bool:
+    """Whether it only waits for somebody to ask how it ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

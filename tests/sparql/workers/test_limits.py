@@ -1,0 +1,164 @@
+"""Deadlines, memory, queues, and fairness among queries in real reader processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from sparql.model.errors import QueryMemoryExceeded, QueryTimeout, TooManyQueries
+from sparql.protocol.formats import BY_NAME
+from sparql.workers.pool import ReaderPool
+from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.result import QueryRequest
+from tests.support.stores import StoreCheckpoints
+from tests.support.worker_queries import ALL, LOOKUP, RUNAWAY, body, drained, is_running, quads
+
+
+async def test_a_runaway_query_ends_at_its_deadline_while_others_answer(
+    source: StoreCheckpoints, pool: ReaderPool
+) -> None:
+    source.write(*quads(3_000))
+    await pool.solutions(LOOKUP)
+    runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
+    answered = 0
+    while not runaway.done():
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        answered += 1
+        await asyncio.sleep(0.005)
+    with pytest.raises(QueryTimeout):
+        await runaway
+    assert answered > 3
+    async with asyncio.timeout(30):
+        while len(pool.pids) < 2:
+            await asyncio.sleep(0.05)
+
+
+async def test_a_query_over_its_memory_is_ended_and_others_go_on(source: StoreCheckpoints) -> None:
+    source.write(*quads(5_000))
+    settings = ReaderSettings(readers=1, timeout_s=120, memory_limit_bytes=200 * 2**20)
+    async with ReaderPool(source, settings) as pool:
+        with pytest.raises(QueryMemoryExceeded):
+            await pool.solutions("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c ?f")
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+
+
+async def test_a_full_queue_turns_queries_away(source: StoreCheckpoints) -> None:
+    source.write(*quads(3_000))
+    async with ReaderPool(source, ReaderSettings(readers=1, queue_limit=1, timeout_s=30)) as pool:
+        runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
+        await asyncio.sleep(0.2)
+        patient = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
+        await asyncio.sleep(0)
+        with pytest.raises(TooManyQueries):
+            await pool.solutions(LOOKUP)
+        with pytest.raises(QueryTimeout):
+            await runaway
+        assert len((await patient)["results"]["bindings"]) == 1
+
+
+async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: StoreCheckpoints) -> None:
+    source.write(*quads(3_000))
+    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+        runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
+        await asyncio.sleep(0.2)
+        with pytest.raises(TooManyQueries):
+            await pool.solutions(LOOKUP, timeout_s=0.3)
+        with pytest.raises(QueryTimeout):
+            await runaway
+
+
+async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(200_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+        (victim,) = pool.pids
+        async with pool.query(QueryRequest(ALL, timeout_s=4.0)) as result:
+            async with asyncio.timeout(60):
+                while not pool.pids or pool.pids == (victim,):
+                    await asyncio.sleep(0.05)
+            assert not is_running(victim)
+            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+            with pytest.raises(QueryTimeout):
+                await drained(result)
+
+
+async def test_a_deadline_that_has_passed_already_is_told(source: StoreCheckpoints, pool: ReaderPool) -> None:
+    for _ in range(3):
+        with pytest.raises(QueryTimeout):
+            await pool.solutions("ASK {}", timeout_s=5e-324)
+    assert (await pool.solutions("ASK {}"))["boolean"] is True
+
+
+async def test_short_queries_are_answered_while_all_readers_are_busy(source: StoreCheckpoints) -> None:
+    source.write(*quads(3_000))
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+        runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
+        while pool.statistics.kills < 2:
+            await asyncio.sleep(0.01)
+        for _ in range(3):
+            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert not any(one.done() for one in runaways)
+        assert pool.waiting == 2
+        for one in runaways:
+            one.cancel()
+        await asyncio.gather(*runaways, return_exceptions=True)
+
+
+async def test_a_query_that_is_too_long_for_the_express_starts_again(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(200_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+        async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as held:
+            waiting = asyncio.create_task(body(pool, QueryRequest(ALL, BY_NAME["tsv"])))
+            while pool.statistics.kills < 1:
+                await asyncio.sleep(0.01)
+            assert (await drained(held)).count(b"\n") == 200_001
+        assert (await waiting).count(b"\n") == 200_001
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
+async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source: StoreCheckpoints) -> None:
+    source.write(*quads(700))
+
+    def priorities(pid: int) -> set[int]:
+        found = set()
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            # A thread may end while they are looked at.
+            with suppress(ProcessLookupError):
+                found.add(os.getpriority(os.PRIO_PROCESS, int(task.name)))
+        return found
+
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=120)) as pool:
+        (pid,) = pool.pids
+        (usual,) = priorities(pid)
+        long = asyncio.create_task(
+            pool.solutions("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?i < 9) }")
+        )
+        lowest = usual
+        while not long.done():
+            lowest = max(lowest, *priorities(pid))
+            await asyncio.sleep(0.01)
+        assert lowest > usual
+        assert (await long)["results"]["bindings"][0]["n"]["value"] == str(700 * 700 * 9)
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert pool.pids == (pid,)
+        # Threads of the engine that the slowed one started may stay slow; the next query has a new one.
+        assert usual in priorities(pid)
+
+
+async def test_a_caller_that_leaves_an_endless_query_frees_the_reader(source: StoreCheckpoints) -> None:
+    source.write(*quads(3_000))
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60)) as pool:
+        runaway = asyncio.create_task(pool.solutions(RUNAWAY))
+        await asyncio.sleep(0.2)
+        runaway.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await runaway
+        async with asyncio.timeout(30):
+            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert pool.statistics.kills == 1

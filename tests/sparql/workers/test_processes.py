@@ -1,0 +1,141 @@
+"""Reader processes that stream, are left, are killed and are replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sparql.model.errors import QueryTimeout, ReaderLost
+from sparql.workers.pool import ReaderPool
+from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.result import QueryRequest
+from tests.support.stores import StoreCheckpoints
+from tests.support.worker_queries import ALL, LOOKUP, drained, is_running, quads
+
+
+def resident_bytes(process: int | str) -> int:
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+_PARENT = """
+import asyncio, sys
+from pathlib import Path
+from sparql.workers import ReaderPool, ReaderSettings
+from tests.support.stores import StoreCheckpoints
+
+async def main():
+    source = StoreCheckpoints(Path(sys.argv[1]))
+    source.update("INSERT DATA { <http://e/a> <http://e/p> 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }")
+    pool = ReaderPool(source, ReaderSettings(readers=2))
+    await pool.start()
+    pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(12))
+    running = asyncio.create_task(pool.solutions("SELECT (COUNT(*) AS ?n) { " + pairs + " }"))
+    await asyncio.sleep(0.3)
+    print(*pool.pids, flush=True)
+    await running
+
+asyncio.run(main())
+"""
+
+
+async def test_a_caller_that_leaves_a_stream_stops_it_without_a_kill(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(50_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60)) as pool:
+        before = pool.pids
+        async with pool.query(QueryRequest(ALL)) as result:
+            async for _ in result:
+                break
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert pool.pids == before
+        assert pool.statistics.kills == 0
+
+
+async def test_a_reader_that_is_killed_breaks_its_stream_and_is_replaced(source: StoreCheckpoints) -> None:
+    source.store.bulk_extend(quads(50_000))
+    source.write()
+    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+        async with pool.query(QueryRequest(ALL)) as result:
+            os.kill(pool.pids[0], signal.SIGKILL)
+            with pytest.raises(ReaderLost):
+                await drained(result)
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+
+
+async def test_an_idle_reader_that_is_killed_is_replaced(source: StoreCheckpoints) -> None:
+    source.write(*quads(1))
+    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+        (victim,) = pool.pids
+        os.kill(victim, signal.SIGKILL)
+        await asyncio.sleep(0.1)
+        assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+        assert pool.pids != (victim,)
+
+
+async def test_a_large_result_streams_with_flat_memory(source: StoreCheckpoints, pool: ReaderPool) -> None:
+    source.store.bulk_extend(quads(200_000))
+    source.write()
+    await pool.solutions(LOOKUP)
+    before, peak, size = resident_bytes("self"), 0, 0
+    async with pool.query(QueryRequest(ALL)) as result:
+        async for chunk in result:
+            size += len(chunk)
+            assert len(chunk) <= 64 * 1024
+            peak = max(peak, resident_bytes("self"))
+            if size % (64 * 1024 * 20) < len(chunk):
+                await asyncio.sleep(0.01)
+    assert size > 25_000_000
+    assert peak - before < 16 * 2**20
+
+
+async def test_an_error_after_the_first_byte_breaks_the_stream(
+    source: StoreCheckpoints, pool: ReaderPool
+) -> None:
+    source.write(*quads(5_000))
+    async with pool.query(QueryRequest("SELECT * { ?a ?b ?c . ?d ?e ?f }", timeout_s=4.0)) as result:
+        with pytest.raises(QueryTimeout):
+            await drained(result)
+
+
+def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(is_running(pid) for pid in pids)
+        parent.kill()
+        parent.wait()
+        deadline = time.monotonic() + 20
+        while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not any(is_running(pid) for pid in pids)
+
+
+async def test_readers_that_were_launched_ahead_are_those_that_start(source: StoreCheckpoints) -> None:
+    source.write(*quads(1))
+    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool.launch()
+    launched = {one.process.pid for one in pool._staff._launched}
+    await pool.start()
+    assert set(pool.pids) == launched
+    assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
+    await pool.close()
+
+
+async def test_readers_that_were_launched_and_never_started_end_with_the_pool(
+    source: StoreCheckpoints,
+) -> None:
+    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool.launch()
+    launched = [one.process for one in pool._staff._launched]
+    await pool.close()
+    assert all(process.poll() is not None for process in launched)
