@@ -1,10 +1,10 @@
 """A soak: ten clients with a mixed load for half an hour, on a server that must not grow.
 
 Lookups, joins, updates by patterns, candidates with texts, extractions with a recorded model, review
-decisions, reloads of shapes, questions and loads of features; all that is added is taken away again. It prints
-for each minute the time of each kind of request, for each process its memory and descriptors, and the disk.
-Exit code 1 when, after the warm-up, a process grew by more than 5 %, descriptors were left open, the
-checkpoints took more than twice the store, a request failed, or the graph did not keep its size.
+decisions, reloads of shapes, questions and loads of features; all that is added is taken away again.
+It prints for each minute the time of each kind of request, for each process its memory and descriptors, and
+the disk. Exit code 1 when, after the warm-up, a process grew by more than 5 %, descriptors were left open,
+the checkpoints took more than twice the store, a request failed, or the graph did not keep its size.
 
     python -m benchmarks.soak --minutes 5
 """

@@ -8,38 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from pyoxigraph import Literal
 
 __all__ = ["remembered"]
 
 _Text = TypeVar("_Text", str, Literal)
-_Rest = ParamSpec("_Rest")
+_Rest = TypeVarTuple("_Rest")
 _Found = TypeVar("_Found")
-_Function = Callable[Concatenate[_Text, _Rest], _Found]
 
 
 def remembered(
     *tiers: tuple[int, int],
-) -> Callable[[_Function[_Text, _Rest, _Found]], _Function[_Text, _Rest, _Found]]:
+) -> Callable[[Callable[[_Text, *_Rest], _Found]], Callable[[_Text, *_Rest], _Found]]:
     """Keep what a function returned for its last arguments, the first of which is a text or a literal.
 
     A tier is the length of its longest text, in characters, and how many of at most that length are kept; the
     shorter tiers come first. What is longer than all of them is not kept.
     """
 
-    def decorate(function: _Function[_Text, _Rest, _Found]) -> _Function[_Text, _Rest, _Found]:
+    def decorate(function: Callable[[_Text, *_Rest], _Found]) -> Callable[[_Text, *_Rest], _Found]:
         caches = [(longest, lru_cache(maxsize=entries)(function)) for longest, entries in tiers]
 
-        @wraps(function)
-        def call(text: _Text, *rest: _Rest.args, **named: _Rest.kwargs) -> _Found:
+        def call(text: _Text, /, *rest: *_Rest) -> _Found:
             size = len(text if isinstance(text, str) else text.value)
             for longest, cached in caches:
                 if size <= longest:
-                    return cached(text, *rest, **named)
-            return function(text, *rest, **named)
+                    return cached(text, *rest)
+            return function(text, *rest)
 
-        return call
+        return wraps(function)(call)
 
     return decorate

@@ -1,8 +1,8 @@
 """Keeps the C library's allocator from holding a heap of its own for every few threads.
 
 glibc gives threads up to eight heaps for each processor. What a request takes in one and gives back there is
-of no use to the next request on another thread, so a server of many threads grows for hours. Large blocks, such
-as the engine's write buffers, are taken from the system and given back to it at once.
+of no use to the next request on another thread, so a server of many threads grows for hours. Large blocks,
+such as the engine's write buffers, are taken from the system and given back to it at once.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from benchmarks.soaking.record import Record
 MEMORY_GROWTH = 0.05
 _CHECKPOINTS_PER_STORE = 2.0
 _MORE_DESCRIPTORS = 8
-"""Connections and checkpoints come and go between two readings; a leak with each request is soon beyond this."""
+"""Connections and checkpoints come and go; a leak with each request is soon beyond this."""
 _WINDOW = 0.2
 """Of the readings after the warm-up, so much at the beginning is compared with so much at the end."""
 
