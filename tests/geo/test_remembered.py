@@ -24,7 +24,6 @@ def test_short_texts_are_remembered_and_long_ones_fewer_or_not_at_all() -> None:
     # Of the middle length the last two were kept, and the longest never.
     assert asked == ["long" * 10, "a" * 10]
     assert double("abc", 3) == "abcabcabc"
-    assert double("abc", times=1) == "abc"
 
 
 def test_a_literal_counts_by_its_text() -> None:
