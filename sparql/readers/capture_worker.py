@@ -28,7 +28,8 @@ from sparql.updates import capture
 from sparql.write_buffer import WriteBuffer
 
 _BUFFERED_BYTES = 4 * 2**20
-"""Beyond this, what the clone's engine holds in memory of what was written is written to its files."""
+"""Beyond this, a clone is given up for a new one: the engine keeps in memory what was written, and
+what it read from files that are no more."""
 
 
 class CaptureWorker(Worker):
@@ -36,6 +37,7 @@ class CaptureWorker(Worker):
 
     _revision = 0
     _buffer: WriteBuffer | None = None
+    _worn = False
 
     def serve(self) -> bool:
         """Take commits in and capture updates until the parent closes the connection."""
@@ -48,6 +50,8 @@ class CaptureWorker(Worker):
                     self._follow(json.loads(payload))
                 else:
                     self._answer(kind, json.loads(payload))
+                if self._worn:
+                    self._let_go()
         except (BrokenPipeError, ConnectionResetError):
             pass
         return False
@@ -55,8 +59,13 @@ class CaptureWorker(Worker):
     def _let_go(self) -> None:
         """Close the clone and delete it: only here is it known when its files are no longer written."""
         path, self._store, self._path, self._buffer = self._path, None, "", None
+        self._worn = False
         if path:
             shutil.rmtree(path, ignore_errors=True)
+
+    def _wear(self) -> None:
+        """Much was written to the clone: the next update is tried on a new one."""
+        self._worn = True
 
     def _follow(self, commit: dict[str, Any]) -> None:
         """Bring the clone to the next revision; one that cannot follow is let go of."""
@@ -99,7 +108,7 @@ class CaptureWorker(Worker):
         if request["fresh"]:
             self._let_go()
             self._store, self._path = pyoxigraph.Store(request["path"]), request["path"]
-            self._buffer = WriteBuffer(self._store.flush, _BUFFERED_BYTES)
+            self._buffer = WriteBuffer(self._wear, _BUFFERED_BYTES)
             self._revision = request["revision"]
         if self._store is None or self._path != request["path"] or self._revision != request["revision"]:
             self._let_go()

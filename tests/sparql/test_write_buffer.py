@@ -82,32 +82,33 @@ def test_a_store_without_checkpoints_writes_long_texts_out(tmp_path: Path) -> No
     store.close()
 
 
-def test_the_clone_of_the_capturer_is_written_out_while_it_follows(tmp_path: Path) -> None:
+def test_the_clone_of_the_capturer_is_replaced_when_it_followed_much(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
     capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
     update = "DELETE { ?s ?p 'x' } INSERT { ?s ?p 'y' } WHERE { ?s ?p 'z' }"
     capturer.capture(update)
     (clone,) = (tmp_path / "checkpoints").glob("clone-*")
-    before = table_files(clone)
-    for number in range(10):
+    clones = set()
+    for number in range(20):
         store.commit(quads(1000, about=f"s{number}"))
         capturer.capture(update)
-    assert [*(tmp_path / "checkpoints").glob("clone-*")] == [clone]
-    assert table_files(clone) != before
+        clones.update((tmp_path / "checkpoints").glob("clone-*"))
+    # The old one is deleted by its process, before that answers from the new one.
+    assert clone not in (tmp_path / "checkpoints").glob("clone-*")
+    assert 2 <= len(clones) <= 5
     capturer.close()
     store.close()
 
 
-def test_what_updates_try_on_the_clone_is_written_out(tmp_path: Path) -> None:
+def test_a_clone_on_which_updates_tried_much_is_replaced(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
     capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
     data = " ".join(f"<http://e/s> <http://e/p> {n} ." for n in range(3000))
     update = f"INSERT DATA {{ {data} }} ; DELETE WHERE {{ ?s ?p ?o }}"
     capturer.capture(update)
     (clone,) = (tmp_path / "checkpoints").glob("clone-*")
-    before = table_files(clone)
     for _ in range(3):
         assert not capturer.capture(update).additions
-    assert table_files(clone) != before
+    assert clone not in (tmp_path / "checkpoints").glob("clone-*")
     capturer.close()
     store.close()
