@@ -6,6 +6,7 @@ is not asked about again wherever it comes from: such a repetition is only count
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -207,6 +208,12 @@ class ReviewQueue:
     def count(self, wanted: ReviewFilter | None = None) -> int:
         """How many items a filter lets through; without one, how many are open."""
         return len(self.find(wanted or ReviewFilter()))
+
+    def items(self, iris: Iterable[NamedNode]) -> Iterator[ReviewItem]:
+        """Those of these items that still exist: a withdrawn document takes its items with it."""
+        for iri in iris:
+            with suppress(ReviewItemUnknown):
+                yield self.get(iri)
 
     def get(self, iri: NamedNode) -> ReviewItem:
         """One item. Raises `ReviewItemUnknown`."""

@@ -62,7 +62,11 @@ class ReviewDesk:
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total."""
         found = self._review.find(wanted)
-        return page("items", found, offset, limit, lambda iri: review_json(self._review.get(iri)))
+
+        def tell(iri: NamedNode) -> dict[str, Any] | None:
+            return next((review_json(item) for item in self._review.items([iri])), None)
+
+        return page("items", found, offset, limit, tell)
 
     def show(self, iri: NamedNode) -> dict[str, Any]:
         """One item, with the entities that its names may mean. Raises `ReviewItemUnknown`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
@@ -11,6 +12,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from server.http.reporting.statements import statement_json, term_json, violation_json
 from server.rules.dry_runs import DryRun, DryRuns
 from server.rules.ruleset import Rulebook
+from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.triple_store import TripleStore
@@ -19,10 +21,10 @@ from sparql.provenance.records import RECORD, Support
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from curation.decisions import Decisions
+    from curation.decisions import Decisions, Reviewer
     from curation.review import ReviewQueue
     from curation.review_item import ReviewItem, Whence
-    from shapes.authoring.impact import Impact
+    from shapes.authoring.impact import Impact, QueuedStatement
 
 EXAMPLES = 5
 MOST_FLAGGED = 1_000
@@ -85,14 +87,21 @@ class RuleEffects:
         if impact.passing:
             name = f"rules {rules.schema.version}/{rules.gate.version}"
             reason = "It conforms by the ontology and shapes now in force."
-            items = [item.iri for item in impact.passing]
             try:
-                outcome = self._decisions.accept(items, Reviewer(name), reason=reason)
+                done = self._accept_those_left(impact.passing, Reviewer(name), reason)
             except JudgingTimeout as error:
                 _log.error("What would pass by the new rules goes on waiting in review: %s", error)
             else:
-                _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
+                _log.info("New rules accepted %d of %d waiting statements", done, impact.waiting)
         self._settle(rules)
+
+    def _accept_those_left(self, passing: Iterable[QueuedStatement], by: Reviewer, reason: str) -> int:
+        """Accept items, but for those whose document is withdrawn meanwhile; how many were accepted."""
+        items = [item.iri for item in passing]
+        while items := [item.iri for item in self._review.items(items)]:
+            with suppress(ReviewItemUnknown):
+                return len(self._decisions.accept(items, by, reason=reason).done)
+        return 0
 
     def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
@@ -130,7 +139,7 @@ class RuleEffects:
 def _open_items(review: ReviewQueue) -> list[ReviewItem]:
     from curation.review import ReviewFilter
 
-    return [review.get(iri) for iri in review.find(ReviewFilter())]
+    return list(review.items(review.find(ReviewFilter())))
 
 
 def _is_mended(item: ReviewItem, impact: Impact) -> bool:
