@@ -19,7 +19,6 @@ from server.data.sample.city import sample_city
 from server.runtime.context import Services
 from server.runtime.metrics import folder_bytes
 from server.runtime.stores import is_remote
-from shapes.gate.judging import in_order
 from sparql.model.change import Rejection, Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore
@@ -126,6 +125,8 @@ class Loader:
         report: bool,
         afterwards: Callable[[], list[Rejection]] = list,
     ) -> Told:
+        from shapes.gate.judging import in_order
+
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
         size = _bytes_of(services.store)

@@ -27,7 +27,8 @@ def resident_bytes(process: int | str) -> int:
 _PARENT = """
 import asyncio, sys
 from pathlib import Path
-from sparql.workers import ReaderPool, ReaderSettings
+from sparql.workers.pool import ReaderPool
+from sparql.workers.queue.workers import ReaderSettings
 from tests.support.stores import StoreCheckpoints
 
 async def main():
