@@ -78,7 +78,7 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryR
     )
     from sparql.remote.readers import RemoteReaders
 
-    return RemoteReaders(store, ReaderPool(store.embedded, beside), limits)
+    return RemoteReaders(store, ReaderPool(store.local, beside), limits)
 
 
 def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:

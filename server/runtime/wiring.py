@@ -207,7 +207,7 @@ def _metrics(
 ) -> Metrics:
     metrics = Metrics()
     writer.on_verdicts = metrics.judged
-    done, group = readers.statistics, store.embedded.group
+    done, local = readers.statistics, store.local
     graph = (store.folder or Path()) / "graph"
     metrics.watch(
         Reading("urbankg_revision", "The revision of the graph.", store.revision),
@@ -223,6 +223,6 @@ def _metrics(
             "Documents of jobs that run which the model has still to be asked about.",
             lambda: jobs().count(),
         ),
-        Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: local.syncs, counter=True),
     )
     return metrics

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.model.source import Term, TripleSource
-
-if TYPE_CHECKING:
-    from sparql.storage.embedded_store import EmbeddedStore
 
 GraphName = NamedNode | BlankNode | DefaultGraph
 
@@ -56,6 +53,27 @@ class LateCommit(Protocol):
     def removals(self) -> Collection[Quad]: ...
 
 
+class LocalStore(Protocol):
+    """A database on this machine: the graph itself, or what is kept beside a remote store."""
+
+    @property
+    def folder(self) -> Path | None: ...
+
+    @property
+    def graph(self) -> Readable: ...
+
+    @property
+    def syncs(self) -> int:
+        """How many syncs `Durability.GROUP` has made."""
+        ...
+
+    def revision(self) -> int: ...
+
+    def write_out(self) -> None:
+        """Write buffered data to the files, which frees its memory. Raises `StoreUnwritable`."""
+        ...
+
+
 class TripleStore(TripleSource, Protocol):
     """A store with one writer. `match` reads the default graph."""
 
@@ -70,7 +88,7 @@ class TripleStore(TripleSource, Protocol):
         ...
 
     @property
-    def embedded(self) -> EmbeddedStore:
+    def local(self) -> LocalStore:
         """The store whose files are on this machine: this one, or the one beside a remote store."""
         ...
 

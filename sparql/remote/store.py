@@ -81,11 +81,6 @@ class RemoteStore(GraphReading):
         return self.local.folder
 
     @property
-    def embedded(self) -> EmbeddedStore:
-        """The store beside."""
-        return self.local
-
-    @property
     def bulk_pending(self) -> bool:
         """Whether a bulk load began whose end was never reached."""
         return self.local.bulk_pending

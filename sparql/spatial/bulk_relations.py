@@ -1,13 +1,14 @@
 """Bringing the derived relations of a whole graph up to date from a run over strips."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Protocol
 
 import numpy
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.relate.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
@@ -17,7 +18,6 @@ from sparql.model.vocabulary import DERIVED
 from sparql.spatial.relation_basis import marked
 from sparql.spatial.relations import Node, both_ways, located_features
 from sparql.spatial.tiled_run import FEATURES_A_STRIP, RelatedPair, StripRun
-from sparql.writing.writer import Writer
 
 _PORTION = 50_000
 """So many relations are handed over at once: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
@@ -31,6 +31,17 @@ class Rederived:
     removed: int
     relations: int
     revision: int
+
+
+class DerivedTriplesWriter(Protocol):
+    """What commits the relations: the writer of the store."""
+
+    def rederive(
+        self,
+        additions: Iterable[Collection[Triple]],
+        removals: Iterable[Collection[Triple]],
+        marks: tuple[Collection[Quad], Collection[Quad]],
+    ) -> int: ...
 
 
 def open_run(
@@ -54,7 +65,7 @@ def open_run(
     )
 
 
-def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
+def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: StripRun) -> Rederived:
     """Make the stored relations those of a finished run.
 
     What a crash in the middle leaves is mended when the folder is opened the next time.

@@ -9,17 +9,21 @@ import json
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import pyoxigraph
 
 from sparql.model.errors import BackupError
+from sparql.model.triple_store import LocalStore
 from sparql.storage.database_files import check_files
-from sparql.storage.embedded_store import EmbeddedStore, stored_revision
-from sparql.writing.writer import Writer
+from sparql.storage.embedded_store import stored_revision
+
+Result = TypeVar("Result")
 
 MANIFEST = "backup.json"
 _LAYOUT = 1
@@ -28,6 +32,12 @@ _GRAPH = "graph"
 _LEFT_OUT = frozenset({"graph", "checkpoints", "server.json", MANIFEST})
 _SQLITE_HEADER = b"SQLite format 3\0"
 _SQLITE_COMPANIONS = ("-wal", "-shm", "-journal")
+
+
+class ExclusiveWriter(Protocol):
+    """The writer of a store, for work during which nothing is written."""
+
+    def exclusively(self, work: Callable[[], Result], /) -> Result: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ class Backup:
         return {**asdict(self), "folder": str(self.folder), "files": list(self.files), "layout": _LAYOUT}
 
 
-def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | None = None) -> Backup:
+def back_up(store: LocalStore, writer: ExclusiveWriter, folder: Path, now: datetime | None = None) -> Backup:
     """Write a backup to a new folder while the store is in use; writes wait, reads go on.
 
     Raises `BackupError` when the folder exists, is inside the data folder or cannot be written.
@@ -108,7 +118,7 @@ def restore(backup: Path, data: Path) -> Backup:
     return manifest
 
 
-def _copy_out(store: EmbeddedStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:
+def _copy_out(store: LocalStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:
     revision = store.revision()
     store.graph.backup(str(target / _GRAPH))
     copied = []

@@ -27,9 +27,8 @@ from sparql.storage.change_log import ChangeLog, Commit, is_system
 from sparql.storage.database_files import check_files
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
+from sparql.storage.exact_update import write_exactly
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
-from sparql.workers.checkpoints import Checkpoint as LentCheckpoint
-from sparql.writing.exact_update import write_exactly
 
 _STORE = UKG.store
 _REVISION = UKG.revision
@@ -159,9 +158,14 @@ class EmbeddedStore(GraphReading):
         return quad in self.graph
 
     @property
-    def embedded(self) -> EmbeddedStore:
+    def local(self) -> EmbeddedStore:
         """This very store."""
         return self
+
+    @property
+    def syncs(self) -> int:
+        """How many syncs `Durability.GROUP` has made."""
+        return self.group.syncs
 
     def has_graph(self, graph: NamedNode) -> bool:
         """Whether there is such a named graph, be it empty."""
@@ -372,7 +376,7 @@ class EmbeddedStore(GraphReading):
         with self._lock:
             self._followers.append(follower)
 
-    def release(self, checkpoint: LentCheckpoint) -> None:
+    def release(self, checkpoint: Checkpoint) -> None:
         """Give back a checkpoint; its files go when nobody uses it and it is no longer the newest."""
         with self._lock:
             self._users[checkpoint.path] -= 1

@@ -15,11 +15,11 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from glob import escape, glob
-from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
 from sparql.model.errors import ReaderLost, StoreUnwritable
+from sparql.storage.embedded_store import Checkpoint
 from sparql.workers.capture.commit_log import MOST_QUADS, CommitLog
 from sparql.workers.capture.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
 
@@ -30,16 +30,6 @@ _BYTES_A_COPY = 2**19
 _LOOK_EVERY_S = 1.0
 _REST_S = 60.0
 _TRY_AGAIN_S = 1.0
-
-
-class Checkpoint(Protocol):
-    """A frozen copy of the store: a directory that opens read-only, and the revision it holds."""
-
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def revision(self) -> int: ...
 
 
 class CheckpointSource(Protocol):

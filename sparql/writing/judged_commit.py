@@ -11,6 +11,7 @@ from sparql.model.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.model.source import KnownAbsent
 from sparql.model.support import only_asserted, quad_of, unsupported, withdrawn, withdrawn_quads
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
+from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.derived_changes import Consequences, Plan
 from sparql.writing.group import Group
 
@@ -212,7 +213,7 @@ class JudgedCommits:
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
         """Those that are there, where asking costs nothing: what follows from a text may not be."""
-        if self._consequences.store.embedded is not self._consequences.store:
+        if not isinstance(self._consequences.store, EmbeddedStore):
             return quads
         return (quad for quad in quads if self._consequences.view.contains(quad))
 

@@ -8,6 +8,7 @@ from sparql.inference.materialised import COMPLETE, STALE, mark
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, ONTOLOGY
+from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.derived_changes import Consequences
 
 
@@ -49,9 +50,9 @@ class OntologyGraph:
     def _holds(self, triples: Collection[Triple]) -> bool:
         """Whether it is known to hold exactly these; compared as text, which takes half of the time."""
         store = self._consequences.store
-        if store.embedded is not store:
+        if not isinstance(store, EmbeddedStore):
             return False
-        stored = store.embedded.graph.dump(format=RdfFormat.N_TRIPLES, from_graph=ONTOLOGY)
+        stored = store.graph.dump(format=RdfFormat.N_TRIPLES, from_graph=ONTOLOGY)
         new = serialize(triples, format=RdfFormat.N_TRIPLES)
         assert stored is not None
         assert new is not None

@@ -20,7 +20,7 @@ from sparql.model.literals import InvalidGeometry
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.embedded_store import Observer
+from sparql.storage.embedded_store import EmbeddedStore, Observer
 from sparql.writing.concurrent_changes import Watch
 from sparql.writing.derived_changes import Consequences
 from sparql.writing.group import Group, Outcome
@@ -214,10 +214,9 @@ class Writer:
 
     def _gather(self, outcomes: list[Outcome]) -> Group | None:
         """A group before the store, where its commits can be written together."""
-        embedded = self._store.embedded
-        if embedded is not self._store or self._consequences.inferences is not None:
+        if not isinstance(self._store, EmbeddedStore) or self._consequences.inferences is not None:
             return None
-        return Group(embedded, outcomes)
+        return Group(self._store, outcomes)
 
     def _commit_next(
         self, build: Callable[[], Change], group: Group | None, recorded: Callable[[Change], Change]
@@ -317,7 +316,7 @@ class Writer:
                 raise
             for portion in removals:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
-                self._store.embedded.write_out()
+                self._store.local.write_out()
             forget(self._store)
             come, go = marks
             if come:

@@ -13,8 +13,8 @@ import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.model.vocabulary import STATE, UKG
+from sparql.storage.exact_update import write_exactly
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
-from sparql.writing.exact_update import write_exactly
 
 _NOT_COPIED = frozenset({"LOCK", "LOG"})
 _NEVER_REWRITTEN = ".sst"

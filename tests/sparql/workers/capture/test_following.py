@@ -29,9 +29,8 @@ from pyoxigraph import (
 from sparql.model.answer_warnings import collect
 from sparql.model.errors import GraphUnknown, QueryTimeout
 from sparql.protocol.formats import GRAPH_FORMATS
-from sparql.storage.embedded_store import EmbeddedStore
+from sparql.storage.embedded_store import Checkpoint, EmbeddedStore
 from sparql.workers import checkpoints
-from sparql.workers.checkpoints import Checkpoint
 from sparql.workers.pool import ReaderPool
 from sparql.workers.queue.workers import ReaderSettings
 from sparql.workers.result import QueryRequest
