@@ -37,8 +37,8 @@ from sparql.rewriting.rewriter import Rewriter
 from sparql.storage.change_log import ChangeLog
 from sparql.storage.durability import Durability
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.pool import ReaderPool
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.pool import WorkerPool
+from sparql.workers.protocol import QueryService
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def build(
     )
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
-    if isinstance(readers, ReaderPool):
+    if isinstance(readers, WorkerPool):
         readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
@@ -203,7 +203,7 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
 
 
 def _metrics(
-    store: TripleStore, writer: Writer, readers: QueryReaders, jobs: Callable[[], JobStore]
+    store: TripleStore, writer: Writer, readers: QueryService, jobs: Callable[[], JobStore]
 ) -> Metrics:
     metrics = Metrics()
     writer.on_verdicts = metrics.judged

@@ -1,4 +1,4 @@
-"""The rules of materialised inference, one step at a time, forwards and backwards.
+"""The rules of materialized inference, one step at a time, forwards and backwards.
 
 They are those of OWL 2 RL (OWL 2 Profiles, 4.3) that say what follows of single axioms between named terms:
 subclasses (cax-sco, scm-sco), subproperties (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric

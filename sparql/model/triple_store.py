@@ -111,11 +111,11 @@ class TripleStore(TripleSource, Protocol):
 
     def has_graph(self, graph: NamedNode) -> bool: ...
 
-    def steady(self) -> AbstractContextManager[None]:
+    def remember_reads(self) -> AbstractContextManager[None]:
         """While the block runs nobody else writes, so what was read may be remembered."""
         ...
 
-    def expect(self, triples: Sequence[Triple]) -> None:
+    def prefetch(self, triples: Sequence[Triple]) -> None:
         """These will be asked for one by one; fetching them together may be quicker."""
         ...
 

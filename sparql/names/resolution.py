@@ -42,7 +42,7 @@ class Likeness:
 class Resolver:
     """Finds entities that something new may be.
 
-    `near_m` is how far apart in metres two places may lie and still be one; `source` is the graph, for
+    `near_m` is how far apart in meters two places may lie and still be one; `source` is the graph, for
     owl:sameAs and owl:differentFrom.
     """
 
@@ -158,5 +158,5 @@ def _linked(source: TripleSource, node: NamedNode, predicate: NamedNode) -> list
 
 
 def _distance(one: Sequence[BaseGeometry], other: Sequence[BaseGeometry]) -> float | None:
-    """The least distance in metres between two places, None where one is nowhere."""
+    """The least distance in meters between two places, None where one is nowhere."""
     return min((distance_m(a, b) for a in one for b in other), default=None)

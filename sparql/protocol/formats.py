@@ -16,7 +16,7 @@ class Format:
     """One way to write an answer.
 
     ``name`` is the short name (the ``format`` parameter); ``aliases`` are media types and short names that
-    clients also use for it; ``engine`` is what the store's serialiser wants.
+    clients also use for it; ``engine`` is what the store's serializer wants.
     """
 
     name: str

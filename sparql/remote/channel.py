@@ -113,7 +113,7 @@ class Outflow:
 
 
 class Sink:
-    """The file that the serialiser writes to, in the thread."""
+    """The file that the serializer writes to, in the thread."""
 
     def __init__(self, bridge: Bridge, outflow: Outflow) -> None:
         self._bridge = bridge

@@ -19,8 +19,8 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 from sparql.model.errors import RemoteUnreachable
 from sparql.model.vocabulary import GRAPH, STATE, UKG
 from sparql.remote.endpoint import ConnectionLost, Endpoint
+from sparql.remote.store_capabilities import STAGING, StoreCapabilities
 from sparql.remote.terms import Terms
-from sparql.remote.traits import STAGING, Traits
 
 _PIECE_QUADS = 500
 _PIECE_CHARACTERS = 200_000
@@ -64,13 +64,13 @@ class Delta:
         self,
         endpoint: Endpoint,
         terms: Terms,
-        traits: Traits,
+        capabilities: StoreCapabilities,
         default_graph: NamedNode | None,
         commit: NamedNode,
     ) -> None:
         self._endpoint = endpoint
         self._terms = terms
-        self._traits = traits
+        self._capabilities = capabilities
         self._default = default_graph
         self._name = commit.value.rpartition(":")[2]
         self._moves: dict[tuple[NamedNode | DefaultGraph, bool], _Move] = {}
@@ -84,7 +84,7 @@ class Delta:
         }
         every = [*written[True], *written[False]]
         small = len(every) <= _INLINE_QUADS and sum(len(one) for one, _ in every) <= _INLINE_CHARACTERS
-        if small and self._traits.inline:
+        if small and self._capabilities.inline:
             for adding, quads in written.items():
                 self._inline[adding] = [self._in_graph(one, graph) for one, graph in quads]
             return

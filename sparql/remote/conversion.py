@@ -1,4 +1,4 @@
-"""A remote store's answer as one of ours: read, mended, checked to be whole, and written anew.
+"""A remote store's answer as one of ours: read, repaired, checked to be whole, and written anew.
 
 Stores differ in what they write (Virtuoso's CSV, TSV and ASK are not the standard's), and some end a
 broken answer as if it were whole; so nothing is passed through unread. Runs in one thread: the engine's
@@ -24,20 +24,20 @@ from pyoxigraph import (
 
 from sparql.model.errors import RemoteIncomplete
 from sparql.protocol.formats import Format
-from sparql.remote.answers import mending_of_results, mending_of_triples
+from sparql.remote.answers import result_repair, triple_repair
 from sparql.remote.endpoint import as_file
-from sparql.remote.traits import Traits
+from sparql.remote.store_capabilities import StoreCapabilities
 from sparql.syntax.request_facts import QueryForm
 
 _TRUE = ("1", "true")
 
 
 class Conversion:
-    """Answers of the store at `url`, with its `traits`, in `format_`."""
+    """Answers of the store at `url`, with its `capabilities`, in `format_`."""
 
-    def __init__(self, url: str, traits: Traits, format_: Format) -> None:
+    def __init__(self, url: str, capabilities: StoreCapabilities, format_: Format) -> None:
         self._url = url
-        self._traits = traits
+        self._capabilities = capabilities
         self._format = format_
 
     def run(self, form: QueryForm | None, pieces: Iterator[bytes], output: IO[bytes]) -> None:
@@ -69,8 +69,8 @@ class Conversion:
         self._solutions(pieces).serialize(output, format=self._format.engine)
 
     def _solutions(self, pieces: Iterator[bytes]) -> QuerySolutions:
-        mended = as_file(mending_of_results(self._traits)(pieces))
-        return cast("QuerySolutions", parse_query_results(mended, format=QueryResultsFormat.JSON))
+        repaired = as_file(result_repair(self._capabilities)(pieces))
+        return cast("QuerySolutions", parse_query_results(repaired, format=QueryResultsFormat.JSON))
 
     def _truth(self, answer: bytes, output: IO[bytes]) -> None:
         assert isinstance(self._format.engine, QueryResultsFormat)
@@ -87,13 +87,13 @@ class Conversion:
 
     def _graph(self, pieces: Iterator[bytes], output: IO[bytes]) -> None:
         assert isinstance(self._format.engine, RdfFormat)
-        mended = as_file(mending_of_triples(self._traits)(pieces))
-        quads = parse(mended, format=RdfFormat.N_TRIPLES)
+        repaired = as_file(triple_repair(self._capabilities)(pieces))
+        quads = parse(repaired, format=RdfFormat.N_TRIPLES)
         serialize(self._counted(quad.triple for quad in quads), output, format=self._format.engine)
 
     def _counted(self, triples: Iterator[Triple]) -> Iterator[Triple]:
         """A store that cuts tables cuts graphs too, and does not say so."""
-        limit = self._traits.row_limit
+        limit = self._capabilities.row_limit
         for count, triple in enumerate(triples, 1):
             if limit is not None and count >= limit:
                 raise RemoteIncomplete(

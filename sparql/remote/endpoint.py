@@ -1,6 +1,6 @@
 """The writer's connection to a remote store: questions may be asked again, updates are sent once.
 
-Blocking; for the writer's thread. Queries of clients go through `sparql.remote.readers`.
+Blocking; for the writer's thread. Queries of clients go through `sparql.remote.query_service`.
 """
 
 from __future__ import annotations

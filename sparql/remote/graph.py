@@ -1,6 +1,6 @@
 """A remote store's dataset, read pattern by pattern over SPARQL; what the gate and the captures see.
 
-Within `steady`, answers are remembered: the writer holds its lock, and asks for the same things often.
+Within `remember_reads`, answers are remembered: the writer holds its lock, and asks for the same things often.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from sparql.model.errors import RemoteUnsupported
 from sparql.model.source import Term
 from sparql.model.vocabulary import DEFAULT, GRAPH
 from sparql.remote.endpoint import Endpoint, Row
+from sparql.remote.store_capabilities import STAGING
 from sparql.remote.terms import Terms
 from sparql.remote.texts import with_kept_apart, without_system_graphs
-from sparql.remote.traits import STAGING
 
 _AT_ONCE = 100
 _LONG = 1000
@@ -59,7 +59,7 @@ class RemoteGraph:
         return RemoteGraph(self._endpoint, self._terms, self._default, deadline=moment)
 
     @contextmanager
-    def steady(self) -> Iterator[None]:
+    def remember_reads(self) -> Iterator[None]:
         """Remember answers while the block runs."""
         self._remembered = {}
         try:
@@ -67,7 +67,7 @@ class RemoteGraph:
         finally:
             self._remembered = None
 
-    def expect(self, triples: Sequence[Triple]) -> None:
+    def prefetch(self, triples: Sequence[Triple]) -> None:
         """Fetch together what is known of these triples, for `__contains__` to remember."""
         if self._remembered is None:
             return

@@ -109,7 +109,7 @@ class CommitMarker:
         try:
             return read_marker(self._endpoint)
         except RemoteError as error:
-            raise RemoteUndecided(self._address.update_url, f"{refusal.told}; then {error}") from error
+            raise RemoteUndecided(self._address.update_url, f"{refusal.reply}; then {error}") from error
 
     def rule_out(self, pending: PendingCommit) -> NamedNode | None:
         """Move the marker on, so that an update still on its way finds nothing to do; what is held then."""

@@ -27,13 +27,13 @@ from sparql.model.graph_reading import GraphReading
 from sparql.model.source import Term
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
-from sparql.remote.answers import mending_of_results
+from sparql.remote.answers import result_repair
 from sparql.remote.commits import Delta
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.graph import RemoteGraph
 from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
-from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
+from sparql.remote.store_capabilities import STAGING, StoreCapabilities, find_capabilities, terms_of
 from sparql.storage.change_log import ChangeLog, Commit
 from sparql.storage.disk_room import unwritable
 from sparql.storage.embedded_store import EmbeddedStore
@@ -47,7 +47,7 @@ class RemoteStore(GraphReading):
     """One writer's view of the store at `address`; `local` is the store beside it, in a folder.
 
     After an update whose answer was lost the store is asked what became of it, after each of
-    `settling_pauses_s`. `traits` that are known already are not found out anew. Raises RemoteError when the
+    `settling_pauses_s`. `capabilities` that are known already are not found out anew. Raises RemoteError when the
     store cannot be reached or does not take updates.
     """
 
@@ -58,16 +58,16 @@ class RemoteStore(GraphReading):
         *,
         transport: httpx.BaseTransport | None = None,
         settling_pauses_s: Sequence[float] = _SETTLING_PAUSES_S,
-        traits: Traits | None = None,
+        capabilities: StoreCapabilities | None = None,
     ) -> None:
         assert local.folder is not None
         self.address = address
         self.local = local
         self.journal: ChangeLog | None = None
         self.endpoint = Endpoint(address, transport)
-        self.traits = traits or find_traits(self.endpoint)
-        self.endpoint.repair = mending_of_results(self.traits)
-        self._terms = terms_of(address.query_url, self.traits)
+        self.capabilities = capabilities or find_capabilities(self.endpoint)
+        self.endpoint.repair = result_repair(self.capabilities)
+        self._terms = terms_of(address.query_url, self.capabilities)
         self.graph = RemoteGraph(self.endpoint, self._terms, address.default_graph)
         self._pending = PendingFile(local.folder)
         self._sweep()
@@ -112,13 +112,13 @@ class RemoteStore(GraphReading):
             return self.local.has_graph(graph)
         return self.graph.contains_named_graph(graph)
 
-    def steady(self) -> AbstractContextManager[None]:
+    def remember_reads(self) -> AbstractContextManager[None]:
         """Answers are remembered while the block runs."""
-        return self.graph.steady()
+        return self.graph.remember_reads()
 
-    def expect(self, triples: Sequence[Triple]) -> None:
+    def prefetch(self, triples: Sequence[Triple]) -> None:
         """Fetch together what `contains` will be asked of these."""
-        self.graph.expect(triples)
+        self.graph.prefetch(triples)
 
     def commit(
         self,
@@ -246,7 +246,7 @@ class RemoteStore(GraphReading):
                 raise ProtectedGraph(name)
 
     def _delta(self, commit: NamedNode) -> Delta:
-        return Delta(self.endpoint, self._terms, self.traits, self.address.default_graph, commit)
+        return Delta(self.endpoint, self._terms, self.capabilities, self.address.default_graph, commit)
 
     def _carry_out(self, pending: PendingCommit, delta: Delta) -> int:
         try:
@@ -292,7 +292,7 @@ class RemoteStore(GraphReading):
         additions = (*pending.additions, *pending.local_additions)
         removals = (*pending.removals, *pending.local_removals)
         if not late:
-            self.expect([quad.triple for quad in pending.additions])
+            self.prefetch([quad.triple for quad in pending.additions])
             additions = tuple(quad for quad in additions if not self.contains(quad))
             removals = tuple(quad for quad in removals if self.contains(quad))
         entry = Commit(self.revision() + 1, pending.origin, additions, removals, complete=pending.complete)

@@ -1,4 +1,4 @@
-"""Bringing the derived relations of a whole graph up to date from a run over strips."""
+"""Bringing the derived relations of a whole graph up to date from a run over tiles."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DERIVED
 from sparql.spatial.relation_basis import marked
 from sparql.spatial.relations import Node, both_ways, located_features
-from sparql.spatial.tiled_run import FEATURES_A_STRIP, RelatedPair, StripRun
+from sparql.spatial.tiled_run import FEATURES_PER_TILE, RelatedPair, TiledRun
 
 _PORTION = 50_000
 """So many relations are handed over at once: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
@@ -49,9 +49,9 @@ def open_run(
     folder: Path,
     *,
     tolerances: Tolerances = EXACT,
-    features_a_strip: int = FEATURES_A_STRIP,
+    features_per_tile: int = FEATURES_PER_TILE,
     on_geometry: Callable[[], None] = lambda: None,
-) -> StripRun:
+) -> TiledRun:
     """Read the features of a graph into a run, or find the one that was begun over the very same."""
 
     def read() -> Iterator[tuple[str, BaseGeometry]]:
@@ -59,13 +59,13 @@ def open_run(
             on_geometry()
             yield str(node), geometry
 
-    own = {str(node): metres for node, metres in tolerances.all_own(store).items()}
-    return StripRun(
-        folder, read(), tolerances=tolerances, tolerance_of=own.get, features_a_strip=features_a_strip
+    own = {str(node): meters for node, meters in tolerances.all_own(store).items()}
+    return TiledRun(
+        folder, read(), tolerances=tolerances, tolerance_of=own.get, features_per_tile=features_per_tile
     )
 
 
-def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: StripRun) -> Rederived:
+def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: TiledRun) -> Rederived:
     """Make the stored relations those of a finished run.
 
     What a crash in the middle leaves is mended when the folder is opened the next time.
@@ -104,7 +104,7 @@ def relation_triples(pairs: Iterable[RelatedPair]) -> Iterator[Triple]:
 class _Relations:
     """All relations of a run, both directions, each once: eight bytes a relation, at first sixteen."""
 
-    def __init__(self, run: StripRun) -> None:
+    def __init__(self, run: TiledRun) -> None:
         self._names = run.names
         self._numbers = {name: number for number, name in enumerate(run.names)}
         parts: list[NDArray[numpy.int64]] = [numpy.zeros(0, dtype=numpy.int64)]

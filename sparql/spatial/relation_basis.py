@@ -19,7 +19,7 @@ _MIXED: Final = "mixed"
 
 def basis_quad(tolerances: Tolerances | None) -> Quad:
     """The mark of relations that were all derived with these tolerances; None: now with these, now others."""
-    basis = _MIXED if tolerances is None else tolerances.told
+    basis = _MIXED if tolerances is None else tolerances.description
     return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
 
 

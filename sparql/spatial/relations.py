@@ -31,7 +31,7 @@ from sparql.spatial.geometry_reading import (
     subject_column,
 )
 from sparql.spatial.relation_basis import is_marked, marked
-from sparql.storage.gil_yield import in_turns
+from sparql.storage.gil_yield import with_pauses
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
@@ -73,7 +73,7 @@ class SpatialRelations:
         """
         self._keys = dict(_all_geometries(source, reading))
         own = self._tolerances.all_own(source)
-        self._own = {feature: metres for feature, metres in own.items() if feature in self._keys}
+        self._own = {feature: meters for feature, meters in own.items() if feature in self._keys}
         self.index = self._index_of(item for geometries in self._keys.values() for item in geometries.items())
         self._undo = {}
         self._marked = None
@@ -146,18 +146,18 @@ class SpatialRelations:
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
 
     def tolerance_with(self, source: TripleSource, feature: Node) -> float:
-        """How far the borders of a feature may be off, by the graph and by a source beside it, in metres."""
+        """How far the borders of a feature may be off, by the graph and by a source beside it, in meters."""
         told = (self._own.get(feature), self._tolerances.own(source, feature))
-        return max((metres for metres in told if metres is not None), default=self._tolerances.usual_m)
+        return max((meters for meters in told if meters is not None), default=self._tolerances.default_m)
 
     def _index_of(self, located: Iterable[tuple[Key, BaseGeometry]]) -> FeatureIndex[Key]:
         tolerances = self._tolerances
         if not tolerances.layers:
-            return FeatureIndex(located, tolerance_m=tolerances.usual_m)
+            return FeatureIndex(located, tolerance_m=tolerances.default_m)
         return FeatureIndex(
             located,
             tolerance_m=tolerances.largest_m,
-            tolerance_of=lambda key: self._own.get(key[0], tolerances.usual_m),
+            tolerance_of=lambda key: self._own.get(key[0], tolerances.default_m),
         )
 
     def _standing(self, feature: Node) -> _Standing:
@@ -241,10 +241,10 @@ def _all_geometries(
     reading = reading or read_geometries(source)
     nodes = _only_nodes(reading.links.values())
     rows: dict[str, int | None] = {}
-    for row, (located, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
+    for row, (located, literal) in with_pauses(enumerate(zip(reading.nodes, reading.literals, strict=True))):
         rows[located] = None if literal is None or located in rows else row
     there = (~shapely.is_missing(reading.shapes) & ~shapely.is_empty(reading.shapes)).tolist()
-    for name, only in in_turns(nodes.items()):
+    for name, only in with_pauses(nodes.items()):
         feature, place = node_of(name), None if only is None else rows.get(only)
         if only is None or place is None:
             geometries = _geometries(source, feature)
@@ -259,7 +259,7 @@ def _only_nodes(links: Iterable[tuple[list[str], list[str | None]]]) -> dict[str
     """The geometry node of each feature; None for several, or for what is none."""
     nodes: dict[str, str | None] = {}
     for features, led in links:
-        for name, node in in_turns(zip(features, led, strict=True)):
+        for name, node in with_pauses(zip(features, led, strict=True)):
             nodes[name] = node if nodes.setdefault(name, node) == node else None
     return nodes
 

@@ -171,11 +171,11 @@ class EmbeddedStore(GraphReading):
         """Whether there is such a named graph, be it empty."""
         return self.graph.contains_named_graph(graph)
 
-    def steady(self) -> AbstractContextManager[None]:
+    def remember_reads(self) -> AbstractContextManager[None]:
         """Nothing to remember: reading again costs little."""
         return nullcontext()
 
-    def expect(self, triples: Sequence[Triple]) -> None:
+    def prefetch(self, triples: Sequence[Triple]) -> None:
         """Nothing to fetch beforehand."""
 
     def late_commit(self) -> LateCommit | None:
@@ -256,13 +256,13 @@ class EmbeddedStore(GraphReading):
         dropped: Collection[NamedNode],
     ) -> None:
         """One transaction of the engine."""
-        self._bring_back()
+        self._reopen_if_full()
         try:
             write_exactly(self.graph, additions, removals, created, dropped)
         except OSError as error:
-            self._give_way(error)
+            self._note_full_disk(error)
             # It may have refused this for an older failure, a checkpoint's for one.
-            self._bring_back()
+            self._reopen_if_full()
             with self._engine():
                 write_exactly(self.graph, additions, removals, created, dropped)
 
@@ -302,7 +302,7 @@ class EmbeddedStore(GraphReading):
 
         Whoever calls keeps others from writing. Errors of the iterable come through.
         """
-        self._bring_back()
+        self._reopen_if_full()
         try:
             with self._engine():
                 self.graph.bulk_extend(quads)
@@ -330,7 +330,7 @@ class EmbeddedStore(GraphReading):
     def probe(self) -> None:
         """Write and remove a quad, without a revision. Raises `StoreUnwritable`."""
         with self._lock:
-            self._bring_back()
+            self._reopen_if_full()
             with self._engine():
                 self.graph.add(_PROBE)
                 self.graph.remove(_PROBE)
@@ -358,7 +358,7 @@ class EmbeddedStore(GraphReading):
 
     def _backup(self, name: str) -> Path:
         """A copy of the store made of hard links. Raises StoreUnwritable, and then leaves nothing."""
-        self._bring_back()
+        self._reopen_if_full()
         self._made += 1
         path = self._checkpoints / f"{name}{self._made}"
         try:
@@ -397,7 +397,7 @@ class EmbeddedStore(GraphReading):
         with self._engine():
             self.graph.flush()
 
-    def _give_way(self, error: OSError) -> None:
+    def _note_full_disk(self, error: OSError) -> None:
         """Note that the engine refuses writes from now on; raises what it is unless the disk is full."""
         if not is_full(error):
             raise unwritable(self.folder or Path(), error) from error
@@ -412,7 +412,7 @@ class EmbeddedStore(GraphReading):
             self._full = self._full or is_full(error)
             raise unwritable(self.folder or Path(), error) from error
 
-    def _bring_back(self) -> None:
+    def _reopen_if_full(self) -> None:
         """Open the database anew if the disk was full and has room again; under the store's lock.
 
         The engine takes no write after one that failed, room or not. Raises DiskFull while there is none.

@@ -21,7 +21,7 @@ _lock: Final = threading.Lock()
 _usual_s: list[float] = []
 
 
-def in_turns(items: Iterable[Item]) -> Iterator[Item]:
+def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
     """The same items, with a rest after each few thousand."""
     left = iter(items)
     while turn := list(islice(left, _A_TURN)):
@@ -36,7 +36,7 @@ def rest() -> None:
 
 
 @contextmanager
-def short_turns() -> Iterator[None]:
+def short_switch_interval() -> Iterator[None]:
     """While this lasts, no thread that runs Python keeps another one waiting for more than a millisecond.
 
     A request needs the interpreter several times, and waits as often.

@@ -1,11 +1,11 @@
-"""Which checkpoint readers begin with: one from which they can follow the commits to the newest revision.
+"""Which checkpoint workers begin with: one from which they can follow the commits to the newest revision.
 
-A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
+A worker that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
 commit (``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside
 that when following has come far, since every copy writes what it follows to the disk once more; and at once
 where the commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait
 for a newer checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and
-no reader uses it.
+no worker uses it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class CheckpointKeeper:
         self._on_refresh = on_refresh
         self._refresh: asyncio.Task[None] | None = None
         self._under_way: set[asyncio.Future[None]] = set()
-        # Threads of its own: those of the loop may all be waiting for a writer that waits for a reader.
+        # Threads of its own: those of the loop may all be waiting for a writer that waits for a worker.
         self._threads = ThreadPoolExecutor(2, "checkpoints")
         self.newest: Lease | None = None
         self.log = CommitLog(source)

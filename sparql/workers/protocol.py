@@ -1,4 +1,4 @@
-"""What routes need of whoever answers queries: the pool of readers, or a remote store."""
+"""What routes need of whoever answers queries: the pool of workers, or a remote store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 from sparql.protocol.formats import Format
 
 if TYPE_CHECKING:
-    from sparql.workers.queue.workers import ReaderStatistics
+    from sparql.workers.queue.workers import PoolStatistics
     from sparql.workers.result import QueryRequest
 
 
@@ -36,11 +36,11 @@ class StreamedResult(Protocol):
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
 
-class QueryReaders(Protocol):
-    """Answers queries, each with a deadline; see `sparql.workers.pool.ReaderPool`."""
+class QueryService(Protocol):
+    """Answers queries, each with a deadline; see `sparql.workers.pool.WorkerPool`."""
 
     @property
-    def statistics(self) -> ReaderStatistics: ...
+    def statistics(self) -> PoolStatistics: ...
 
     @property
     def pids(self) -> tuple[int, ...]: ...

@@ -1,9 +1,9 @@
-"""A reader process: runs one query at a time on a read-only checkpoint and streams the answer out.
+"""A worker process: runs one query at a time on a read-only checkpoint and streams the answer out.
 
 Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries come
 in over the data socket and answers go out over it, large ones over their clients' connections, which come in
 over the handover socket. The control pipe brings the numbers of queries to stop; its end means that the
-parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's results
+parent is gone. A query is evaluated, serialized and dropped in one thread, because the engine's results
 belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere are
 not; its thread ends with it, and another one goes on.
 """
@@ -56,7 +56,7 @@ class QueryStopped(Exception):
     """Nobody waits for the answer any more."""
 
 
-class Watch(threading.Thread):
+class QueryMonitor(threading.Thread):
     """Watches, beside the query, for its end being asked for, for the parent's, over memory and time."""
 
     def __init__(self, control: int, memory_limit_bytes: int) -> None:
@@ -96,7 +96,7 @@ class Watch(threading.Thread):
 
 
 class Sink:
-    """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
+    """The file that the serializer writes to: gathers bytes into chunks and sends them on.
 
     The head goes out with the first chunk, so that an error before it is told in its place. With a
     `takeover`, what comes after the first chunk of a large answer goes to the client's own connection, which
@@ -106,13 +106,13 @@ class Sink:
     def __init__(
         self,
         connection: socket.socket,
-        watch: Watch,
+        monitor: QueryMonitor,
         number: int,
         head: bytes,
         takeover: Takeover | None = None,
     ) -> None:
         self._connection = connection
-        self._watch = watch
+        self._monitor = monitor
         self._number = number
         self._head = head
         self._takeover = takeover
@@ -122,7 +122,7 @@ class Sink:
 
     def write(self, data: bytes) -> int:
         """Take bytes of the answer; raises QueryStopped when nobody wants them."""
-        if self._watch.stopped == self._number:
+        if self._monitor.stopped == self._number:
             raise QueryStopped
         self._parts.append(bytes(data))
         self._size += len(data)
@@ -175,10 +175,10 @@ class Worker:
     """The checkpoint that is open, and what is done with it."""
 
     def __init__(
-        self, connection: socket.socket, watch: Watch, handover: socket.socket | None = None
+        self, connection: socket.socket, monitor: QueryMonitor, handover: socket.socket | None = None
     ) -> None:
         self._connection = connection
-        self._watch = watch
+        self._monitor = monitor
         self._handover = handover
         self._store: pyoxigraph.Store | None = None
         self._path = ""
@@ -202,12 +202,12 @@ class Worker:
                 if kind is FrameKind.CLOSE:
                     self._close()
                     continue
-                self._watch.begin()
+                self._monitor.begin()
                 if kind is FrameKind.FEED:
                     self._follow(json.loads(payload))
                 else:
                     self._answer(kind, json.loads(payload))
-                if self._watch.end():
+                if self._monitor.end():
                     return True
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -307,13 +307,13 @@ class Worker:
             sink.finish()
 
     def _sink(self, request: dict[str, Any], format_: Format, told: dict[str, Any] | None = None) -> Sink:
-        watch, number = self._watch, request["number"]
+        monitor, number = self._monitor, request["number"]
         patience_s = request.get("patience_s")
         takeover = None
         if self._handover is not None and patience_s is not None:
-            takeover = Takeover(self._handover, number, patience_s, lambda: watch.stopped == number)
+            takeover = Takeover(self._handover, number, patience_s, lambda: monitor.stopped == number)
         head = pack_json(FrameKind.HEAD, {"format": format_.name, **(told or {})})
-        return Sink(self._connection, watch, number, head, takeover)
+        return Sink(self._connection, monitor, number, head, takeover)
 
     def _dump(self, request: dict[str, Any]) -> None:
         """Send a graph as a whole."""
@@ -416,11 +416,11 @@ def main(arguments: list[str]) -> int:
     data, control, memory_limit_bytes, handover = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection, socket.socket(fileno=handover) as clients:
-        worker = Worker(connection, watch, clients)
+        worker = Worker(connection, monitor, clients)
         worker.greet()
         while (goes_on := run_in_thread(worker)) is True:
             pass

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pyoxigraph import Quad, Triple
 
 
-class Watch:
+class ConcurrentChanges:
     """What came and went in the default graph since somebody began to look; to be read under the lock.
 
     `lost` tells that it changed in a way that is not told triple by triple.

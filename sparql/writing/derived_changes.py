@@ -6,7 +6,7 @@ from itertools import chain
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from sparql.inference.materialised import Inferences
+from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Delta, Deriver
 from sparql.model.source import KnownAbsent
 from sparql.model.support import is_supported, only_asserted, quad_of
@@ -26,7 +26,7 @@ class Plan:
     whole: Delta = field(default_factory=Delta)
 
 
-class Consequences:
+class DerivedChanges:
     """Works out what follows; for the writer, under its lock.
 
     `view` is what a change is judged on and committed to: the store, or the group that is gathered before it.

@@ -17,7 +17,7 @@ from xml.parsers import expat
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 
-from sparql.model.blank_nodes import recognised
+from sparql.model.blank_nodes import with_known_blank_nodes
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.errors import (
     GraphUnknown,
@@ -147,7 +147,7 @@ class GraphStore:
 
         def build(held: frozenset[Triple]) -> Change:
             everything = self._store.match_quads(None, None, None, graph or DEFAULT)
-            wanted = recognised(triples, (quad.triple for quad in everything))
+            wanted = with_known_blank_nodes(triples, (quad.triple for quad in everything))
             if graph is not None:
                 made = not self.exists(graph)
                 return _named_change(graph, wanted - held, held - wanted, made=made)

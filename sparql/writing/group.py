@@ -77,7 +77,7 @@ class Group:
         """One named graph as a source of triples."""
         return _NamedGraph(self, graph)
 
-    def expect(self, triples: Sequence[Triple]) -> None:
+    def prefetch(self, triples: Sequence[Triple]) -> None:
         """Nothing to fetch beforehand."""
 
     def commit(

@@ -12,12 +12,12 @@ from sparql.model.source import KnownAbsent
 from sparql.model.support import only_asserted, quad_of, unsupported, withdrawn, withdrawn_quads
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.writing.derived_changes import Consequences, Plan
+from sparql.writing.derived_changes import DerivedChanges, Plan
 from sparql.writing.group import Group
 
 
 class JudgedCommits:
-    """Carries changes out on the view of `consequences`; for the writer, under its lock.
+    """Carries changes out on the view of `derived_changes`; for the writer, under its lock.
 
     `notify` is told of the quads that came and went with a commit to the store itself, `flush` writes a group
     before something is read from the store.
@@ -25,14 +25,14 @@ class JudgedCommits:
 
     def __init__(
         self,
-        consequences: Consequences,
+        derived_changes: DerivedChanges,
         gate: Gate | None,
         invalid_geometry: InvalidGeometry,
         *,
         notify: Callable[[Collection[Quad], Collection[Quad]], None],
         flush: Callable[[Group], None],
     ) -> None:
-        self._consequences = consequences
+        self._derived = derived_changes
         self.gate = gate
         self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._notify = notify
@@ -43,15 +43,15 @@ class JudgedCommits:
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change on the view and commit what conforms to it. Raises `ProtectedTriple`."""
-        self._consequences.view.expect([*(one.triple for one in change.additions), *change.removals])
+        self._derived.view.prefetch([*(one.triple for one in change.additions), *change.removals])
         self._told_inferred = self._told_derived = frozenset()
-        if self._consequences.inferences is not None:
-            self._consequences.leaving = withdrawn(change)
+        if self._derived.inferences is not None:
+            self._derived.leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)
         only_states = change.only_states
         removals = frozenset[Triple]()
         if not only_states:
-            removals = self._effective_removals(change) | unsupported(self._consequences.view, change)
+            removals = self._effective_removals(change) | unsupported(self._derived.view, change)
         sound, malformed, repaired = sort_out(additions, self.invalid_geometry)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
@@ -60,12 +60,12 @@ class JudgedCommits:
         except TooMuchDepends as found:
             if change.hold is None:
                 raise
-            self._consequences.forget()
-            return Verdict(held=found, revision=self._consequences.view.commit([*change.hold(found)]))
+            self._derived.forget()
+            return Verdict(held=found, revision=self._derived.view.commit([*change.hold(found)]))
         if (
             only_states
             and not (malformed or repaired or rejected or warnings or hubs)
-            and not self._consequences.may_follow(change)
+            and not self._derived.may_follow(change)
         ):
             return self._state(change, accepted, known)
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
@@ -83,7 +83,7 @@ class JudgedCommits:
         """
         if not (change.additions and change.only_states):
             return None
-        derives_from = None if self._consequences.deriver is None else self._consequences.deriver.derives_from
+        derives_from = None if self._derived.deriver is None else self._derived.deriver.derives_from
         quads = []
         for statement in change.additions:
             triple = statement.triple
@@ -109,7 +109,7 @@ class JudgedCommits:
         """Whether it must not wait: graphs come or go with it, or the index of geometries changes."""
         if change.graphs_created or change.graphs_dropped:
             return True
-        derives_from = None if self._consequences.deriver is None else self._consequences.deriver.derives_from
+        derives_from = None if self._derived.deriver is None else self._derived.deriver.derives_from
         return derives_from is not None and (
             any(derives_from(one.triple) for one in change.additions)
             or any(derives_from(triple) for triple in change.removals)
@@ -120,12 +120,12 @@ class JudgedCommits:
     ) -> Selection:
         if self.gate is None or change.judged or not (additions or removals):
             return Selection(additions)
-        self._consequences.before = before = KnownAbsent(self._consequences.view)
+        self._derived.before = before = KnownAbsent(self._derived.view)
         return self.gate.select(
             before,
             additions,
             removals,
-            self._consequences.derive,
+            self._derived.derive,
             partial=change.partial,
             source=change.source or str(change.origin),
             reach=change.reach,
@@ -145,7 +145,7 @@ class JudgedCommits:
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
-        plan = self._consequences.plan(added, removals)
+        plan = self._derived.plan(added, removals)
         accepted_triples = {statement.triple for statement in (*accepted, *known)}
         doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
         verdict = Verdict(
@@ -159,17 +159,17 @@ class JudgedCommits:
         if not refused_whole:
             additions += change.graph_additions
             gone += self._there(change.graph_removals)
-            gone += withdrawn_quads(self._consequences.view, change, plan.derived)
+            gone += withdrawn_quads(self._derived.view, change, plan.derived)
         if change.record is not None:
-            if isinstance(self._consequences.view, Group) and (
+            if isinstance(self._derived.view, Group) and (
                 verdict.warnings or (verdict.rejected and change.partial)
             ):
                 # What it records may rest on what is recorded already, which it reads from the store.
-                self._flush(self._consequences.view)
+                self._flush(self._derived.view)
             additions += change.record(verdict)
         if change.retract is not None:
-            gone += (quad for quad in change.retract(verdict) if self._consequences.view.contains(quad))
-        if self._consequences.inferences is not None:
+            gone += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
+        if self._derived.inferences is not None:
             # What is no longer stated but follows comes and goes at once: it stays.
             kept = set(additions)
             gone = [quad for quad in gone if quad not in kept]
@@ -178,11 +178,11 @@ class JudgedCommits:
             created = dropped = frozenset()
         revision = None
         if additions or gone or created or dropped:
-            revision = self._consequences.view.commit(
+            revision = self._derived.view.commit(
                 additions, gone, origin=change.origin, graphs_created=created, graphs_dropped=dropped
             )
-        self._consequences.keep()
-        if not isinstance(self._consequences.view, Group):
+        self._derived.keep()
+        if not isinstance(self._derived.view, Group):
             self._notify(additions, gone)
         return replace(verdict, revision=revision)
 
@@ -194,7 +194,7 @@ class JudgedCommits:
         additions += [
             quad_of(one.triple, ASSERTED)
             for one in known
-            if not only_asserted(self._consequences.view, one.triple, self._consequences.origins)
+            if not only_asserted(self._derived.view, one.triple, self._derived.origins)
         ]
         gone: list[Quad] = []
         told = (*accepted, *known)
@@ -203,19 +203,19 @@ class JudgedCommits:
             if change.record is not None:
                 additions += change.record(verdict)
             if change.retract is not None:
-                gone += (quad for quad in change.retract(verdict) if self._consequences.view.contains(quad))
+                gone += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
         revision = None
         if additions or gone:
-            revision = self._consequences.view.commit(additions, gone, origin=change.origin)
-            if not isinstance(self._consequences.view, Group):
+            revision = self._derived.view.commit(additions, gone, origin=change.origin)
+            if not isinstance(self._derived.view, Group):
                 self._notify(additions, gone)
         return Verdict(told, (), (), NOTHING, NOTHING, revision)
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
         """Those that are there, where asking costs nothing: what follows from a text may not be."""
-        if not isinstance(self._consequences.store, EmbeddedStore):
+        if not isinstance(self._derived.store, EmbeddedStore):
             return quads
-        return (quad for quad in quads if self._consequences.view.contains(quad))
+        return (quad for quad in quads if self._derived.view.contains(quad))
 
     def _quads(
         self,
@@ -225,7 +225,7 @@ class JudgedCommits:
         removals: frozenset[Triple],
         plan: Plan,
     ) -> tuple[list[Quad], list[Quad]]:
-        self._consequences.view.expect([*plan.derived.additions, *plan.derived.removals])
+        self._derived.view.prefetch([*plan.derived.additions, *plan.derived.removals])
         additions = [statement.quad for statement in accepted]
         added = [statement.triple for statement in accepted]
         if origin is Origin.EXTRACTED:
@@ -233,19 +233,19 @@ class JudgedCommits:
             for triple in (statement.triple for statement in known):
                 additions += (
                     [quad_of(triple, ASSERTED)]
-                    if only_asserted(self._consequences.view, triple, self._consequences.origins)
+                    if only_asserted(self._derived.view, triple, self._derived.origins)
                     else []
                 )
                 additions.append(quad_of(triple, EXTRACTED))
         else:
             for triple in (statement.triple for statement in known):
-                if not only_asserted(self._consequences.view, triple, self._consequences.origins):
+                if not only_asserted(self._derived.view, triple, self._derived.origins):
                     additions.append(quad_of(triple, ASSERTED))
         # What is stated in the very change that derives it was stated all the same.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
         gone = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
-        come, go = self._consequences.followed(plan, stated)
-        return additions + come, [quad for quad in (*gone, *go) if self._consequences.view.contains(quad)]
+        come, go = self._derived.followed(plan, stated)
+        return additions + come, [quad for quad in (*gone, *go) if self._derived.view.contains(quad)]
 
     def _refuse_what_follows(self, plan: Plan, removals: frozenset[Triple]) -> None:
         """Refuse to remove what would follow all the same. Raises `ProtectedTriple`.
@@ -258,7 +258,7 @@ class JudgedCommits:
         left = self._told_derived - plan.derived.removals
         if not left:
             return
-        deriver = self._consequences.deriver
+        deriver = self._derived.deriver
         moved = {t.subject for t in removals if deriver is not None and deriver.derives_from(t)}
         for triple in left:
             if not moved & {triple.subject, triple.object}:
@@ -275,12 +275,12 @@ class JudgedCommits:
                 best[statement.triple] = statement
         new: list[Statement] = []
         known: list[Statement] = []
-        contains = self._consequences.view.contains
+        contains = self._derived.view.contains
         for triple, statement in best.items():
             held = contains(statement.quad)
-            if held and self._consequences.inferences is not None:
+            if held and self._derived.inferences is not None:
                 # What only followed is new as a statement.
-                held = not self._consequences.inferences.is_inferred(triple)
+                held = not self._derived.inferences.is_inferred(triple)
             (known if held else new).append(statement)
         return tuple(new), tuple(known)
 
@@ -289,19 +289,19 @@ class JudgedCommits:
         removals = frozenset(
             triple
             for triple in change.removals
-            if triple not in added and self._consequences.view.contains(quad_of(triple, DEFAULT))
+            if triple not in added and self._derived.view.contains(quad_of(triple, DEFAULT))
         )
         # What only follows goes with that which it follows from, or the change is refused later.
         self._told_derived = frozenset(t for t in removals if self._only_derived(t))
         removals -= self._told_derived
-        if self._consequences.inferences is None:
+        if self._derived.inferences is None:
             return removals
-        self._told_inferred = frozenset(t for t in removals if self._consequences.inferences.is_inferred(t))
+        self._told_inferred = frozenset(t for t in removals if self._derived.inferences.is_inferred(t))
         return removals - self._told_inferred
 
     def _only_derived(self, triple: Triple) -> bool:
         """Whether a triple is a relation that nobody states. Raises `ProtectedTriple` for what must stay."""
-        contains = self._consequences.view.contains
+        contains = self._derived.view.contains
         if contains(quad_of(triple, ONTOLOGY)):
             raise ProtectedTriple(triple, ONTOLOGY)
         if not contains(quad_of(triple, DERIVED)):

@@ -4,19 +4,19 @@ from collections.abc import Collection
 
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
-from sparql.inference.materialised import COMPLETE, STALE, mark
+from sparql.inference.materialized import COMPLETE, STALE, mark
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.writing.derived_changes import Consequences
+from sparql.writing.derived_changes import DerivedChanges
 
 
 class OntologyGraph:
     """For the writer, under its lock."""
 
-    def __init__(self, consequences: Consequences) -> None:
-        self._consequences = consequences
+    def __init__(self, derived_changes: DerivedChanges) -> None:
+        self._derived = derived_changes
 
     def replace(
         self, triples: Collection[Triple], record: Collection[Quad]
@@ -24,32 +24,30 @@ class OntologyGraph:
         """Commit that it holds exactly these triples, with a record; the revision and what came and went."""
         if not record and self._holds(triples):
             return None
-        stored = {quad.triple for quad in self._consequences.store.match_quads(None, None, None, ONTOLOGY)}
+        stored = {quad.triple for quad in self._derived.store.match_quads(None, None, None, ONTOLOGY)}
         new = set(triples)
         added, gone = new - stored, stored - new
         if not added and not gone and not record:
             return None
-        self._consequences.store.expect([*added, *gone])
-        orphans = [t for t in gone if not is_supported(self._consequences.view, t, besides=ONTOLOGY)]
+        self._derived.store.prefetch([*added, *gone])
+        orphans = [t for t in gone if not is_supported(self._derived.view, t, besides=ONTOLOGY)]
         additions = [quad_of(t, ONTOLOGY) for t in added]
         additions += [
-            quad_of(t, ASSERTED)
-            for t in added
-            if only_asserted(self._consequences.view, t, self._consequences.origins)
+            quad_of(t, ASSERTED) for t in added if only_asserted(self._derived.view, t, self._derived.origins)
         ]
         additions += [quad_of(t, DEFAULT) for t in added]
         removals = [quad_of(t, ONTOLOGY) for t in gone] + [quad_of(t, DEFAULT) for t in orphans]
-        if self._consequences.inferences is not None or mark(self._consequences.store) is not None:
+        if self._derived.inferences is not None or mark(self._derived.store) is not None:
             come, go = self._follow_ontology(frozenset(added), frozenset(orphans))
             additions += come
             removals = [quad for quad in (*removals, *go) if quad not in {*additions}]
-        revision = self._consequences.store.commit([*additions, *record], removals, origin="ontology")
-        self._consequences.keep()
+        revision = self._derived.store.commit([*additions, *record], removals, origin="ontology")
+        self._derived.keep()
         return revision, additions, removals
 
     def _holds(self, triples: Collection[Triple]) -> bool:
         """Whether it is known to hold exactly these; compared as text, which takes half of the time."""
-        store = self._consequences.store
+        store = self._derived.store
         if not isinstance(store, EmbeddedStore):
             return False
         stored = store.graph.dump(format=RdfFormat.N_TRIPLES, from_graph=ONTOLOGY)
@@ -66,11 +64,11 @@ class OntologyGraph:
         Where too much follows to be worked out while others wait, or nobody infers here, the inferences
         are marked as stale.
         """
-        self._consequences.leaving = frozenset()
+        self._derived.leaving = frozenset()
         try:
-            if self._consequences.inferences is not None and self._consequences.inferences.complete:
-                new = frozenset(t for t in added if not self._consequences.is_stated(t))
-                return self._consequences.followed(self._consequences.plan(new, orphans), stated=frozenset())
+            if self._derived.inferences is not None and self._derived.inferences.complete:
+                new = frozenset(t for t in added if not self._derived.is_stated(t))
+                return self._derived.followed(self._derived.plan(new, orphans), stated=frozenset())
         except InferenceTooLarge:
-            self._consequences.forget()
+            self._derived.forget()
         return [STALE], [COMPLETE]

@@ -111,7 +111,7 @@ class _Everything:
 _EVERYTHING = cast("Readable", _Everything())
 
 
-def needs_reader(operations: Sequence[Operation]) -> bool:
+def needs_worker(operations: Sequence[Operation]) -> bool:
     """Whether an update evaluates a pattern, which may take any time: then it belongs in a reader process.
 
     INSERT DATA, DELETE DATA and graph management take time in proportion to what they change.

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.materialised import COMPLETE, STALE, Inferences, forget
+from sparql.inference.materialized import COMPLETE, STALE, Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.model.literals import InvalidGeometry
@@ -21,8 +21,8 @@ from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
 from sparql.storage.embedded_store import EmbeddedStore, Observer
-from sparql.writing.concurrent_changes import Watch
-from sparql.writing.derived_changes import Consequences
+from sparql.writing.concurrent_changes import ConcurrentChanges
+from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
 from sparql.writing.ontology_graph import OntologyGraph
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 class Writer:
-    """Serialises changes, judges them and commits them.
+    """Serializes changes, judges them and commits them.
 
     `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` what
     follows by the axioms in the graph is kept in it; without, what was kept goes at the start.
@@ -49,17 +49,17 @@ class Writer:
         invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
-        self._consequences = Consequences(store, deriver, inferences)
+        self._derived = DerivedChanges(store, deriver, inferences)
         self._commits = JudgedCommits(
-            self._consequences, gate, invalid_geometry, notify=self._notify, flush=self._flush
+            self._derived, gate, invalid_geometry, notify=self._notify, flush=self._flush
         )
-        self._rederivation = Rederivation(self._consequences)
-        self._ontology = OntologyGraph(self._consequences)
+        self._rederivation = Rederivation(self._derived)
+        self._ontology = OntologyGraph(self._derived)
         self._observers = tuple(observers)
         self._lock = threading.Lock()
         self._closed = False
         self._held = False
-        self._watches: list[Watch] = []
+        self._recorders: list[ConcurrentChanges] = []
         self.on_verdicts: Callable[[Sequence[Verdict], float], None] = lambda verdicts, seconds: None
         """Told of the verdicts of a commit and the seconds from the lock to the acknowledgement."""
 
@@ -82,9 +82,9 @@ class Writer:
 
         For those who build a change under the writer's lock (`commit_built`).
         """
-        return self._consequences.derive(added, removed)
+        return self._derived.derive(added, removed)
 
-    def tell_inference(self, told: Callable[[int, int], None]) -> None:
+    def report_inference(self, told: Callable[[int, int], None]) -> None:
         """While all is inferred anew, tell how many triples were followed and how many inferred so far."""
         self._rederivation.on_inference = told
 
@@ -112,7 +112,7 @@ class Writer:
         if not self._held:
             raise StoreClosing
         self.gate = gate
-        self._consequences.deriver, self._consequences.inferences = deriver, inferences
+        self._derived.deriver, self._derived.inferences = deriver, inferences
         self._build_indexes()
         self._held = False
         self._lock.release()
@@ -145,8 +145,8 @@ class Writer:
             self._rederivation.finish_bulk()
             self._rebuild_observers()
             return
-        if self._consequences.deriver is not None:
-            self._consequences.deriver.rebuild(self._store)
+        if self._derived.deriver is not None:
+            self._derived.deriver.rebuild(self._store)
         self._rederivation.settle()
         self._rebuild_observers()
 
@@ -167,14 +167,14 @@ class Writer:
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
-            self._take_in_late()
-            with self._store.steady():
+            self._apply_late_commit()
+            with self._store.remember_reads():
                 change = build()
                 refuse_system_graphs(change)
                 try:
                     verdict = self._commits.commit(change)
                 finally:
-                    self._consequences.forget()
+                    self._derived.forget()
         if settle and verdict.revision is not None:
             self._store.settle(verdict.revision)
         self.on_verdicts((verdict,), perf_counter() - started)
@@ -196,7 +196,7 @@ class Writer:
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
-            self._take_in_late()
+            self._apply_late_commit()
             first = len(outcomes)
             group = self._gather(outcomes)
             try:
@@ -208,13 +208,13 @@ class Writer:
                         self._write(group)
             finally:
                 self._write(group)
-                self._consequences.view = self._store
+                self._derived.view = self._store
         verdicts = [outcome for outcome in outcomes[first:] if isinstance(outcome, Verdict)]
         self.on_verdicts(verdicts, perf_counter() - started)
 
     def _gather(self, outcomes: list[Outcome]) -> Group | None:
         """A group before the store, where its commits can be written together."""
-        if not isinstance(self._store, EmbeddedStore) or self._consequences.inferences is not None:
+        if not isinstance(self._store, EmbeddedStore) or self._derived.inferences is not None:
             return None
         return Group(self._store, outcomes)
 
@@ -222,16 +222,16 @@ class Writer:
         self, build: Callable[[], Change], group: Group | None, recorded: Callable[[Change], Change]
     ) -> Outcome:
         """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
-        self._consequences.view = self._store
+        self._derived.view = self._store
         try:
-            with self._store.steady():
+            with self._store.remember_reads():
                 change = build()
                 plain = None if group is None else self._commits.state_plainly(change, group)
                 if plain is not None:
                     return plain
                 change = recorded(change)
                 if group is not None and not self._commits.stands_alone(change):
-                    self._consequences.view = group
+                    self._derived.view = group
                 else:
                     self._write(group)
                 refuse_system_graphs(change)
@@ -239,7 +239,7 @@ class Writer:
         except SparqlError as error:
             return error
         finally:
-            self._consequences.forget()
+            self._derived.forget()
 
     def _write(self, group: Group | None) -> None:
         """Write what a group has gathered; if that fails, the outcomes tell."""
@@ -266,8 +266,8 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
-            complete = self._consequences.inferences is not None and self._consequences.inferences.complete
+            self._apply_late_commit()
+            complete = self._derived.inferences is not None and self._derived.inferences.complete
             if complete:
                 self._store.commit([STALE], [COMPLETE])
             self._store.begin_bulk()
@@ -333,7 +333,7 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
+            self._apply_late_commit()
             if not self._rederivation.settle():
                 return None
             self._rebuild_observers()
@@ -343,24 +343,24 @@ class Writer:
     @property
     def inferring(self) -> str:
         """`none`, `complete`, or `stale` where all is to be inferred anew."""
-        if self._consequences.inferences is None:
+        if self._derived.inferences is None:
             return "none"
-        return "complete" if self._consequences.inferences.complete else "stale"
+        return "complete" if self._derived.inferences.complete else "stale"
 
     @contextmanager
-    def watched(self) -> Iterator[Watch]:
+    def recording_changes(self) -> Iterator[ConcurrentChanges]:
         """Note what is committed meanwhile, for one who reads the graph while others write."""
-        watch = Watch()
+        recorder = ConcurrentChanges()
         with self._lock:
-            self._watches.append(watch)
+            self._recorders.append(recorder)
         try:
-            yield watch
+            yield recorder
         finally:
-            self._watches.remove(watch)
+            self._recorders.remove(recorder)
 
     def _rebuild_observers(self) -> None:
-        for watch in self._watches:
-            watch.lost = True
+        for recorder in self._recorders:
+            recorder.lost = True
         for observer in self._observers:
             observer.rebuild(self._read_for(observer))
 
@@ -379,13 +379,13 @@ class Writer:
         with self._lock:
             self._closed = True
 
-    def _take_in_late(self) -> None:
+    def _apply_late_commit(self) -> None:
         """Bring the indexes in line with a commit that was given up and had been applied after all."""
         late = self._store.late_commit()
         if late is None:
             return
-        if self._consequences.deriver is not None:
-            self._consequences.deriver.rebuild(self._store)
+        if self._derived.deriver is not None:
+            self._derived.deriver.rebuild(self._store)
         self._notify(late.additions, late.removals)
 
     def _refuse_if_closed(self) -> None:
@@ -396,7 +396,7 @@ class Writer:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
+            self._apply_late_commit()
             revision = self._store.commit(additions, removals)
         self._store.settle(revision)
         return revision
@@ -415,8 +415,8 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
-            with self._store.steady():
+            self._apply_late_commit()
+            with self._store.remember_reads():
                 replaced = self._ontology.replace(triples, record(self._store.revision() + 1))
             if replaced is not None:
                 self._notify(replaced[1], replaced[2])
@@ -432,5 +432,5 @@ class Writer:
         if added or gone:
             for observer in self._observers:
                 observer.apply(added, gone)
-            for watch in self._watches:
-                watch.note(added, gone)
+            for recorder in self._recorders:
+                recorder.note(added, gone)

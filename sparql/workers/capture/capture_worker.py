@@ -2,7 +2,7 @@
 
 Started as ``python -m sparql.workers.capture.capture_worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. The
 clone follows the store: FEED frames bring what each commit changed, and are not answered. A CAPTURE names the
-clone and the revision that it must be at; the answer is as any reader's: HEAD, DATA and END, or ERROR or
+clone and the revision that it must be at; the answer is as any worker's: HEAD, DATA and END, or ERROR or
 REFUSED. What an update writes to the clone on its way is taken back, so the clone is always the store as it
 is.
 """
@@ -26,7 +26,7 @@ from sparql.workers.capture.store_copy import CopyBehind, StoreCopy
 from sparql.workers.processes.arenas import share_arenas
 from sparql.workers.processes.frames import FrameKind, pack_json
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import THREAD_STACK_BYTES, Sink, Watch, Worker, run_in_thread
+from sparql.workers.worker import THREAD_STACK_BYTES, QueryMonitor, Sink, Worker, run_in_thread
 from sparql.writing.updates import capture
 
 
@@ -112,7 +112,7 @@ class CaptureWorker(Worker):
             "graphs_created": [graph.value for graph in delta.graphs_created],
             "graphs_dropped": [graph.value for graph in delta.graphs_dropped],
         }
-        sink = Sink(self._connection, self._watch, -1, pack_json(FrameKind.HEAD, head))
+        sink = Sink(self._connection, self._monitor, -1, pack_json(FrameKind.HEAD, head))
         sink.write(removals)
         sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
         sink.finish()
@@ -124,11 +124,11 @@ def main(arguments: list[str]) -> int:
     share_arenas()
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
-        worker = CaptureWorker(connection, watch)
+        worker = CaptureWorker(connection, monitor)
         worker.greet()
         return 0 if run_in_thread(worker) is False else 1
 

@@ -1,11 +1,11 @@
-"""The frames that a reader process and the server exchange over a socket.
+"""The frames that a worker process and the server exchange over a socket.
 
 A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
 in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
 After an OFFER the rest of the DATA goes another way (see ``handover``).
 An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
 graph to be sent as a whole, which goes in as DUMP. FEED brings commits that a copy of the store is to follow;
-a reader answers it with REVISION, the revision that its copy is at afterwards.
+a worker answers it with REVISION, the revision that its copy is at afterwards.
 """
 
 from __future__ import annotations

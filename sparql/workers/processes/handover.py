@@ -1,9 +1,9 @@
-"""Large answers go from the reader process straight to the client's connection.
+"""Large answers go from the worker process straight to the client's connection.
 
 Through the server's process every byte of them would be read, copied, framed and written once more, beside
-all else that this process has to do. So a reader that has more than a few pieces to send offers to take the
+all else that this process has to do. So a worker that has more than a few pieces to send offers to take the
 connection over (OFFER). The server writes out what it holds and hands over the connection's descriptor; it
-writes nothing more until the reader tells of the end. The reader frames what it sends as chunks of HTTP/1.1
+writes nothing more until the worker tells of the end. The worker frames what it sends as chunks of HTTP/1.1
 (RFC 9112, 7.1); the last chunk, which says that the answer is whole, is the server's.
 """
 
@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Protocol
 
 CLIENT_GONE = "gone"
-"""What a reader calls it when the client of a connection that it took over has left."""
+"""What a worker calls it when the client of a connection that it took over has left."""
 _NUMBER_BYTES = 8
 _POLL_MS = 50
 _MOST_PARTS = 128
@@ -47,7 +47,7 @@ class Outlet(Protocol):
 
 
 class Takeover:
-    """The reader's end: the connection of the client whose query has this number, once it is handed over.
+    """The worker's end: the connection of the client whose query has this number, once it is handed over.
 
     ``stopped`` says whether nobody waits for the answer any more; ``write`` then raises ClientGone.
     """
@@ -131,5 +131,5 @@ class Takeover:
 
 
 def hand_over(channel: socket.socket, number: int, descriptor: int) -> None:
-    """Give a connection to the reader at the other end, for the query of that number."""
+    """Give a connection to the worker at the other end, for the query of that number."""
     socket.send_fds(channel, [number.to_bytes(_NUMBER_BYTES, "big")], [descriptor])

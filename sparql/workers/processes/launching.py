@@ -1,4 +1,4 @@
-"""Starting reader processes: most of it happens over there, while the caller does something else."""
+"""Starting worker processes: most of it happens over there, while the caller does something else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Launched:
     control: int
     handover: _Socket
 
-    def give_up(self) -> None:
+    def terminate(self) -> None:
         """End it before it was taken into use."""
         self.process.kill()
         self.process.wait()
@@ -60,13 +60,13 @@ def launch(memory_limit_bytes: int) -> Launched:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=passed,
-            env={**surroundings(*_LIBRARIES), **os.environ},
+            env={**worker_environment(*_LIBRARIES), **os.environ},
         )
     except OSError as error:
         ours.close()
         our_clients.close()
         os.close(control_write)
-        raise ReaderLost(f"A reader process cannot be started: {error}.") from error
+        raise ReaderLost(f"A worker process cannot be started: {error}.") from error
     finally:
         theirs.close()
         their_clients.close()
@@ -75,7 +75,7 @@ def launch(memory_limit_bytes: int) -> Launched:
 
 
 @cache
-def surroundings(*libraries: str) -> Mapping[str, str]:
+def worker_environment(*libraries: str) -> Mapping[str, str]:
     """What is in the environment of a worker, unless the server's own says otherwise.
 
     `libraries` are the folders that packages are installed into.
@@ -99,4 +99,4 @@ def launched(number: int, memory_limit_bytes: int) -> Iterator[list[Launched]]:
         yield starting
     finally:
         for one in starting:
-            one.give_up()
+            one.terminate()

@@ -1,4 +1,4 @@
-"""What a reader process may not do: outlive its parent, outgrow its memory, reach the network, be in the way.
+"""What a worker process may not do: outlive its parent, outgrow its memory, reach the network, be in the way.
 
 Linux only where it must be: elsewhere the lifeline to the parent and the memory watch still hold.
 """
@@ -12,7 +12,7 @@ import signal
 import sys
 
 MEMORY_EXIT_STATUS = 79
-"""The exit status of a reader that ended itself because of its memory."""
+"""The exit status of a worker that ended itself because of its memory."""
 
 # A tenth of the processor beside one that wants all of it (sched(7)).
 _LOWER_BY = 10

@@ -1,4 +1,4 @@
-"""The server's end of one reader process: starting it, talking to it, ending it."""
+"""The server's end of one worker process: starting it, talking to it, ending it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DYING_POLL_S = 0.002
 
 
 class FrameReader(asyncio.Protocol):
-    """Frames as they come in from the socket; the reader is held back while many bytes wait here.
+    """Frames as they come in from the socket; the worker is held back while many bytes wait here.
 
     What waits is the payload of the frames that came in and were not taken yet, of every kind.
     """
@@ -85,7 +85,7 @@ class FrameReader(asyncio.Protocol):
     async def whole(self) -> bool:
         """Whether all frames of an answer are here, or no more will come; False when they are too many.
 
-        So much that it would otherwise hold the reader back may wait here meanwhile.
+        So much that it would otherwise hold the worker back may wait here meanwhile.
         """
         self._most_waiting = _WHOLE_BYTES
         self._pause_or_resume()
@@ -137,7 +137,7 @@ class FrameReader(asyncio.Protocol):
             self._arrival.set_result(None)
 
 
-class ReaderProcess:
+class WorkerProcess:
     """One worker process and the checkpoint it has open."""
 
     def __init__(
@@ -166,7 +166,7 @@ class ReaderProcess:
         """Whether another one has been started in its place."""
 
     @classmethod
-    async def start(cls, memory_limit_bytes: int, launched: Launched | None = None) -> ReaderProcess:
+    async def start(cls, memory_limit_bytes: int, launched: Launched | None = None) -> WorkerProcess:
         """Start a worker, or take one that is starting, and wait until it is ready.
 
         Raises ReaderLost when it does not come up.
@@ -187,7 +187,7 @@ class ReaderProcess:
             launched.handover.close()
             os.close(launched.control)
             if isinstance(error, EOFError | TimeoutError):
-                raise ReaderLost("A reader process ended before it was ready; see the log.") from error
+                raise ReaderLost("A worker process ended before it was ready; see the log.") from error
             raise
         return cls(
             launched.process, transport, frames, launched.control, launched.handover, memory_limit_bytes
@@ -256,7 +256,7 @@ class ReaderProcess:
         status = await self._exit_status()
         if status == MEMORY_EXIT_STATUS:
             return QueryMemoryExceeded(self._memory_limit_bytes)
-        return ReaderLost(f"The reader process ended with status {status} during the query; try again.")
+        return ReaderLost(f"The worker process ended with status {status} during the query; try again.")
 
     async def end(self) -> None:
         """End the process and everything that belongs to it."""

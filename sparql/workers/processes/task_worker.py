@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from sparql.model.errors import SparqlError
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import Watch
+from sparql.workers.worker import QueryMonitor
 
 
 def main(arguments: list[str]) -> int:
@@ -19,10 +19,10 @@ def main(arguments: list[str]) -> int:
     data, control, memory_limit_bytes = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     with Connection(data) as connection:
-        watch.begin()
+        monitor.begin()
         function, given = pickle.loads(connection.recv_bytes())
         connection.send_bytes(pickle.dumps(("ready", None)))
         try:

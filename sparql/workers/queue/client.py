@@ -1,4 +1,4 @@
-"""For whom the work of this task is done: what there is of readers is shared among clients."""
+"""For whom the work of this task is done: what there is of workers is shared among clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clients may take the express reader.
+"""Which clients may take the express worker.
 
 A query that outstays its time there costs a process, and while the next one starts, nobody's short query is
 answered. So a client whose queries do so again and again must do without the express for ever longer, as long
@@ -39,7 +39,7 @@ class ExpressAccess:
         while (oldest := next(iter(self._asked.items())))[1] < now - _REMEMBERED_S:
             del self._asked[oldest[0]]
 
-    def outstayed(self, client: str) -> float:
+    def took_too_long(self, client: str) -> float:
         """A query of a client was too long; how many seconds it now does without the express."""
         now = self._clock()
         times, until = self._pauses.get(client, (0, now))

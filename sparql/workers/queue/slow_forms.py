@@ -1,6 +1,6 @@
 """Which queries are known to take long, by their form: the text without the names and values in it.
 
-Applications send the same few forms again and again. One that outstayed its time on the express reader would
+Applications send the same few forms again and again. One that took_too_long its time on the express worker would
 do so the next time, too. Each client has forms of its own: what another one asks for in the same form may be
 much shorter.
 """
@@ -16,7 +16,7 @@ _REMEMBERED = 1000
 _LONGEST_TEXT = 16_384
 
 
-class LongForms:
+class SlowForms:
     """The forms that took long in the last ``seconds``; ``clock`` gives seconds."""
 
     def __init__(self, clock: Callable[[], float], seconds: float = 60.0) -> None:

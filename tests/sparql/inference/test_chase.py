@@ -7,10 +7,9 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.inference.materialised import Inferences
+from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Origin, Statement
 from sparql.model.errors import InferenceTooLarge, ProtectedTriple
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import (
     ASSERTED,
     DEFAULT,
@@ -27,6 +26,7 @@ from sparql.model.vocabulary import (
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.counting_source import CountingSource
 from tests.support.naive_fixpoint import closure
 
 EX = Namespace("http://example.org/")

@@ -92,7 +92,7 @@ def test_after_any_sequence_of_edits_the_relations_are_those_of_a_rebuild(seed: 
         assert derived(store) == expected
         exact += expected == from_scratch(places, {})
     assert exact < 20, "the layers should matter"
-    run = open_run(store, tmp_path, tolerances=TOLERANCES, features_a_strip=3)
+    run = open_run(store, tmp_path, tolerances=TOLERANCES, features_per_tile=3)
     run.run(AtOnce(), at_once=2)
     done = commit_run(writer, store, run)
     assert (done.added, done.removed) == (0, 0)
@@ -133,7 +133,7 @@ def test_the_store_tells_of_every_layer_and_never_calls_such_relations_exact() -
     told = f"RCC8, tolerance 0 m; {FAIR} 250 m; {ROUGH} 700 m"
     assert mark.object == Literal(told)
     assert not are_exact(store)
-    assert Tolerances().told == "RCC8, tolerance 0 m"
+    assert Tolerances().description == "RCC8, tolerance 0 m"
 
 
 @pytest.mark.parametrize("change", ["a layer", "a tolerance"])

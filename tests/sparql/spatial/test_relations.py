@@ -11,11 +11,11 @@ from geo.relate.rcc8 import relate
 from sparql.model.change import Change, Statement
 from sparql.model.errors import ProtectedTriple
 from sparql.model.geometry_terms import HAS_GEOMETRY
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations, geometries_in, located_features
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.counting_source import CountingSource
 from tests.support.spatial_city import small_city
 
 EX = Namespace("http://example.org/")

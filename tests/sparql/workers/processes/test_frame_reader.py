@@ -1,4 +1,4 @@
-"""Frames of every kind, taken as they come: nothing that was taken holds the reader back."""
+"""Frames of every kind, taken as they come: nothing that was taken holds the worker back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers among clients: who gets which, and when one client has all."""
+"""Workers among clients: who gets which, and when one client has all."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ async def test_no_client_gets_more_than_its_share_and_another_gets_the_rest() ->
 
 async def test_one_client_has_all_where_only_another_waits_that_takes_no_express() -> None:
     shared = sharing("one", "two", "express", express="express")
-    readers = ("one", "two", "express")
+    workers = ("one", "two", "express")
     for _ in range(2):
         shared.take_idle("a", patient=True)
     shared.queue.add("a", patient=True)
-    assert not shared.one_client_has_all(readers)
+    assert not shared.one_client_has_all(workers)
     short = shared.queue.add("b")
-    assert not shared.one_client_has_all(readers)
+    assert not shared.one_client_has_all(workers)
     shared.queue.add("b", patient=True)
-    assert shared.one_client_has_all(readers)
+    assert shared.one_client_has_all(workers)
     shared.deal()
     assert given(short) == ["express"]
     shared.held["one"] = "c"
-    assert not shared.one_client_has_all(readers)
+    assert not shared.one_client_has_all(workers)
 
 
 async def test_an_idle_reader_becomes_the_express_while_that_is_busy() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import dataclass
-from typing import Protocol
 
 from pyoxigraph import Literal, NamedNode
 
@@ -39,7 +38,7 @@ _VIRTUOSO = re.compile(r"virtuoso", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Traits:
+class StoreCapabilities:
     """What was found out about a store.
 
     `kept_apart` are datatypes whose literals it would change or refuse. `booleans_as_digits`: it gives 1 for
@@ -55,13 +54,7 @@ class Traits:
     row_limit: int | None = None
 
 
-class Says(Protocol):
-    """Told what is found, for the log."""
-
-    def __call__(self, sentence: str, /) -> None: ...
-
-
-def find_traits(endpoint: Endpoint) -> Traits:
+def find_capabilities(endpoint: Endpoint) -> StoreCapabilities:
     """Write samples into a graph of their own, read them back, and take them away.
 
     Raises RemoteUnreachable, and RemoteRefused when updates are not allowed at all.
@@ -77,7 +70,7 @@ def find_traits(endpoint: Endpoint) -> Traits:
             if not _is_kept(endpoint, graph, number, one)
         )
         digits = _reads_back(endpoint, graph, UKG.store, UKG.probe) != [Literal(True)]
-        return Traits(
+        return StoreCapabilities(
             server=server,
             kept_apart=kept_apart,
             booleans_as_digits=digits,
@@ -135,6 +128,6 @@ def _reads_back(
     return [row["o"] for row in endpoint.solutions(text)]
 
 
-def terms_of(url: str, traits: Traits) -> Terms:
-    """How terms are written for a store with these traits."""
-    return Terms(url, traits.kept_apart)
+def terms_of(url: str, capabilities: StoreCapabilities) -> Terms:
+    """How terms are written for a store with these capabilities."""
+    return Terms(url, capabilities.kept_apart)

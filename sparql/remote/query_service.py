@@ -34,13 +34,13 @@ from sparql.remote.channel import Bridge, Outflow, Sink, pieces
 from sparql.remote.conversion import Conversion
 from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
+from sparql.remote.store_capabilities import terms_of
 from sparql.remote.texts import with_kept_apart, without_system_graphs
-from sparql.remote.traits import terms_of
 from sparql.syntax.request_facts import Kind, facts_of
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.protocol import StreamedResult
 from sparql.workers.queue.fair_queue import Places
-from sparql.workers.queue.workers import ReaderSettings, ReaderStatistics
+from sparql.workers.queue.workers import PoolSettings, PoolStatistics
 from sparql.workers.result import QueryRequest
 
 _AT_ONCE = 16
@@ -78,15 +78,15 @@ class RemoteResult:
         return aiter(self.outflow)
 
 
-class RemoteReaders:
+class RemoteQueryService:
     """Answers queries from a remote store; `beside` answers those about the local graphs."""
 
-    def __init__(self, store: RemoteStore, beside: ReaderPool, settings: ReaderSettings) -> None:
+    def __init__(self, store: RemoteStore, beside: WorkerPool, settings: PoolSettings) -> None:
         self.settings = settings
-        self.statistics = ReaderStatistics()
+        self.statistics = PoolStatistics()
         self._store = store
         self._beside = beside
-        self._terms = terms_of(store.address.query_url, store.traits)
+        self._terms = terms_of(store.address.query_url, store.capabilities)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "remote queries")
         self._places = Places(_AT_ONCE, settings.queue_limit, self._refusal)
         self._running: set[asyncio.Task[None]] = set()
@@ -166,7 +166,7 @@ class RemoteReaders:
         format_ = request.format if request.format in offers else offers[0]
         assert format_ is not None
         timeout_s = request.timeout_s or self.settings.timeout_s
-        conversion = Conversion(self._store.address.query_url, self._store.traits, format_)
+        conversion = Conversion(self._store.address.query_url, self._store.capabilities, format_)
 
         def convert(source: Iterator[bytes], output: IO[bytes]) -> None:
             conversion.run(facts.form, source, output)
@@ -194,7 +194,7 @@ class RemoteReaders:
                 raise GraphUnknown(graph.value)
         name = graph or self._store.address.default_graph
         pattern = "?s ?p ?o" if name is None else f"GRAPH {name} {{ ?s ?p ?o }}"
-        conversion = Conversion(self._store.address.query_url, self._store.traits, format_)
+        conversion = Conversion(self._store.address.query_url, self._store.capabilities, format_)
 
         def convert(source: Iterator[bytes], output: IO[bytes]) -> None:
             conversion.rows_as_graph(source, output, dict(prefixes or {}))
@@ -281,7 +281,7 @@ class RemoteReaders:
         assert self._client is not None
         url = self._store.address.query_url
         form = query_form(passed.text, passed.default_graphs, passed.named_graphs)
-        if self._store.traits.virtuoso:
+        if self._store.capabilities.virtuoso:
             form["timeout"] = str(max(1000, round(timeout_s * 1000)))
         async with self._client.stream("POST", url, data=form, headers={"Accept": passed.accept}) as response:
             if not response.is_success:
@@ -318,5 +318,5 @@ def _failure(url: str, response: httpx.Response) -> SparqlError:
     """A 400 is about the query, all else about the store."""
     error = refused(url, response.status_code, response.text)
     if response.status_code == 400:
-        return MalformedRequest(f"The store refuses the query: {error.told}")
+        return MalformedRequest(f"The store refuses the query: {error.reply}")
     return error
