@@ -74,8 +74,8 @@ def _problem(
         name = datatype.removeprefix(XSD.iri)
         if in_lexical_space(name, literal.value):
             return None
-        told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
-        return UKG.MalformedLiteral, told, SH.Violation
+        message = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
+        return UKG.MalformedLiteral, message, SH.Violation
     if literal.datatype in GEOMETRY_LITERALS:
         # Imported with the first geometry: a store opens and answers before it is written to.
         from geo.formats.literals import read_geometry
@@ -86,6 +86,8 @@ def _problem(
             return UKG.MalformedLiteral, str(error), SH.Violation
         if fault is None:
             return None
-        told = f"The geometry is not valid: {fault}. It is repaired where it is used; better repair it there."
-        return UKG.RepairedGeometry, told, SH.Warning
+        message = (
+            f"The geometry is not valid: {fault}. It is repaired where it is used; better repair the source."
+        )
+        return UKG.RepairedGeometry, message, SH.Warning
     return None

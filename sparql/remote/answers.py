@@ -1,7 +1,7 @@
-"""A remote store's answers, repaired: what stores write differently from the standard, and what was kept apart.
+"""Repairs a remote store's answers: deviations from the standard, and wrapped datatypes.
 
-The JSON results of Virtuoso name blank nodes by what is no label and write true as 1; datatypes that were
-wrapped on the way out (`sparql.remote.terms`) are unwrapped. Everything else passes as it is.
+The JSON results of Virtuoso use invalid labels for blank nodes and write true as 1; datatypes that were
+wrapped in requests (`sparql.remote.terms`) are unwrapped. Everything else is unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORDS = {b"1": b'"true"', b"0": b'"false"'}
 
 
 def result_repair(capabilities: StoreCapabilities) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """What to do with SPARQL JSON results in pieces."""
+    """The function that repairs SPARQL JSON results in pieces."""
 
     def repair(line: bytes) -> bytes:
         if capabilities.virtuoso:
@@ -37,7 +37,7 @@ def result_repair(capabilities: StoreCapabilities) -> Callable[[Iterable[bytes]]
 
 
 def triple_repair(capabilities: StoreCapabilities) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """What to do with N-Triples in pieces."""
+    """The function that repairs N-Triples in pieces."""
 
     def repair(line: bytes) -> bytes:
         # Inside a literal the quote would be escaped.
@@ -52,7 +52,7 @@ def _differs(capabilities: StoreCapabilities) -> bool:
 
 
 def _by_line(repair: RepairLine) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """RepairLine whole lines only: what is looked for never spans two of them in the stores that need it."""
+    """Repair whole lines only: no match spans two of them in the stores that need repair."""
 
     def repaired(pieces: Iterable[bytes]) -> Iterator[bytes]:
         left: list[bytes] = []

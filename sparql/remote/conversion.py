@@ -1,8 +1,8 @@
-"""A remote store's answer as one of ours: read, repaired, checked to be whole, and written anew.
+"""Converts a remote store's answer: parsed, repaired, checked to be complete, and serialized again.
 
-Stores differ in what they write (Virtuoso's CSV, TSV and ASK are not the standard's), and some end a
-broken answer as if it were whole; so nothing is passed through unread. Runs in one thread: the engine's
-results belong to the thread that made them.
+Stores deviate from the standard (Virtuoso's CSV, TSV and ASK), and some end a broken answer as if it were
+complete; so everything is parsed. Runs in one thread: the engine's results belong to the thread that made
+them.
 """
 
 from __future__ import annotations
@@ -50,12 +50,14 @@ class Conversion:
             else:
                 self._table(pieces, output)
         except (SyntaxError, ValueError, KeyError) as error:
-            raise RemoteIncomplete(self._url, f"it is broken or not what was asked for ({error})") from error
+            raise RemoteIncomplete(
+                self._url, f"it is broken or not the requested format ({error})"
+            ) from error
 
     def rows_as_graph(
         self, pieces: Iterator[bytes], output: IO[bytes], prefixes: dict[str, str] | None
     ) -> None:
-        """Write the triples that a SELECT of ?s ?p ?o gave. Raises RemoteIncomplete."""
+        """Write the triples from a SELECT of ?s ?p ?o. Raises RemoteIncomplete."""
         assert isinstance(self._format.engine, RdfFormat)
         try:
             rows = self._solutions(pieces)
@@ -82,8 +84,8 @@ class Conversion:
             rows = members["results"]["bindings"]
             truth = any(term["value"] in _TRUE for row in rows for term in row.values())
         text = json.dumps({"head": {}, "boolean": truth})
-        told = parse_query_results(text, format=QueryResultsFormat.JSON)
-        told.serialize(output, format=self._format.engine)
+        result = parse_query_results(text, format=QueryResultsFormat.JSON)
+        result.serialize(output, format=self._format.engine)
 
     def _graph(self, pieces: Iterator[bytes], output: IO[bytes]) -> None:
         assert isinstance(self._format.engine, RdfFormat)
@@ -92,12 +94,13 @@ class Conversion:
         serialize(self._counted(quad.triple for quad in quads), output, format=self._format.engine)
 
     def _counted(self, triples: Iterator[Triple]) -> Iterator[Triple]:
-        """A store that cuts tables cuts graphs too, and does not say so."""
+        """A store that truncates tables truncates graphs too, without saying so."""
         limit = self._capabilities.row_limit
         for count, triple in enumerate(triples, 1):
             if limit is not None and count >= limit:
                 raise RemoteIncomplete(
-                    self._url, f"the store cuts answers at {limit} rows; raise its limit or narrow the query"
+                    self._url,
+                    f"the store truncates answers at {limit} rows; raise its limit or narrow the query",
                 )
             yield triple
 

@@ -1,8 +1,8 @@
-"""Queries passed on to a remote store, with the manners of the pool of readers.
+"""Passes queries on to a remote store, with the interface of the worker pool.
 
-At the deadline, or when the client leaves, the connection is closed, so that a store which notices can stop;
-Virtuoso, which does not, is told the time beforehand. Queries that name a graph of the store beside are
-answered there.
+At the deadline, or when the client leaves, the connection is closed, so that the store can stop; Virtuoso,
+which does not notice, receives the time limit in the request. Queries that name a graph of the local store
+are answered there.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Convert = Callable[[Iterator[bytes], IO[bytes]], None]
 
 @dataclass(frozen=True)
 class _Passed:
-    """A query as the store gets it."""
+    """A query as sent to the store."""
 
     text: str
     accept: str
@@ -60,18 +60,18 @@ class _Passed:
 
 
 class RemoteResult:
-    """An answer under way."""
+    """An answer in progress."""
 
     def __init__(self, format_: Format, revision: int) -> None:
         self.format = format_
         self.revision = revision
         self.unknown_functions: tuple[str, ...] = ()
-        """Which functions the other store knows is told by its own errors."""
+        """The remote store reports unknown functions by its own errors."""
         self.outflow = Outflow()
         self.task: asyncio.Task[None] | None = None
 
     def whole(self) -> bytes | None:
-        """The body, if all of it has come."""
+        """The body, if all of it has arrived."""
         return self.outflow.whole()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -103,7 +103,7 @@ class RemoteQueryService:
         await self._beside.start()
 
     async def close(self) -> None:
-        """End what runs, and let go of the connections."""
+        """Stop running queries and close the connections."""
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -114,7 +114,7 @@ class RemoteQueryService:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that read the store beside."""
+        """The processes that read the local store."""
         return self._beside.pids
 
     @property
@@ -124,7 +124,7 @@ class RemoteQueryService:
 
     @property
     def knows_every_change(self) -> bool:
-        """Others may write to the store, so its revision does not stand for its content."""
+        """Others may write to the store, so its revision does not identify its content."""
         return False
 
     def revision(self) -> int:
@@ -141,7 +141,7 @@ class RemoteQueryService:
             self.close_query(result)
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
-        """The text that the store would get."""
+        """The query text for the store."""
         loop = asyncio.get_running_loop()
         timeout_s = request.timeout_s or self.settings.timeout_s
         passed = await loop.run_in_executor(self._threads, self._passed, request, timeout_s)
@@ -184,11 +184,11 @@ class RemoteQueryService:
         prefixes: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> StreamedResult:
-        """A graph as a whole (None: the default graph). Raises GraphUnknown for one that holds nothing."""
+        """A whole graph (None: the default graph). Raises GraphUnknown for an empty one."""
         if graph is not None and graph.value in _LOCAL:
             return await self._beside.open_dump(graph, format_, prefixes=prefixes, timeout_s=timeout_s)
         if graph is not None and not graph.value.startswith(GRAPH.iri):
-            # Read past what may be remembered for a commit under way.
+            # Bypasses the cache of a commit in progress.
             look = self._store.graph.until(timeout_s or self.settings.timeout_s)
             if not await asyncio.to_thread(look.contains_named_graph, graph):
                 raise GraphUnknown(graph.value)
@@ -203,7 +203,7 @@ class RemoteQueryService:
         return await self._open(passed, convert, format_, timeout_s or self.settings.timeout_s)
 
     def close_query(self, result: Any) -> None:
-        """Done with an answer, whole or not; the connection of one under way is closed."""
+        """Finish an answer, complete or not; an open connection is closed."""
         if not isinstance(result, RemoteResult):
             self._beside.close_query(result)
         elif result.task is not None:
@@ -307,15 +307,15 @@ class RemoteQueryService:
                 await asyncio.shield(working)
             finally:
                 bridge.stop()
-                # The thread reads from the response, so it ends first.
+                # The thread reads from the response, so it must end first.
                 while not working.done():
                     await asyncio.wait((working,))
-                # Looked at, so that it is not told as forgotten when this task was cancelled.
+                # Retrieved, so that asyncio does not report it as ignored when this task was canceled.
                 working.exception()
 
 
 def _failure(url: str, response: httpx.Response) -> SparqlError:
-    """A 400 is about the query, all else about the store."""
+    """A 400 concerns the query, all else the store."""
     error = refused(url, response.status_code, response.text)
     if response.status_code == 400:
         return MalformedRequest(f"The store refuses the query: {error.reply}")

@@ -1,4 +1,4 @@
-"""Bringing the derived relations of a whole graph up to date from a run over tiles."""
+"""Updates the derived relations of a whole graph from a run over tiles."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from sparql.spatial.relations import Node, both_ways, located_features
 from sparql.spatial.tiled_run import FEATURES_PER_TILE, RelatedPair, TiledRun
 
 _PORTION = 50_000
-"""So many relations are handed over at once: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
+"""Relations are passed on in portions: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
 
 
 @dataclass(frozen=True)
 class Rederived:
-    """How many stored relations came and went, how many there are now, and the revision."""
+    """How many stored relations were added and removed, how many there are now, and the revision."""
 
     added: int
     removed: int
@@ -34,7 +34,7 @@ class Rederived:
 
 
 class DerivedTriplesWriter(Protocol):
-    """What commits the relations: the writer of the store."""
+    """Commits the relations; implemented by the writer."""
 
     def rederive(
         self,
@@ -52,7 +52,7 @@ def open_run(
     features_per_tile: int = FEATURES_PER_TILE,
     on_geometry: Callable[[], None] = lambda: None,
 ) -> TiledRun:
-    """Read the features of a graph into a run, or find the one that was begun over the very same."""
+    """Read the features of a graph into a run, or resume one over the same features."""
 
     def read() -> Iterator[tuple[str, BaseGeometry]]:
         for node, geometry in located_features(store):
@@ -66,13 +66,13 @@ def open_run(
 
 
 def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: TiledRun) -> Rederived:
-    """Make the stored relations those of a finished run.
+    """Replace the stored relations with those of a finished run.
 
-    What a crash in the middle leaves is mended when the folder is opened the next time.
+    After a crash in the middle, the next opening of the folder derives them anew.
     """
     found = _Relations(run)
     derived = store.named(DERIVED)
-    # As they are now, however much later they are read.
+    # A snapshot, however much later it is read.
     before = [store.match_quads(None, predicate, None, DERIVED) for predicate in PROPERTIES.values()]
     added = removed = 0
 
@@ -96,13 +96,13 @@ def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: TiledRun) 
 
 
 def relation_triples(pairs: Iterable[RelatedPair]) -> Iterator[Triple]:
-    """The statements of related pairs, both directions."""
+    """The statements of related pairs, in both directions."""
     for pair in pairs:
         yield from both_ways(_node(pair.left), pair.relation, _node(pair.right))
 
 
 class _Relations:
-    """All relations of a run, both directions, each once: eight bytes a relation, at first sixteen."""
+    """All relations of a run, both directions, each once: eight bytes a relation, sixteen at first."""
 
     def __init__(self, run: TiledRun) -> None:
         self._names = run.names
@@ -111,7 +111,7 @@ class _Relations:
         for left, right, codes in run.arrays():
             parts.append(self._keys(left, codes, right))
             parts.append(self._keys(right, INVERSE_CODES[codes], left))
-        # In place: numpy.unique would take sixty bytes a relation on its way.
+        # In place: numpy.unique would take sixty bytes a relation.
         found = numpy.concatenate(parts)
         parts.clear()
         found.sort()

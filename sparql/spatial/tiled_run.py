@@ -1,8 +1,8 @@
-"""Relating very many features on an executor: tile by tile, resumable, in bounded memory.
+"""Relates very many features on an executor: tile by tile, resumable, in bounded memory.
 
-Geometries are written to a folder first; from then on only their boxes and names are in memory. The answer
-of every tile is kept in that folder too, so that a run that was ended, however, goes on where it was: a run
-over the same features and settings finds the tiles that are done.
+Geometries are written to a folder first; from then on only their boxes and names are in memory. The result of
+each tile is kept in that folder too, so that an interrupted run can be resumed: a run over the same features
+and settings finds the finished tiles.
 """
 
 import array
@@ -32,7 +32,7 @@ _GEOMETRIES, _RUN = "geometries.wkb", "run.json"
 Numbers = NDArray[numpy.int64]
 Codes = NDArray[numpy.int8]
 OnTile = Callable[[int, int, int], None]
-"""Called with how many tiles are done, how many there are, and how many pairs the last looked at."""
+"""Called with the number of finished tiles, of all tiles, and of pairs examined in the last one."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class RelatedPair:
 
 
 class TiledRun:
-    """One run over all features of a source, kept in a folder of its own under `folder`.
+    """One run over all features of a source, kept in its own folder under `folder`.
 
-    `features` gives names and CRS84 geometries; a name with several geometries comes several times. Empty
-    geometries are related to nothing. `tolerance_of` tells the tolerance of what is in a layer, None of the
-    others. Remains of runs over other features are removed.
+    `features` gives names and CRS84 geometries; a name with several geometries occurs several times. Empty
+    geometries are related to nothing. `tolerance_of` gives the tolerance of a feature in a layer, else None.
+    Remains of runs over other features are removed.
     """
 
     def __init__(
@@ -86,18 +86,18 @@ class TiledRun:
 
     @property
     def features(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return len(self._spool.names)
 
     @property
     def finished(self) -> int:
-        """How many tiles are done."""
+        """The number of finished tiles."""
         return sum(self._file(tile.number).exists() for tile in self._tiles)
 
     def run(
         self, executor: Executor, *, at_once: int, on_tile: OnTile = lambda done, all_, pairs: None
     ) -> None:
-        """Relate the tiles that are not done, `at_once` of them under way. Raises TileLost."""
+        """Relate the unfinished tiles, `at_once` of them in parallel. Raises TileLost."""
         open_tiles = iter([tile for tile in self._tiles if not self._file(tile.number).exists()])
         done = self.finished
         on_tile(done, len(self), 0)
@@ -117,7 +117,7 @@ class TiledRun:
                     done += 1
                     on_tile(done, len(self), found.looked_at)
         except (RuntimeError, CancelledError, OSError, ImportError) as error:
-            # A pool that broke, or a cluster that cannot read the task, is a RuntimeError.
+            # A broken pool, or a cluster that cannot unpickle the task, raises RuntimeError.
             reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
             raise TileLost(f"{type(error).__name__}: {reason}") from error
         finally:
@@ -132,7 +132,7 @@ class TiledRun:
     def arrays(self) -> Iterator[tuple[Numbers, Numbers, Codes]]:
         """The pairs of features that are not disconnected, tile by tile: two feature numbers and a code.
 
-        A pair comes once per pair of their geometries, a feature with itself not at all.
+        A pair occurs once per pair of their geometries; a feature is never paired with itself.
         """
         feature_of = self._spool.feature_of
         for tile in self._tiles:
@@ -159,7 +159,7 @@ class TiledRun:
         return TileTask(tile.number, b"".join(pieces), offsets, tile.first, meters)
 
     def _keep(self, found: TilePairs) -> None:
-        """Write a tile's answer, rows instead of positions; a file that is there is whole."""
+        """Write a tile's result, with rows instead of positions; an existing file is always complete."""
         rows = self._tiles[found.number].rows.astype(numpy.int32)
         path = self._file(found.number)
         partial = path.with_suffix(".partial")
@@ -174,7 +174,7 @@ class TiledRun:
 
 
 class _Spool:
-    """Geometries in a file; their places in it, boxes and owners in memory."""
+    """Geometries in a file; their offsets, boxes and owners in memory."""
 
     def __init__(self, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -186,7 +186,7 @@ class _Spool:
         self._offsets: NDArray[numpy.int64] = numpy.zeros(1, dtype=numpy.int64)
 
     def fill(self, features: Iterable[tuple[str, BaseGeometry]], settings: str) -> str:
-        """Write all geometries; the fingerprint of all that the answer depends on."""
+        """Write all geometries; returns the fingerprint of everything that the result depends on."""
         digest = hashlib.blake2b(settings.encode(), digest_size=12)
         numbers: dict[str, int] = {}
         feature_of, sizes, bounds = array.array("q"), array.array("q"), array.array("d")

@@ -1,9 +1,9 @@
 """The pool of worker processes: queries and dumps, each with a deadline.
 
-The express (see `staff`) takes queries while all other readers are busy, so that short ones never wait for
-long ones. Its answers must be whole within a moment; a query that takes longer is stopped there, and starts
-again on one of the others. Nothing of its answer has been handed on by then. Queries of its form (the text
-without names and values) do not take the express for the next minute.
+One worker, the express (see `queue.workers`), takes queries while all others are busy, so that short ones
+never wait for long ones. Its answers must be complete within a moment; a longer query is stopped there and
+starts again on another worker. Nothing of its answer has been sent by then. Queries of the same form (the
+text without names and values) do not use the express for the next minute.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EXPRESS_S = 0.25
 
 
 class _TookTooLong(Exception):
-    """The express worker is wanted for others."""
+    """The express worker is needed for other queries."""
 
 
 class WorkerPool:
@@ -50,15 +50,15 @@ class WorkerPool:
         self.settings = settings or PoolSettings()
         self.statistics = PoolStatistics()
         self.prepare: Callable[[str], Preparation | None] = lambda text: None
-        """How `solutions` has its queries rewritten."""
+        """Prepares queries that `solutions` runs."""
         self._source = source
         self._workers = Workers(source, self.settings, self.statistics)
         self._long = SlowForms(time.monotonic)
 
     def launch(self, starting: list[Launched] | None = None) -> None:
-        """Let the workers begin to start while the caller does something else; `start` waits for them.
+        """Begin to start the workers without waiting; `start` waits for them.
 
-        What the caller has begun to start with these limits is taken off its list.
+        Processes in `starting` that have these limits are taken over and removed from that list.
         """
         self._workers.launch(starting)
 
@@ -67,7 +67,7 @@ class WorkerPool:
         await self._workers.start()
 
     async def close(self) -> None:
-        """End all workers and give their checkpoints back; queries under way are told."""
+        """End all workers and release their checkpoints; running queries fail."""
         await self._workers.close()
 
     async def __aenter__(self) -> Self:
@@ -89,11 +89,11 @@ class WorkerPool:
 
     @property
     def knows_every_change(self) -> bool:
-        """Nobody else writes to the store, so its revision stands for its content."""
+        """Nobody else writes to the store, so its revision identifies its content."""
         return True
 
     def revision(self) -> int:
-        """The revision that a query started now would see at least."""
+        """The minimum revision that a query started now would see."""
         return self._source.revision()
 
     @asynccontextmanager
@@ -109,16 +109,16 @@ class WorkerPool:
             self.close_query(result)
 
     async def open_query(self, request: QueryRequest) -> QueryResult:
-        """As ``query``, for callers that cannot hold a block open; ``close_query`` must follow."""
+        """Like ``query``, for callers that cannot use a block; ``close_query`` must follow."""
         answer, head = await self._ask(FrameKind.QUERY, members_of(request), request.timeout_s, request)
         return QueryResult(answer, BY_NAME[head["format"]], tuple(head.get("unknown_functions", ())))
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
-        """The text that the query would run as, and the revision that it would read, without running it."""
+        """The prepared text of the query, and the revision that it would read, without running it."""
         timeout_s = request.timeout_s or self.settings.timeout_s
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
-        # What it asks the worker may take longer than the express has time for.
+        # Its questions to the worker may take too long for the express.
         worker = await self._workers.take(deadline, patient=True)
         killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
@@ -146,9 +146,9 @@ class WorkerPool:
         prefixes: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> QueryResult:
-        """A graph as a whole (None: the default graph) as ``open_query`` gives an answer.
+        """A whole graph (None: the default graph) as ``open_query`` gives an answer.
 
-        Raises GraphUnknown for a named graph that does not exist; those of the system always do.
+        Raises GraphUnknown for a named graph that does not exist; system graphs always exist.
         """
         members = {
             "graph": None if graph is None else graph.value,
@@ -160,7 +160,7 @@ class WorkerPool:
         return QueryResult(answer, BY_NAME[head["format"]])
 
     def close_query(self, result: QueryResult) -> None:
-        """Done with an answer, whole or not; never blocks, so that it can run while a task is cancelled."""
+        """Finish an answer, complete or not; never blocks, so it can run while a task is canceled."""
         self._finish(result.answer)
 
     async def _ask(
@@ -170,7 +170,7 @@ class WorkerPool:
         timeout_s: float | None,
         request: QueryRequest | None = None,
     ) -> tuple[Answer, dict[str, Any]]:
-        """Hand work to a worker and wait for the head of its answer; ``_finish`` must follow."""
+        """Give work to a worker and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
         text, client = members.get("text", ""), CLIENT.get()
@@ -196,7 +196,7 @@ class WorkerPool:
         worker = await self._workers.take(deadline, patient=patient, again=again)
         loop = asyncio.get_running_loop()
         if loop.time() >= deadline:
-            # It has not been asked anything yet, so there is nothing to kill it for.
+            # It has received nothing yet, so there is no reason to kill it.
             self._workers.give_back(worker)
             raise QueryTimeout(timeout_s)
         killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
@@ -209,39 +209,39 @@ class WorkerPool:
                 # The deadline came first.
                 raise EOFError
             outlet = None if request is None or self._workers.is_express(worker) else request.outlet
-            told_of = {"path": worker.path, "patience_s": None if outlet is None else outlet.patience_s}
-            worker.send(kind, {**members, **told_of})
+            connection = {"path": worker.path, "patience_s": None if outlet is None else outlet.patience_s}
+            worker.send(kind, {**members, **connection})
             self.statistics.queries += 1
             if self._workers.is_express(worker):
                 await self._wait_for_whole(worker)
-            told, payload = await worker.frames.next()
-            if told is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
-                # Its errors should tell of the text that was sent.
-                worker.send(kind, {**as_sent, **told_of})
-                told, payload = await worker.frames.next()
+            answered, payload = await worker.frames.next()
+            if answered is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
+                # Errors should refer to the text as the client sent it.
+                worker.send(kind, {**as_sent, **connection})
+                answered, payload = await worker.frames.next()
         except EOFError:
             killer.cancel()
             self._workers.give_back(worker)
             raise await worker.cause_of_end() from None
         except SparqlError:
-            # Nothing was sent, or its end has come: the worker is free.
+            # Nothing was sent, or its end has arrived: the worker is free.
             killer.cancel()
             self._workers.give_back(worker)
             raise
         except BaseException:
-            # Cancelled, or no checkpoint, or to be run elsewhere: what the worker does now is of no use.
+            # Canceled, no checkpoint, or to be run on another worker: this worker's result is of no use.
             killer.cancel()
             self._workers.retire(worker)
             raise
         answer = Answer(worker, worker.revision, killer, outlet)
-        if told is not FrameKind.HEAD:
+        if answered is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)
-            raise error_of(told, payload)
+            raise error_of(answered, payload)
         return answer, payload
 
     async def _wait_for_whole(self, worker: WorkerProcess) -> None:
-        """Until all of an answer is here. Raises _TookTooLong, unless the worker is no longer the express."""
+        """Wait for the complete answer. Raises _TookTooLong if this worker is still the express."""
         whole = False
         with suppress(TimeoutError):
             async with asyncio.timeout(_EXPRESS_S):
@@ -254,9 +254,9 @@ class WorkerPool:
     async def _rewritten(
         self, worker: WorkerProcess, members: dict[str, Any], request: QueryRequest
     ) -> dict[str, Any]:
-        """The members with the text that the query's preparation makes for this checkpoint.
+        """The members with the prepared text for this checkpoint.
 
-        Raises _TookTooLong as `_wait_for_whole` does.
+        Raises _TookTooLong like `_wait_for_whole`.
         """
         if request.preparation is None:
             return members
@@ -283,7 +283,7 @@ class WorkerPool:
         if text == members["text"]:
             return members
         if request.preparation.optional and members["text"] == request.text:
-            # Candidates only: it names the same graphs, and reading a long text for them takes long.
+            # Only candidates: it names the same graphs, and scanning a long text for them is slow.
             return {**members, "text": text, "sent": request.text}
         return {**members_of(replace(request, text=text)), "sent": request.text}
 
@@ -298,7 +298,7 @@ class WorkerPool:
         """The parsed SPARQL 1.1 JSON results of a SELECT or ASK."""
         form = facts_of(text).form
         if form is not None and form.gives_graph:
-            raise MalformedRequest("A SELECT or ASK is needed here; a graph has no solutions.")
+            raise MalformedRequest("This needs a SELECT or ASK; a graph has no solutions.")
         request = QueryRequest(text, BY_NAME["json"], timeout_s=timeout_s, preparation=self.prepare(text))
         async with self.query(request) as result:
             parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))

@@ -1,4 +1,4 @@
-"""One change, judged and committed: what is new of it, what the gate says, which quads come and go."""
+"""Judges and commits one change: new statements, the gate's decision, the quads to add and remove."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from sparql.writing.group import Group
 
 
 class JudgedCommits:
-    """Carries changes out on the view of `derived_changes`; for the writer, under its lock.
+    """Carries out changes on the view of `derived_changes`; for the writer, under its lock.
 
-    `notify` is told of the quads that came and went with a commit to the store itself, `flush` writes a group
-    before something is read from the store.
+    `notify` receives the quads of each commit to the store itself, `flush` writes a group before something is
+    read from the store.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class JudgedCommits:
         self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._notify = notify
         self._flush = flush
-        # Removals of what follows, which are no more than told: it goes with that which it follows from.
-        self._told_inferred: frozenset[Triple] = frozenset()
-        self._told_derived: frozenset[Triple] = frozenset()
+        # Requested removals of derived statements: these are only removed with what they follow from.
+        self._requested_inferred: frozenset[Triple] = frozenset()
+        self._requested_derived: frozenset[Triple] = frozenset()
 
     def commit(self, change: Change) -> Verdict:
-        """Judge a change on the view and commit what conforms to it. Raises `ProtectedTriple`."""
+        """Judge a change on the view and commit the conforming part. Raises `ProtectedTriple`."""
         self._derived.view.prefetch([*(one.triple for one in change.additions), *change.removals])
-        self._told_inferred = self._told_derived = frozenset()
+        self._requested_inferred = self._requested_derived = frozenset()
         if self._derived.inferences is not None:
             self._derived.leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)
@@ -76,10 +76,10 @@ class JudgedCommits:
         return self._finish(change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs)
 
     def state_plainly(self, change: Change, group: Group) -> Verdict | None:
-        """Commit a change to the group of which nobody has anything to say; None if it is no such change.
+        """Commit a change to the group that needs no judging; None if it is no such change.
 
-        What it states is new, no shape speaks of it and nothing follows from it. The long way would come to
-        the same; this is what costs most when small updates come in a stream.
+        Its statements are new, no shape concerns them and nothing follows from them. The complete path would
+        have the same result, but dominates the cost of a stream of small updates.
         """
         if not (change.additions and change.only_states):
             return None
@@ -106,7 +106,7 @@ class JudgedCommits:
         return verdict
 
     def stands_alone(self, change: Change) -> bool:
-        """Whether it must not wait: graphs come or go with it, or the index of geometries changes."""
+        """Whether it must be written at once: it creates or drops graphs, or changes the geometry index."""
         if change.graphs_created or change.graphs_dropped:
             return True
         derives_from = None if self._derived.deriver is None else self._derived.deriver.derives_from
@@ -164,13 +164,13 @@ class JudgedCommits:
             if isinstance(self._derived.view, Group) and (
                 verdict.warnings or (verdict.rejected and change.partial)
             ):
-                # What it records may rest on what is recorded already, which it reads from the store.
+                # The record may depend on earlier records, which it reads from the store.
                 self._flush(self._derived.view)
             additions += change.record(verdict)
         if change.retract is not None:
             gone += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
         if self._derived.inferences is not None:
-            # What is no longer stated but follows comes and goes at once: it stays.
+            # A statement that is no longer asserted but still follows stays.
             kept = set(additions)
             gone = [quad for quad in gone if quad not in kept]
         created, dropped = change.graphs_created, change.graphs_dropped
@@ -189,7 +189,7 @@ class JudgedCommits:
     def _state(
         self, change: Change, accepted: tuple[Statement, ...], known: tuple[Statement, ...]
     ) -> Verdict:
-        """What `_finish` does for a change that only states, when nothing is to be told of it but that."""
+        """Like `_finish`, for a change that only adds statements and has nothing else to report."""
         additions = [statement.quad for statement in accepted]
         additions += [
             quad_of(one.triple, ASSERTED)
@@ -197,9 +197,9 @@ class JudgedCommits:
             if not only_asserted(self._derived.view, one.triple, self._derived.origins)
         ]
         gone: list[Quad] = []
-        told = (*accepted, *known)
+        accepted_and_known = (*accepted, *known)
         if change.record is not None or change.retract is not None:
-            verdict = Verdict(told, (), (), NOTHING, NOTHING)
+            verdict = Verdict(accepted_and_known, (), (), NOTHING, NOTHING)
             if change.record is not None:
                 additions += change.record(verdict)
             if change.retract is not None:
@@ -209,10 +209,10 @@ class JudgedCommits:
             revision = self._derived.view.commit(additions, gone, origin=change.origin)
             if not isinstance(self._derived.view, Group):
                 self._notify(additions, gone)
-        return Verdict(told, (), (), NOTHING, NOTHING, revision)
+        return Verdict(accepted_and_known, (), (), NOTHING, NOTHING, revision)
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
-        """Those that are there, where asking costs nothing: what follows from a text may not be."""
+        """The quads that exist, where checking is cheap: what follows from a text may not exist."""
         if not isinstance(self._derived.store, EmbeddedStore):
             return quads
         return (quad for quad in quads if self._derived.view.contains(quad))
@@ -241,21 +241,21 @@ class JudgedCommits:
             for triple in (statement.triple for statement in known):
                 if not only_asserted(self._derived.view, triple, self._derived.origins):
                     additions.append(quad_of(triple, ASSERTED))
-        # What is stated in the very change that derives it was stated all the same.
+        # A triple stated in the same change that derives it counts as stated.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
         gone = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
         come, go = self._derived.followed(plan, stated)
         return additions + come, [quad for quad in (*gone, *go) if self._derived.view.contains(quad)]
 
     def _refuse_what_follows(self, plan: Plan, removals: frozenset[Triple]) -> None:
-        """Refuse to remove what would follow all the same. Raises `ProtectedTriple`.
+        """Refuse to remove what would still follow. Raises `ProtectedTriple`.
 
-        A relation of what gets another geometry in the same change may come back with that.
+        A relation of a feature that gets another geometry in the same change may be derived again.
         """
-        for triple in self._told_inferred:
+        for triple in self._requested_inferred:
             if triple not in plan.inferred.removals:
                 raise ProtectedTriple(triple, INFERRED)
-        left = self._told_derived - plan.derived.removals
+        left = self._requested_derived - plan.derived.removals
         if not left:
             return
         deriver = self._derived.deriver
@@ -279,7 +279,7 @@ class JudgedCommits:
         for triple, statement in best.items():
             held = contains(statement.quad)
             if held and self._derived.inferences is not None:
-                # What only followed is new as a statement.
+                # An inference that is now stated is new as a statement.
                 held = not self._derived.inferences.is_inferred(triple)
             (known if held else new).append(statement)
         return tuple(new), tuple(known)
@@ -291,16 +291,16 @@ class JudgedCommits:
             for triple in change.removals
             if triple not in added and self._derived.view.contains(quad_of(triple, DEFAULT))
         )
-        # What only follows goes with that which it follows from, or the change is refused later.
-        self._told_derived = frozenset(t for t in removals if self._only_derived(t))
-        removals -= self._told_derived
+        # An inference is removed with its premises, or the change is refused later.
+        self._requested_derived = frozenset(t for t in removals if self._only_derived(t))
+        removals -= self._requested_derived
         if self._derived.inferences is None:
             return removals
-        self._told_inferred = frozenset(t for t in removals if self._derived.inferences.is_inferred(t))
-        return removals - self._told_inferred
+        self._requested_inferred = frozenset(t for t in removals if self._derived.inferences.is_inferred(t))
+        return removals - self._requested_inferred
 
     def _only_derived(self, triple: Triple) -> bool:
-        """Whether a triple is a relation that nobody states. Raises `ProtectedTriple` for what must stay."""
+        """Whether a triple is a merely derived relation. Raises `ProtectedTriple` for what must stay."""
         contains = self._derived.view.contains
         if contains(quad_of(triple, ONTOLOGY)):
             raise ProtectedTriple(triple, ONTOLOGY)

@@ -1,4 +1,4 @@
-"""The graph that holds the ontology, and what follows from its axioms when they change."""
+"""The graph that holds the ontology, and what follows from changes of its axioms."""
 
 from collections.abc import Collection
 
@@ -21,7 +21,7 @@ class OntologyGraph:
     def replace(
         self, triples: Collection[Triple], record: Collection[Quad]
     ) -> tuple[int, list[Quad], list[Quad]] | None:
-        """Commit that it holds exactly these triples, with a record; the revision and what came and went."""
+        """Commit exactly these triples, with a record; the revision, the additions and the removals."""
         if not record and self._holds(triples):
             return None
         stored = {quad.triple for quad in self._derived.store.match_quads(None, None, None, ONTOLOGY)}
@@ -46,7 +46,7 @@ class OntologyGraph:
         return revision, additions, removals
 
     def _holds(self, triples: Collection[Triple]) -> bool:
-        """Whether it is known to hold exactly these; compared as text, which takes half of the time."""
+        """Whether it holds exactly these triples; compared as text, which takes half of the time."""
         store = self._derived.store
         if not isinstance(store, EmbeddedStore):
             return False
@@ -59,10 +59,10 @@ class OntologyGraph:
     def _follow_ontology(
         self, added: frozenset[Triple], orphans: frozenset[Triple]
     ) -> tuple[list[Quad], list[Quad]]:
-        """The quads that come and go with what is inferred from a changed ontology.
+        """The quads to add and remove with the inferences from a changed ontology.
 
-        Where too much follows to be worked out while others wait, or nobody infers here, the inferences
-        are marked as stale.
+        If too much follows to work it out while others wait, or inference is off, the inferences are marked
+        as stale.
         """
         self._derived.leaving = frozenset()
         try:

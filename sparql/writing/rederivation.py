@@ -1,4 +1,4 @@
-"""All that follows from the graph as a whole, brought in line with it: after bulk loads and at the start."""
+"""Derives everything that follows from the whole graph anew: after bulk loads and at the start."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -15,7 +15,7 @@ from sparql.writing.derived_changes import ORIGINS, DerivedChanges
 class Rederivation:
     """Derives and infers anew; for the writer, under its lock.
 
-    `on_inference` is told, while all is inferred anew, how many triples were followed and how many inferred.
+    `on_inference` receives, during complete inference, the numbers of triples followed and inferred so far.
     """
 
     def __init__(self, derived_changes: DerivedChanges) -> None:
@@ -23,9 +23,9 @@ class Rederivation:
         self.on_inference: Callable[[int, int], None] = log_progress
 
     def finish_bulk(self, *, grown: bool = False) -> int:
-        """Derive from the graph as a whole and commit that the bulk load is over; the new revision.
+        """Derive from the whole graph and commit the end of the bulk load; the new revision.
 
-        `grown` tells that the inferences were complete, and statements have only been added since.
+        `grown` means that the inferences were complete, and statements have only been added since.
         """
         gone = self._derive_whole()
         if self._derived.inferences is not None or mark(self._derived.store) is not None:
@@ -36,7 +36,7 @@ class Rederivation:
         return self._derived.store.end_bulk(gone)
 
     def _derive_whole(self) -> list[Quad]:
-        """Add all that is derived from the graph and not there; the quads that are to go."""
+        """Add everything that is derived from the graph and missing; the quads to remove."""
         if self._derived.deriver is None:
             return marks(self._derived.store)
         derived = self._derived.deriver.catch_up(self._derived.store, self._derived.store.named(DERIVED))
@@ -47,7 +47,7 @@ class Rederivation:
         return go + self.underived_quads(derived.removals)
 
     def derived_quads(self, triple: Triple) -> list[Quad]:
-        """The quads that come with a derived triple."""
+        """The quads to add for a derived triple."""
         stated = (
             [quad_of(triple, ASSERTED)]
             if only_asserted(self._derived.view, triple, self._derived.origins)
@@ -56,14 +56,16 @@ class Rederivation:
         return [*stated, quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
 
     def underived_quads(self, triples: Collection[Triple]) -> list[Quad]:
-        """The quads that go with triples that are derived no longer."""
+        """The quads to remove for triples that are no longer derived."""
         gone = [quad_of(triple, DERIVED) for triple in triples]
         return gone + [
             quad_of(t, DEFAULT) for t in triples if not is_supported(self._derived.view, t, besides=DERIVED)
         ]
 
     def settle(self) -> bool:
-        """Infer anew where that is wanted and not done, or remove what is not wanted; whether it was so."""
+        """Infer anew where that is wanted and not done, or remove unwanted inferences; whether it did
+        anything.
+        """
         found = mark(self._derived.store)
         if found == (None if self._derived.inferences is None else COMPLETE):
             self._derived.origins = ORIGINS if self._derived.inferences is None else (*ORIGINS, INFERRED)
@@ -75,7 +77,7 @@ class Rederivation:
         return True
 
     def _infer_whole(self, *, keep: bool) -> None:
-        """Make the inferences what follows from all that is stated; `keep` those that are there."""
+        """Replace the inferences by what follows from all statements; `keep` the existing ones."""
         geometries = self._infers_geometries()
         if keep:
             disown_stated(self._derived.store)
@@ -86,7 +88,7 @@ class Rederivation:
             self._derived.inferences.infer_all(self.on_inference)
             geometries = geometries or self._infers_geometries()
         if geometries:
-            # Relations rest on them, and axioms may speak of relations.
+            # Relations depend on them, and axioms may concern relations.
             self._derived.store.commit((), self._derive_whole(), origin="derived")
             if self._derived.inferences is not None:
                 self._derived.inferences.infer_all(self.on_inference)

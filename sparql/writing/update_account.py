@@ -1,4 +1,4 @@
-"""The account of an update under way: what comes and goes, and the store as it would be by now."""
+"""Keeps account of an update in progress: additions and removals, and the resulting store."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sparql.storage.write_buffer import WriteBuffer, literal_characters
 
 @dataclass(frozen=True)
 class QuadDelta:
-    """What an update would change.
+    """The changes of an update.
 
-    ``additions`` are the quads it inserts and leaves, also those that the store holds already; ``removals``
-    are quads of the store that it takes away. The two are disjoint. ``graphs_created`` and ``graphs_dropped``
-    are named graphs that come and go as such, which quads alone do not tell of empty ones.
+    ``additions`` are the quads it inserts and keeps, including those that the store already holds;
+    ``removals`` are quads of the store that it removes. The two are disjoint. ``graphs_created`` and
+    ``graphs_dropped`` are named graphs created and dropped as such, which quads do not show for empty graphs.
     """
 
     additions: frozenset[Quad] = frozenset()
@@ -38,14 +38,14 @@ class QuadDelta:
 
     @property
     def only_states(self) -> bool:
-        """Whether it does nothing but add to the default graph."""
+        """Whether it only adds to the default graph."""
         return not (self.removals or self.graphs_created or self.graphs_dropped) and all(
             quad.graph_name == DEFAULT for quad in self.additions
         )
 
 
 def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
-    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    """The delta as a change for the writer: only the default graph's part is judged."""
     if delta.only_states:
         stated = tuple(Statement.of(quad) for quad in delta.additions)
         return Change.stating(stated, partial=partial)
@@ -63,12 +63,12 @@ def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
 
 
 def is_system_graph(graph: object) -> bool:
-    """Whether a graph is one of the system's, which clients may read by name and not write."""
+    """Whether a graph is a system graph, which clients may read by name and not write."""
     return isinstance(graph, NamedNode) and graph.value.startswith(GRAPH.iri)
 
 
 class Account:
-    """What has come and gone so far, and the store as it then is.
+    """The additions and removals so far, and the resulting store.
 
     What is written to a writable store counts in its `buffer`.
     """
@@ -81,7 +81,7 @@ class Account:
         self._writable = writable
         self._buffer = buffer
         self._clone: pyoxigraph.Store | None = None
-        # What a writable store held, of all that is written to it.
+        # The original state, in a writable store, of everything that is written to it.
         self._held: dict[Quad, bool] = {}
         self._had: dict[NamedNode, bool] = {}
         self._exit = ExitStack()
@@ -110,7 +110,7 @@ class Account:
         )
 
     def current(self) -> Readable:
-        """A store that shows what has come and gone; the original while nothing has."""
+        """A store with the changes so far; the original while there are none."""
         if self._clone is not None:
             return self._clone
         if not (self._added or self._removed or self._created or self._dropped):
@@ -161,7 +161,7 @@ class Account:
             self._add_graph(graph)
 
     def drop(self, graph: NamedNode) -> None:
-        """The graph is empty already; now it is no more."""
+        """The graph is already empty; now it is dropped."""
         self._created.discard(graph)
         if self._had_graph(graph):
             self._dropped.add(graph)
@@ -210,7 +210,7 @@ class Account:
             self._had[graph] = self._store.contains_named_graph(graph)
 
     def _restore(self) -> None:
-        """Make a writable store what it was."""
+        """Restore a writable store."""
         store = self._clone
         assert store is not None
         for quad, held in self._held.items():
@@ -230,7 +230,7 @@ class Account:
 
 
 class Scratch:
-    """A throw-away clone of a store that can be written to."""
+    """A temporary clone of a store that can be written to."""
 
     def __init__(self, original: Readable, folder: Path | None) -> None:
         self._original = original

@@ -1,7 +1,7 @@
 """The one write path: everything that changes the graph goes through here, one change at a time.
 
-lock -> what really changes -> derive -> gate -> one atomic commit of exactly what was judged ->
-indexes -> new revision. What is judged is what is committed.
+lock -> what really changes -> derive -> gate -> one atomic commit of exactly what was judged -> indexes ->
+new revision. What is judged is what is committed.
 """
 
 import threading
@@ -34,8 +34,8 @@ Result = TypeVar("Result")
 class Writer:
     """Serializes changes, judges them and commits them.
 
-    `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` what
-    follows by the axioms in the graph is kept in it; without, what was kept goes at the start.
+    `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` the
+    conclusions of the axioms are stored in the graph; without, stored ones are removed at the start.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Writer:
         self._held = False
         self._recorders: list[ConcurrentChanges] = []
         self.on_verdicts: Callable[[Sequence[Verdict], float], None] = lambda verdicts, seconds: None
-        """Told of the verdicts of a commit and the seconds from the lock to the acknowledgement."""
+        """Called with the verdicts of a commit and the seconds from the lock to the acknowledgment."""
 
     @property
     def gate(self) -> Gate | None:
-        """What judges; put another one in its place only while nobody writes."""
+        """The gate; replace it only while nobody writes."""
         return self._commits.gate
 
     @gate.setter
@@ -74,27 +74,27 @@ class Writer:
 
     @property
     def invalid_geometry(self) -> InvalidGeometry:
-        """What is done with geometries that can be read and are not valid."""
+        """How geometries that can be read but are not valid are treated."""
         return self._commits.invalid_geometry
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
-        """What is derived from this change; asked again for the same change, the plan stands.
+        """What is derived from this change; the plan is reused for the same change.
 
-        For those who build a change under the writer's lock (`commit_built`).
+        For code that builds a change under the writer's lock (`commit_built`).
         """
         return self._derived.derive(added, removed)
 
-    def report_inference(self, told: Callable[[int, int], None]) -> None:
-        """While all is inferred anew, tell how many triples were followed and how many inferred so far."""
-        self._rederivation.on_inference = told
+    def report_inference(self, on_progress: Callable[[int, int], None]) -> None:
+        """Report, while everything is inferred anew, how many triples were followed and inferred so far."""
+        self._rederivation.on_inference = on_progress
 
     def start(self) -> None:
-        """Build what is kept beside the graph (indexes) from the graph itself."""
+        """Build the indexes beside the graph from the graph itself."""
         with self._lock:
             self._build_indexes()
 
     def hold(self) -> None:
-        """Let every change wait until `release`, from whichever thread: what judges it is being opened."""
+        """Make every change wait until `release`, from any thread, while the gate is being opened."""
         self._lock.acquire()
         self._held = True
 
@@ -105,7 +105,7 @@ class Writer:
         deriver: Deriver | None = None,
         inferences: Inferences | None = None,
     ) -> None:
-        """After `hold`: take what judges and derives, and let changes through.
+        """After `hold`: set gate, deriver and inferences, and let changes through.
 
         Raises `StoreClosing` when it was abandoned meanwhile.
         """
@@ -120,8 +120,8 @@ class Writer:
     def follow(self, observers: Sequence[Observer]) -> None:
         """Keep these in step with the graph from now on.
 
-        They are built by this thread, from the graph as it is now, while changes go on; what is committed
-        meanwhile comes on top.
+        They are built by this thread, from the graph as it is now, while changes continue; later commits are
+        applied on top.
         """
         with self._lock:
             self._observers = tuple(observers)
@@ -151,16 +151,16 @@ class Writer:
         self._rebuild_observers()
 
     def commit(self, change: Change) -> Verdict:
-        """Judge a change and write what conforms, atomically.
+        """Judge a change and write the conforming part, atomically.
 
-        Without `change.partial` nothing is written if anything is refused. The record of a refused
-        batch (its review items) is written also when nothing of it was accepted.
-        Raises `ProtectedGraph` and `ProtectedTriple` for writes that no client may make.
+        Without `change.partial` nothing is written if anything is refused. The record of a refused batch (its
+        review items) is written even when nothing of it was accepted. Raises `ProtectedGraph` and
+        `ProtectedTriple` for writes that no client may make.
         """
         return self.commit_built(lambda: change)
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
-        """The same for a change that is made from the graph as it is: nobody writes in between.
+        """The same for a change that is built from the current graph: nobody writes in between.
 
         Without `settle`, call that before the verdict is acknowledged.
         """
@@ -188,10 +188,10 @@ class Writer:
     ) -> None:
         """The same for several changes in turn, each on the graph as those before it leave it.
 
-        What came of each goes to `outcomes`; that one is refused or fails is no matter to others. They are
-        written together where that can be, each with a revision of its own, and none is seen before all are.
-        `settle` before any is acknowledged. Each is built when its turn comes, from nothing that waits.
-        `recorded` adds the record of what is refused or doubted to a change of which something may be.
+        The outcome of each is added to `outcomes`; a refused or failed change does not affect the others.
+        They are written together where possible, each with its own revision, and none is visible before all
+        are. Call `settle` before acknowledging any. Each is built when its turn comes and must not wait.
+        `recorded` adds a record to a change that may have refused or doubtful statements.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -204,7 +204,7 @@ class Writer:
                     outcome = self._commit_next(build, group, recorded)
                     outcomes.append(outcome)
                     if isinstance(outcome, Verdict) and outcome.warnings:
-                        # What the next ones are warned of may depend on it.
+                        # The warnings of the next changes may depend on it.
                         self._write(group)
             finally:
                 self._write(group)
@@ -213,7 +213,7 @@ class Writer:
         self.on_verdicts(verdicts, perf_counter() - started)
 
     def _gather(self, outcomes: list[Outcome]) -> Group | None:
-        """A group before the store, where its commits can be written together."""
+        """A group around the store, if its commits can be written together."""
         if not isinstance(self._store, EmbeddedStore) or self._derived.inferences is not None:
             return None
         return Group(self._store, outcomes)
@@ -221,7 +221,7 @@ class Writer:
     def _commit_next(
         self, build: Callable[[], Change], group: Group | None, recorded: Callable[[Change], Change]
     ) -> Outcome:
-        """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
+        """Commit a change to the group, or, where it needs the store itself, after the pending ones."""
         self._derived.view = self._store
         try:
             with self._store.remember_reads():
@@ -242,7 +242,7 @@ class Writer:
             self._derived.forget()
 
     def _write(self, group: Group | None) -> None:
-        """Write what a group has gathered; if that fails, the outcomes tell."""
+        """Write the pending commits of a group; a failure is recorded in the outcomes."""
         with suppress(StoreUnwritable):
             self._flush(group)
 
@@ -255,14 +255,14 @@ class Writer:
             self._notify([quad for commit in commits for quad in commit.additions], ())
 
     def settle(self, revision: int) -> None:
-        """Return when what was committed without it may be acknowledged. Raises `StoreUnwritable`."""
+        """Return when an unsettled commit may be acknowledged. Raises `StoreUnwritable`."""
         self._store.settle(revision)
 
     def bulk(self, quads: Iterable[Quad]) -> int:
-        """Add quads past the gate at the speed of the bulk loader, all or none; the new revision.
+        """Add quads without the gate at the speed of the bulk loader, all or none; the new revision.
 
-        Then derives and rebuilds the indexes. After a crash in between, `start` does that.
-        `sparql.writing.bulk` is how to call it: nothing is checked here.
+        Then derives and rebuilds the indexes. After a crash in between, `start` does that. Call it through
+        `sparql.writing.bulk`: nothing is checked here.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -291,12 +291,12 @@ class Writer:
         removals: Iterable[Collection[Triple]],
         marks: tuple[Collection[Quad], Collection[Quad]] = ((), ()),
     ) -> int:
-        """Add and remove derived triples that were worked out elsewhere, for the graph as a whole.
+        """Add and remove derived triples that were worked out elsewhere, for the whole graph.
 
-        Both come in portions, and memory follows their size: the bulk loader keeps up to a million quads.
-        Nobody may have written since they were worked out. After an error or a crash in between, `start`
-        derives anew, or this does what is left when it is called again. `marks` are quads that come and go
-        with the end of it.
+        Both are given in portions, and memory use follows their size: the bulk loader keeps up to a million
+        quads. Nobody may have written since they were worked out. After an error or a crash in between,
+        `start` derives anew, or a second call completes the work. `marks` are quads to add and remove at the
+        end.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -311,7 +311,7 @@ class Writer:
                     begun = True
             except BaseException:
                 if not begun:
-                    # Nothing was added; else the mark stays, for the relations are neither old nor new.
+                    # Nothing was added; else the mark stays, since the relations are neither old nor new.
                     self._store.end_bulk()
                 raise
             for portion in removals:
@@ -327,9 +327,9 @@ class Writer:
         return revision
 
     def infer_anew(self) -> int | None:
-        """Bring all inferences in line with the setting; the new revision, or None if they are so already.
+        """Bring all inferences in line with the setting; the new revision, or None if they already are.
 
-        Others wait to write meanwhile, and readers see inferences that are not complete.
+        Other writers wait meanwhile, and queries see incomplete inferences.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -342,14 +342,14 @@ class Writer:
 
     @property
     def inferring(self) -> str:
-        """`none`, `complete`, or `stale` where all is to be inferred anew."""
+        """`none`, `complete`, or `stale` where everything is to be inferred anew."""
         if self._derived.inferences is None:
             return "none"
         return "complete" if self._derived.inferences.complete else "stale"
 
     @contextmanager
     def recording_changes(self) -> Iterator[ConcurrentChanges]:
-        """Note what is committed meanwhile, for one who reads the graph while others write."""
+        """Record what is committed meanwhile, for a reader of the graph beside the writer."""
         recorder = ConcurrentChanges()
         with self._lock:
             self._recorders.append(recorder)
@@ -365,22 +365,22 @@ class Writer:
             observer.rebuild(self._read_for(observer))
 
     def _read_for(self, observer: Observer) -> Iterator[Quad]:
-        """What an observer is rebuilt from, as it is now, however much later it is read; in one thread."""
+        """A snapshot of what an observer is rebuilt from; to be read in one thread."""
         found = [self._store.match_quads(None, one, None, DEFAULT) for one in observer.predicates]
         return chain.from_iterable(found)
 
     def exclusively(self, work: Callable[[], Result]) -> Result:
-        """Run something while nobody writes: a backup of the graph and of what is beside it."""
+        """Run something while nobody writes: a backup of the graph and of the files beside it."""
         with self._lock:
             return work()
 
     def close(self) -> None:
-        """Return when the change under way is committed; later ones raise `StoreClosing`."""
+        """Return when the current change is committed; later ones raise `StoreClosing`."""
         with self._lock:
             self._closed = True
 
     def _apply_late_commit(self) -> None:
-        """Bring the indexes in line with a commit that was given up and had been applied after all."""
+        """Apply a commit to the indexes that was given up but had been applied after all."""
         late = self._store.late_commit()
         if late is None:
             return
@@ -408,10 +408,10 @@ class Writer:
         record: Callable[[int], Collection[Quad]] = lambda revision: (),
         then: Callable[[], None] = lambda: None,
     ) -> int | None:
-        """Make the ontology graph hold exactly these triples; the new revision, or None if it does.
+        """Make the ontology graph hold exactly these triples; the new revision, or None if it already does.
 
-        `record` makes system quads for the same commit from the revision it will have. `then` is called
-        before anybody else writes: what is judged by the new ontology and shapes has them before it.
+        `record` makes system quads for the same commit from its future revision. `then` is called before any
+        other write: so the next change is judged by the new ontology and shapes.
         """
         with self._lock:
             self._refuse_if_closed()

@@ -1,7 +1,7 @@
-"""Which worker works for which client, and who gets the next one that is idle.
+"""Which worker works for which client, and who gets the next idle one.
 
-A client holds at most so many workers beside the express, which is for short work. Whether a worker is alive
-is not known here.
+A client holds at most a given number of workers beside the express, which is for short work. This module does
+not check whether a worker is alive.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ R = TypeVar("R")
 
 
 class Sharing(Generic[R]):
-    """The workers that are idle, those that are held, and the queue for them."""
+    """The idle workers, the held ones, and the queue for them."""
 
     def __init__(self, most_each: int, queue: FairQueue[R]) -> None:
         self._most_each = most_each
         self.queue = queue
         self.access = ExpressAccess(time.monotonic)
         self.idle: list[R] = []
-        """Those that were used last stand at the end."""
+        """The most recently used are at the end."""
         self.held: dict[R, str] = {}
-        """The client that each busy worker works for."""
+        """The client of each busy worker."""
         self.express: R | None = None
 
     def is_express(self, worker: R) -> bool:
-        """Whether this one is the express now."""
+        """Whether this worker is the express now."""
         return worker is self.express
 
     def take_idle(self, client: str, patient: bool) -> R | None:
-        """The idle worker that was used last, now held; the express only where there is no other."""
+        """The most recently used idle worker, now held; the express only where there is no other."""
         found: R | None = None
         if self._held_beside_express()[client] < self._most_each:
             found = next((one for one in reversed(self.idle) if not self.is_express(one)), None)
@@ -47,7 +47,7 @@ class Sharing(Generic[R]):
         return found
 
     def deal(self) -> None:
-        """Give idle workers to those that wait; an idle one takes the place of an express that is busy."""
+        """Give idle workers to those that wait; an idle one takes over from an express that is busy."""
         while self.queue and self._give_one():
             pass
         if self.idle and self._express_may_keep_on():
@@ -56,7 +56,7 @@ class Sharing(Generic[R]):
                 self.deal()
 
     def one_client_has_all(self, workers: Iterable[R]) -> bool:
-        """Whether one client holds all of these but the express, and another waits that may not take it."""
+        """Whether one client holds all of these but the express, and another waits that may not use it."""
         holders = {self.held.get(worker) for worker in workers if not self.is_express(worker)}
         if len(holders) != 1 or None in holders:
             return False
@@ -72,14 +72,14 @@ class Sharing(Generic[R]):
         return self.express is not None and not patient and self.access.allows(client)
 
     def _express_may_keep_on(self) -> bool:
-        """Whether the express is busy, and may take as long as any other worker for what it runs."""
+        """Whether the express is busy, and may take as long as any other worker for its query."""
         if self.express is None or self.express in self.idle:
             return False
         client = self.held.get(self.express)
         return client is None or self._held_beside_express()[client] < self._most_each
 
     def _give_one(self) -> bool:
-        """Give one idle worker, rather not the express, to whoever comes next for it."""
+        """Give one idle worker, preferably not the express, to the next in the queue."""
         held = self._held_beside_express()
 
         def suits(waiting: Waiting[R]) -> bool:

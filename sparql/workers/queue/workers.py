@@ -1,10 +1,10 @@
-"""The worker processes: who gets one when, and another one in the place of one that is dead.
+"""The worker processes: assigns them to queries, and replaces those that died.
 
-Work takes a free worker, or waits in a bounded queue, in which clients take turns. At its deadline its worker
-is killed and another one started in its place; the same happens when nobody wants its answer and it does not
-stop by itself. One worker more, the express, is for what is short: it is taken while all others are busy. Yet
-another one, the spare, is started when one client holds all workers but the express while another client
-waits, and ended when it has nothing to do.
+A query takes a free worker, or waits in a bounded queue, in which clients take turns. At its deadline its
+worker is killed and replaced; the same happens when its answer is no longer wanted and it does not stop by
+itself. One additional worker, the express, is for short queries: it is used while all others are busy.
+Another one, the spare, is started when one client holds all workers but the express while another client
+waits, and ended when it is idle.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class PoolSettings:
     """Sizes and limits of the pool.
 
     ``workers`` processes (30 MB each when idle, 55 with the extra `allocator`), ``queue_limit`` queries that
-    may wait for one, ``timeout_s`` for queries that name none, ``memory_limit_bytes`` for one process,
-    ``retry_after_s`` for the rejected.
-    ``express``: one process more for short queries, started a little later than the others, or when a query
-    first has to wait. No client gets more than ``workers`` processes beside it; while one client has as many
-    and others wait, there is one process more.
+    may wait for one, ``timeout_s`` for queries that set none, ``memory_limit_bytes`` for one process,
+    ``retry_after_s`` for rejected queries. ``express``: one additional process for short queries, started a
+    little later than the others, or when a query first has to wait. No client gets more than ``workers``
+    processes beside it; while one client has as many and others wait, there is one more process.
     """
 
     workers: int = 4
@@ -55,7 +54,7 @@ class PoolSettings:
 
 @dataclass
 class PoolStatistics:
-    """What the pool has done since its start."""
+    """Counters since the start of the pool."""
 
     queries: int = 0
     kills: int = 0
@@ -63,7 +62,7 @@ class PoolStatistics:
 
 
 class Workers:
-    """The workers of one pool; belongs to one event loop. `keeper` has the checkpoints that they read."""
+    """The workers of one pool; belongs to one event loop. `keeper` holds the checkpoints that they read."""
 
     def __init__(self, source: CheckpointSource, settings: PoolSettings, statistics: PoolStatistics) -> None:
         self._settings = settings
@@ -80,9 +79,9 @@ class Workers:
         self._closing = False
 
     def launch(self, starting: list[Launched] | None = None) -> None:
-        """Let the workers begin to start while the caller does something else; `start` waits for them.
+        """Begin to start the workers without waiting; `start` waits for them.
 
-        What the caller has begun to start with these limits is taken off its list.
+        Processes in `starting` that have these limits are taken over and removed from that list.
         """
         while starting and len(self._launched) < self._settings.workers:
             self._launched.append(starting.pop())
@@ -113,12 +112,12 @@ class Workers:
             self._spawn_task(self._start_express_later())
 
     async def _prepare(self) -> None:
-        """Have a checkpoint before one is needed: later the disk may be full."""
+        """Make a checkpoint before one is needed: later the disk may be full."""
         with suppress(ReaderLost):
             self.keeper.drop(await self.keeper.lease(self.keeper.revision()))
 
     async def close(self) -> None:
-        """End all workers and give their checkpoints back; queries under way are told."""
+        """End all workers and release their checkpoints; running queries fail."""
         self._closing = True
         self._sharing.queue.fail_all(ReaderLost("The server is shutting down; try again later."))
         for task in list(self._tasks):
@@ -142,10 +141,10 @@ class Workers:
         return len(self._sharing.queue)
 
     async def take(self, deadline: float, *, patient: bool = False, again: bool = False) -> WorkerProcess:
-        """A worker for the client of this task, as soon as there is one; `patient` work takes no express.
+        """A worker for the client of this task, once there is one; `patient` work does not use the express.
 
-        Work that had one and starts `again` goes before other work of its client. Raises TooManyQueries when
-        too many wait, or none is free by the deadline (time of the loop).
+        Work that starts `again` on another worker precedes other work of its client. Raises TooManyQueries
+        when too many wait, or none is free by the deadline (time of the loop).
         """
         if self._closing:
             raise ReaderLost("The server is shutting down; try again later.")
@@ -165,7 +164,7 @@ class Workers:
         except BaseException as error:
             self._sharing.queue.leave(waiting)
             if was_given(waiting):
-                # It came in the very moment in which nobody waited for it any more.
+                # It was assigned just when the wait ended.
                 self.give_back(waiting.given.result())
             if isinstance(error, TimeoutError):
                 raise self._refusal() from None
@@ -231,10 +230,10 @@ class Workers:
         return TooManyQueries(self._settings.retry_after_s)
 
     async def refresh(self, worker: WorkerProcess) -> None:
-        """Have a worker read what holds every write acknowledged before this call.
+        """Have a worker read a revision that includes every write acknowledged before this call.
 
-        Where the disk has no room for that, it reads what there is, and a warning goes out with the answer.
-        Raises ReaderLost, and EOFError when the worker ends.
+        Where the disk has no space for that, it reads what it has, and the answer gets a warning. Raises
+        ReaderLost, and EOFError when the worker ends.
         """
         needed = self.keeper.revision()
         lease = await self.keeper.lease(needed)
@@ -248,7 +247,9 @@ class Workers:
             warn(behind(worker.revision, needed))
 
     async def _follow(self, worker: WorkerProcess, needed: int) -> None:
-        """Let a worker follow the commits to a revision; where it cannot, give it a checkpoint of that."""
+        """Let a worker follow the commits to a revision; where it cannot, give it a checkpoint of that
+        revision.
+        """
         lease, afresh = worker.lease, worker.refused
         assert lease is not None
         commits = self.keeper.log.after(lease.revision if afresh else worker.revision, needed)
@@ -265,13 +266,13 @@ class Workers:
             self.keeper.drop(newer)
 
     def _change(self, worker: WorkerProcess, lease: Lease) -> None:
-        """Let a worker have this lease in place of the one it has, if it has one."""
+        """Replace the lease of a worker, if it has one."""
         if worker.lease is not None:
             worker.close_store()
         self.lend(worker, lease)
 
     def lend(self, worker: WorkerProcess, lease: Lease | None) -> None:
-        """Let a worker have this lease in place of the one it has."""
+        """Replace the lease of a worker."""
         previous, worker.lease = worker.lease, lease
         worker.refused = False
         if lease is not None:
@@ -280,10 +281,10 @@ class Workers:
             self.keeper.drop(previous)
 
     def expire(self, worker: WorkerProcess, timeout_s: float) -> None:
-        """The deadline of what a worker does has come."""
+        """The deadline of a worker's query has passed."""
         self._statistics.kills += 1
         worker.kill(QueryTimeout(timeout_s))
-        # Now, since whoever takes the answer may have stopped reading and would never give the worker back.
+        # At once, since a client that stopped reading its answer would never give the worker back.
         self.give_back(worker)
 
     def give_back(self, worker: WorkerProcess) -> None:
@@ -305,14 +306,14 @@ class Workers:
             self._spawn_task(self._replace(worker))
 
     def retire(self, worker: WorkerProcess) -> None:
-        """Nobody wants what a worker does now."""
+        """The current work of a worker is no longer wanted."""
         if worker.alive:
             self._spawn_task(self._stop(worker))
         else:
             self.give_back(worker)
 
     async def _stop(self, worker: WorkerProcess) -> None:
-        """Bring a worker to the end of a query that nobody waits for, by asking and else by force."""
+        """End a query that nobody waits for, by request or else by force."""
         worker.stop_query()
         try:
             async with asyncio.timeout(_STOP_GRACE_S):

@@ -1,4 +1,4 @@
-"""Long work gives way, and leaves the interpreter as it was."""
+"""Long work yields to other threads, and restores the interpreter's settings."""
 
 import sys
 
@@ -12,7 +12,7 @@ def test_all_items_come_in_their_order(count: int) -> None:
     assert list(with_pauses(iter(range(count)))) == list(range(count))
 
 
-def test_turns_are_short_until_the_last_who_asked_for_it_is_done() -> None:
+def test_the_switch_interval_is_short_until_the_last_user_ends() -> None:
     usual = sys.getswitchinterval()
     with short_switch_interval():
         with short_switch_interval():

@@ -1,4 +1,4 @@
-"""What the engine keeps in memory of what was written is bounded, in the server and in the capturer."""
+"""The engine's write buffer is bounded, in the server and in the capturer."""
 
 import random
 import subprocess
@@ -90,7 +90,7 @@ def test_the_clone_of_the_capturer_is_written_out_while_it_follows(tmp_path: Pat
     (clone,) = (tmp_path / "checkpoints").glob("clone-*")
     before = table_files(clone)
     for number in range(10):
-        store.commit(quads(1000, about=f"s{number}"))
+        store.commit(quads(100, about=f"s{number}", length=10_000))
         capturer.capture(update)
     assert [*(tmp_path / "checkpoints").glob("clone-*")] == [clone]
     assert table_files(clone) != before
@@ -98,7 +98,7 @@ def test_the_clone_of_the_capturer_is_written_out_while_it_follows(tmp_path: Pat
     store.close()
 
 
-def test_what_updates_try_on_the_clone_is_written_out(tmp_path: Path) -> None:
+def test_temporary_writes_of_updates_are_flushed(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
     capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
     data = " ".join(f"<http://e/s> <http://e/p> {n} ." for n in range(3000))

@@ -27,7 +27,7 @@ async def test_a_read_that_starts_after_a_write_sees_it(source: StoreCheckpoints
         assert result.revision >= revision
 
 
-async def test_many_readers_of_one_revision_share_one_checkpoint(
+async def test_many_workers_on_one_revision_share_one_checkpoint(
     source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     await pool.solutions(LOOKUP)
@@ -47,9 +47,7 @@ async def test_old_checkpoints_are_given_back(source: StoreCheckpoints, pool: Wo
     assert source.lent == {}
 
 
-async def test_a_query_under_way_keeps_the_checkpoint_it_began_with(
-    source: StoreCheckpoints, pool: WorkerPool
-) -> None:
+async def test_a_running_query_keeps_its_checkpoint(source: StoreCheckpoints, pool: WorkerPool) -> None:
     source.write(*quads(20_000))
     async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as result:
         rows = 0
@@ -80,7 +78,7 @@ async def test_a_syntax_error_names_its_place(pool: WorkerPool) -> None:
     assert (told.value.line, told.value.column) == (2, 9)
 
 
-async def test_a_query_that_would_reach_out_never_reaches_a_reader(pool: WorkerPool) -> None:
+async def test_a_query_for_another_host_never_reaches_a_worker(pool: WorkerPool) -> None:
     with pytest.raises(RemoteAccessRefused):
         await pool.solutions("SELECT * { SERVICE <http://e/> { ?s ?p ?o } }")
     assert pool.statistics.queries == 0

@@ -1,4 +1,4 @@
-"""What worker processes find around them."""
+"""The environment of worker processes."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from sparql.workers.processes.launching import launch, worker_environment
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of Linux")
 
 
-def test_readers_have_their_memory_from_the_allocator_that_is_installed(tmp_path: Path) -> None:
+def test_workers_use_an_installed_allocator(tmp_path: Path) -> None:
     library = tmp_path / "with" / "cmeel.prefix" / "lib" / "libmimalloc.so"
     library.parent.mkdir(parents=True)
     library.touch()
@@ -18,7 +18,7 @@ def test_readers_have_their_memory_from_the_allocator_that_is_installed(tmp_path
     assert found["LD_PRELOAD"] == str(library)
 
 
-def test_readers_have_their_memory_from_the_system_where_no_allocator_is_installed(tmp_path: Path) -> None:
+def test_workers_use_the_system_allocator_where_none_is_installed(tmp_path: Path) -> None:
     assert "LD_PRELOAD" not in worker_environment(str(tmp_path))
 
 

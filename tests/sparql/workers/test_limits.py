@@ -38,7 +38,7 @@ async def test_a_runaway_query_ends_at_its_deadline_while_others_answer(
             await asyncio.sleep(0.05)
 
 
-async def test_a_query_over_its_memory_is_ended_and_others_go_on(source: StoreCheckpoints) -> None:
+async def test_a_query_over_its_memory_limit_is_stopped_and_others_continue(source: StoreCheckpoints) -> None:
     source.write(*quads(5_000))
     settings = PoolSettings(workers=1, timeout_s=120, memory_limit_bytes=200 * 2**20)
     async with WorkerPool(source, settings) as pool:
@@ -87,14 +87,14 @@ async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: Stor
                 await drained(result)
 
 
-async def test_a_deadline_that_has_passed_already_is_told(source: StoreCheckpoints, pool: WorkerPool) -> None:
+async def test_an_expired_deadline_is_reported(source: StoreCheckpoints, pool: WorkerPool) -> None:
     for _ in range(3):
         with pytest.raises(QueryTimeout):
             await pool.solutions("ASK {}", timeout_s=5e-324)
     assert (await pool.solutions("ASK {}"))["boolean"] is True
 
 
-async def test_short_queries_are_answered_while_all_readers_are_busy(source: StoreCheckpoints) -> None:
+async def test_short_queries_are_answered_while_all_workers_are_busy(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
         runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
@@ -122,7 +122,7 @@ async def test_a_query_that_is_too_long_for_the_express_starts_again(source: Sto
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
-async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source: StoreCheckpoints) -> None:
+async def test_a_long_query_yields_to_others_and_the_worker_recovers(source: StoreCheckpoints) -> None:
     source.write(*quads(700))
 
     def priorities(pid: int) -> set[int]:
@@ -151,7 +151,7 @@ async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source:
         assert usual in priorities(pid)
 
 
-async def test_a_caller_that_leaves_an_endless_query_frees_the_reader(source: StoreCheckpoints) -> None:
+async def test_a_caller_that_leaves_an_endless_query_frees_the_worker(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY))

@@ -1,4 +1,4 @@
-"""Worker processes that stream, are left, are killed and are replaced."""
+"""Worker processes that stream, are abandoned, are killed and are replaced."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_a_caller_that_leaves_a_stream_stops_it_without_a_kill(source: Sto
         assert pool.statistics.kills == 0
 
 
-async def test_a_reader_that_is_killed_breaks_its_stream_and_is_replaced(source: StoreCheckpoints) -> None:
+async def test_a_killed_worker_breaks_its_stream_and_is_replaced(source: StoreCheckpoints) -> None:
     source.store.bulk_extend(quads(50_000))
     source.write()
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
@@ -69,7 +69,7 @@ async def test_a_reader_that_is_killed_breaks_its_stream_and_is_replaced(source:
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
 
 
-async def test_an_idle_reader_that_is_killed_is_replaced(source: StoreCheckpoints) -> None:
+async def test_a_killed_idle_worker_is_replaced(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         (victim,) = pool.pids
@@ -104,7 +104,7 @@ async def test_an_error_after_the_first_byte_breaks_the_stream(
             await drained(result)
 
 
-def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) -> None:
+def test_workers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -120,7 +120,7 @@ def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         assert not any(is_running(pid) for pid in pids)
 
 
-async def test_readers_that_were_launched_ahead_are_those_that_start(source: StoreCheckpoints) -> None:
+async def test_workers_launched_ahead_are_the_ones_that_start(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
     pool = WorkerPool(source, PoolSettings(workers=2))
     pool.launch()
@@ -131,7 +131,7 @@ async def test_readers_that_were_launched_ahead_are_those_that_start(source: Sto
     await pool.close()
 
 
-async def test_readers_that_were_launched_and_never_started_end_with_the_pool(
+async def test_workers_launched_and_never_started_end_with_the_pool(
     source: StoreCheckpoints,
 ) -> None:
     pool = WorkerPool(source, PoolSettings(workers=2))

@@ -109,7 +109,7 @@ async def test_fifty_thousand_queries_of_every_kind_pass_one_worker_and_none_get
         assert seconds < 3 * first[name] + 0.002, f"{name}: {first[name]:.4f} s, then {seconds:.4f} s"
 
 
-async def test_errors_alone_hold_nothing_back(source: StoreCheckpoints) -> None:
+async def test_errors_alone_block_nothing(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         before = pool.pids
@@ -120,7 +120,7 @@ async def test_errors_alone_hold_nothing_back(source: StoreCheckpoints) -> None:
         assert pool.pids == before
 
 
-async def test_a_short_answer_larger_than_what_may_wait_comes_whole_from_the_express(
+async def test_a_short_answer_larger_than_the_buffer_is_complete_from_the_express(
     source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A slow machine is no reason to start again elsewhere: only an answer that never comes is.

@@ -97,7 +97,7 @@ async def test_hundreds_of_reads_each_after_a_write_see_it_and_need_hardly_any_c
     assert store.made < 10
 
 
-async def test_what_several_writers_were_acknowledged_is_seen_by_every_read_that_begins_then(
+async def test_acknowledged_writes_are_seen_by_every_read_that_begins_afterwards(
     store: Counted, pool: WorkerPool
 ) -> None:
     async def write_and_look(name: str) -> None:
@@ -111,9 +111,7 @@ async def test_what_several_writers_were_acknowledged_is_seen_by_every_read_that
     assert store.made < 15
 
 
-async def test_readers_hold_what_the_store_holds_whatever_is_committed(
-    store: Counted, pool: WorkerPool
-) -> None:
+async def test_workers_hold_the_same_as_the_store_after_any_commits(store: Counted, pool: WorkerPool) -> None:
     chance = random.Random(5)
     graphs = [DefaultGraph(), NamedNode("http://e/g1"), NamedNode("http://e/g2")]
     nodes = [*(NamedNode(f"http://e/{name}") for name in "abc"), *(BlankNode(f"b{n}") for n in range(3))]
@@ -157,9 +155,7 @@ def canonical(found: object) -> Dataset:
     return dataset
 
 
-async def test_a_query_under_way_does_not_see_what_is_written_meanwhile(
-    store: Counted, pool: WorkerPool
-) -> None:
+async def test_a_running_query_does_not_see_later_writes(store: Counted, pool: WorkerPool) -> None:
     store.commit(quads(20_000))
     async with pool.query(QueryRequest(ALL_QUADS)) as result:
         stream = aiter(result)
@@ -187,7 +183,7 @@ async def test_what_is_beside_the_store_stays_smaller_than_the_store_itself_twic
     assert store.beside() < 2 * store.size()
 
 
-async def test_copies_of_a_reader_that_is_killed_go_and_at_the_end_all_do(
+async def test_copies_of_a_killed_worker_are_deleted_and_at_the_end_all_are(
     store: Counted, pool: WorkerPool
 ) -> None:
     await counted(pool)
@@ -202,7 +198,7 @@ async def test_copies_of_a_reader_that_is_killed_go_and_at_the_end_all_do(
     assert not any("-of-" in path.name for path in store.left_beside())
 
 
-async def test_on_a_full_disk_readers_answer_from_what_they_have_say_so_and_catch_up_later(
+async def test_on_a_full_disk_workers_answer_from_old_data_with_a_warning_and_catch_up_later(
     store: Counted, pool: WorkerPool
 ) -> None:
     store.commit(one("seen"))
@@ -236,7 +232,7 @@ def no_file_grows(*processes: int) -> Iterator[None]:
         limit(resource.RLIM_INFINITY)
 
 
-async def test_copies_that_grow_by_themselves_are_done_without_for_a_while(
+async def test_copies_that_grow_by_themselves_are_avoided_for_a_while(
     store: Counted, pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "LEAST_GROWTH", 0)

@@ -1,4 +1,4 @@
-"""Clients whose queries are too long for the express do without it, as long as there are others."""
+"""Clients whose queries are too long for the express are excluded from it, as long as there are others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Clock:
         return self.now
 
 
-def test_a_client_alone_may_always_take_it() -> None:
+def test_a_client_alone_may_always_use_it() -> None:
     access = ExpressAccess(Clock())
     for _ in range(10):
         access.asks("a")

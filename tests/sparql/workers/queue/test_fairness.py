@@ -73,7 +73,7 @@ async def test_short_queries_of_others_are_answered_beside_a_queue_full_of_endle
         assert all(isinstance(one.exception(), TooManyQueries) for one in ended)
 
 
-async def test_a_long_query_of_another_client_gets_a_reader_of_its_own(
+async def test_a_long_query_of_another_client_gets_its_own_worker(
     source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staff, "_SPARE_KEPT_S", 0.2)
@@ -93,7 +93,7 @@ async def test_a_long_query_of_another_client_gets_a_reader_of_its_own(
         assert not any(one.done() for one in endless)
 
 
-async def test_with_one_reader_and_no_express_others_need_not_wait_for_a_deadline(
+async def test_with_one_worker_and_no_express_others_need_not_wait_for_a_deadline(
     source: StoreCheckpoints,
 ) -> None:
     source.write(*quads(3_000))
@@ -105,7 +105,7 @@ async def test_with_one_reader_and_no_express_others_need_not_wait_for_a_deadlin
         assert not any(one.done() for one in endless)
 
 
-async def test_the_reader_that_comes_free_goes_to_the_client_that_has_none(source: StoreCheckpoints) -> None:
+async def test_a_free_worker_is_given_to_the_client_that_has_none(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool:
         answered: list[str] = []
@@ -128,7 +128,7 @@ async def test_the_reader_that_comes_free_goes_to_the_client_that_has_none(sourc
         pool._workers._start_spare_if_needed = monopolist  # type: ignore[method-assign]
 
 
-async def test_a_reader_that_comes_at_the_deadline_is_not_lost(source: StoreCheckpoints) -> None:
+async def test_a_worker_assigned_at_the_deadline_is_not_lost(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool:
         loop = asyncio.get_running_loop()
@@ -145,7 +145,9 @@ async def test_a_reader_that_comes_at_the_deadline_is_not_lost(source: StoreChec
             assert await short(pool) == 1
 
 
-async def test_a_client_whose_queries_outstay_leaves_the_express_to_others(source: StoreCheckpoints) -> None:
+async def test_a_client_whose_queries_take_too_long_leaves_the_express_to_others(
+    source: StoreCheckpoints,
+) -> None:
     source.write(*quads(3_000))
     settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, express=True)
     async with WorkerPool(source, settings) as pool:

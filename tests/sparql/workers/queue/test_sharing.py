@@ -50,7 +50,7 @@ async def test_one_client_has_all_where_only_another_waits_that_takes_no_express
     assert not shared.one_client_has_all(workers)
 
 
-async def test_an_idle_reader_becomes_the_express_while_that_is_busy() -> None:
+async def test_an_idle_worker_becomes_the_express_while_that_is_busy() -> None:
     shared = sharing("one", "express", express="express")
     assert [shared.take_idle("a", patient=False) for _ in range(2)] == ["one", "express"]
     del shared.held["one"]
