@@ -153,7 +153,7 @@ class Holding:
 
         if known is None or watch.lost or self._rules().gate is not gate:
             return None
-        return brought_up_to_date(known, gate, self._store, watch.came, watch.went)
+        return brought_up_to_date(known, gate, self._store, watch.additions, watch.removals)
 
     def _check(self, identifier: str) -> None:
         """Under the writer's lock. Raises `UnknownResource`, and `HeldSettled` for what waits no longer."""

@@ -39,21 +39,21 @@ class Chase:
         self._most = most
         self._drawn = 0
 
-    def delta(self, came: Collection[Triple], went: Collection[Triple]) -> Delta:
+    def delta(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
         """The inferred triples to add and remove when the first are stated and the others no longer are.
 
         An inferred triple that is stated now is no longer an inference; one that is stated no longer becomes
         an inference if it still follows.
         """
-        stated = frozenset(came)
-        out = self._resting_on(frozenset(went) - stated, stated)
+        stated = frozenset(asserted)
+        out = self._resting_on(frozenset(retracted) - stated, stated)
         added = TripleIndex()
         rules = Rules(Overlay(self._before, added, out))
         waiting = [triple for triple in stated if self._enter(triple, added, out, rules)]
         waiting += [t for t in out if rules.follows(t) and self._enter(t, added, out, rules)]
         self._follow(waiting, added, out, rules)
-        returned = {t for t in added.triples if t in out and t not in went}
-        lost = {t for t in out if t not in went and t not in added}
+        returned = {t for t in added.triples if t in out and t not in retracted}
+        lost = {t for t in out if t not in retracted and t not in added}
         lost |= {triple for triple in stated if self._is_inferred(triple)}
         return Delta(frozenset(added.triples - stated - returned), frozenset(lost))
 
@@ -63,9 +63,9 @@ class Chase:
         self._follow(list(triples), added, frozenset(), Rules(Overlay(self._before, added)))
         return added.triples
 
-    def _resting_on(self, went: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
+    def _resting_on(self, retracted: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
         """The removed triples, with every inferred triple that some derivation from them leads to."""
-        out, waiting = set(went), list(went)
+        out, waiting = set(retracted), list(retracted)
         rules = Rules(self._before)
         while waiting:
             triple = waiting.pop()

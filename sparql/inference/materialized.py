@@ -1,8 +1,8 @@
-"""The stored inferences: the plan for a change, and inferring everything anew.
+"""The stored inferences: the plan for a change, and inferring everything again.
 
 `graph/inferred` holds what follows from other statements and is supported by nothing else; it excludes what
 is also stated. A mark in the state graph says whether it is complete. Whatever changes the graph without
-updating the inferences removes the mark in the same commit, and the next start infers anew.
+updating the inferences removes the mark in the same commit, and the next start infers again.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Inferences:
         self._store = store
         self._most = most
 
-    def plan(self, came: Collection[Triple], went: Collection[Triple]) -> Delta:
+    def plan(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
         """The inferred triples to add and remove when the first are stated and the others no longer are.
 
         Raises `InferenceTooLarge`. While the inferences are stale, the only effect of a change is that stated
-        triples are no longer inferred: everything will be inferred anew.
+        triples are no longer inferred: everything will be inferred again.
         """
         if not self.complete:
-            return Delta(removals=frozenset(t for t in came if self.is_inferred(t)))
+            return Delta(removals=frozenset(t for t in asserted if self.is_inferred(t)))
         from sparql.inference.chase import Chase
 
-        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(came, went)
+        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(asserted, retracted)
 
     def is_inferred(self, triple: Triple) -> bool:
         """Whether a triple of the graph is only inferred."""
@@ -82,7 +82,7 @@ def mark(store: TripleStore) -> Quad | None:
 
 
 def forget(store: TripleStore) -> None:
-    """Mark the inferences as stale: the next start infers anew."""
+    """Mark the inferences as stale: the next start infers again."""
     if mark(store) == COMPLETE:
         store.commit([STALE], [COMPLETE])
 
@@ -90,9 +90,9 @@ def forget(store: TripleStore) -> None:
 def remove_all(store: TripleStore) -> None:
     """Remove all inferences from the graph, in portions; what is also stated stays."""
     for portion in _portions(quad.triple for quad in store.match_quads(None, None, None, INFERRED)):
-        gone = [_quad(triple, INFERRED) for triple in portion]
-        gone += [_quad(triple, DEFAULT) for triple in portion if not _is_stated(store, triple)]
-        store.commit((), gone, origin="inferred")
+        removals = [_quad(triple, INFERRED) for triple in portion]
+        removals += [_quad(triple, DEFAULT) for triple in portion if not _is_stated(store, triple)]
+        store.commit((), removals, origin="inferred")
 
 
 def disown_stated(store: TripleStore) -> None:

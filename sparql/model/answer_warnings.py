@@ -1,4 +1,4 @@
-"""Warnings that are sent with the answer under way.
+"""Warnings that are sent with the current answer.
 
 A read deep inside a request (a name lookup, a step of a plan) may find something that the client should know
 although the answer continues. The server opens a list for each request and sends its content with the answer.

@@ -49,7 +49,7 @@ class _Piece:
     triples: set[Triple] = field(default_factory=set)
     of: dict[BlankNode, list[Triple]] = field(default_factory=dict)
     colors: dict[BlankNode, int] = field(default_factory=dict)
-    beside: dict[BlankNode, dict[int, dict[BlankNode, None]]] = field(default_factory=dict)
+    neighbors: dict[BlankNode, dict[int, dict[BlankNode, None]]] = field(default_factory=dict)
     """The neighbors of a node, by color."""
 
     @property
@@ -67,7 +67,7 @@ class _Piece:
             }
         self.colors = colors
         for node, triples in self.of.items():
-            near = self.beside[node] = {}
+            near = self.neighbors[node] = {}
             for triple in triples:
                 for other in _blank_nodes(triple):
                     near.setdefault(colors[other], {})[other] = None
@@ -79,7 +79,7 @@ class _Piece:
         met: dict[BlankNode, BlankNode | None] = {first: None}
         left = [first]
         for node in left:
-            for near in self.beside[node].values():
+            for near in self.neighbors[node].values():
                 for other in near:
                     if other not in met:
                         met[other] = node
@@ -151,11 +151,11 @@ def _candidates(
     theirs: _Piece,
 ) -> Iterator[BlankNode]:
     """Candidates for one of our nodes: of its color, next to the node that its neighbor is mapped to."""
-    node, neighbour = step
+    node, neighbor = step
     color = ours.colors[node]
-    if neighbour is None:
+    if neighbor is None:
         return (other for other, painted in theirs.colors.items() if painted == color)
-    return iter(theirs.beside[names[neighbour]].get(color, ()))
+    return iter(theirs.neighbors[names[neighbor]].get(color, ()))
 
 
 def _fits(triple: Triple, names: Mapping[BlankNode, BlankNode], theirs: _Piece) -> bool:

@@ -261,7 +261,7 @@ class Deriver(Protocol):
         ...
 
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
-        """The state quads to add and remove with the plan, or when everything is derived anew."""
+        """The state quads to add and remove with the plan, or when everything is derived again."""
         ...
 
     def derives_from(self, triple: Triple) -> bool:
@@ -277,5 +277,5 @@ class Deriver(Protocol):
         ...
 
     def rebuild(self, source: TripleSource) -> None:
-        """Read everything anew from the graph."""
+        """Read everything again from the graph."""
         ...

@@ -1,4 +1,4 @@
-"""What the rooms above need of a store: the embedded one and the remote one both offer it."""
+"""The store Protocol, implemented by the embedded and the remote store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GraphName = NamedNode | BlankNode | DefaultGraph
 
 
 class Readable(Protocol):
-    """A dataset as an update's capture reads it; `pyoxigraph.Store` is one."""
+    """A dataset as read by the capture of an update; `pyoxigraph.Store` is one."""
 
     def query(
         self,
@@ -29,7 +29,7 @@ class Readable(Protocol):
     ) -> Any: ...
 
     def backup(self, target_directory: str, /) -> None:
-        """A copy of the files; RuntimeError where there are none, an error of ours where there cannot be."""
+        """Copy the files. Raises RuntimeError where there are none, our error where a copy is impossible."""
         ...
 
     def quads_for_pattern(
@@ -44,7 +44,7 @@ class Readable(Protocol):
 
 
 class LateCommit(Protocol):
-    """A change that turned out to have been applied after its writer had given it up."""
+    """A commit that turned out to have been applied after its writer had given up on it."""
 
     @property
     def additions(self) -> Collection[Quad]: ...
@@ -79,12 +79,12 @@ class TripleStore(TripleSource, Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Where files of this server lie; None in memory."""
+        """The folder for files of this server; None in memory."""
         ...
 
     @property
     def graph(self) -> Readable:
-        """The dataset, to capture an update from."""
+        """The dataset that updates are captured on."""
         ...
 
     @property
@@ -112,15 +112,15 @@ class TripleStore(TripleSource, Protocol):
     def has_graph(self, graph: NamedNode) -> bool: ...
 
     def remember_reads(self) -> AbstractContextManager[None]:
-        """While the block runs nobody else writes, so what was read may be remembered."""
+        """Nobody else writes while the block runs, so reads may be cached."""
         ...
 
     def prefetch(self, triples: Sequence[Triple]) -> None:
-        """These will be asked for one by one; fetching them together may be quicker."""
+        """These will be read one by one; fetching them together may be faster."""
         ...
 
     def late_commit(self) -> LateCommit | None:
-        """Settle a commit whose end was not known; what came of it, if it had been applied after all."""
+        """Settle a commit whose result was unknown; returns it if it was applied after all."""
         ...
 
     def commit(

@@ -97,16 +97,16 @@ class Delta:
 
     def text(self, before: NamedNode, after: NamedNode) -> str:
         """The update. Where the marker is not `before` it does nothing."""
-        gone, come = [marker(before), *self._inline[False]], [*self._inline[True], marker(after)]
+        deleted, inserted = [marker(before), *self._inline[False]], [*self._inline[True], marker(after)]
         branches = []
         for number, move in enumerate(self._moves.values()):
             triple = f"?s{number} ?p{number} ?o{number} ."
             branches.append(f"{{ GRAPH {move.staging} {{ {triple} }} }}")
-            (come if move.adding else gone).append(self._in_graph(triple, move.target))
+            (inserted if move.adding else deleted).append(self._in_graph(triple, move.target))
         # The first branch is the marker: even with nothing staged there is one solution.
         staged = " ".join((f"{{ {marker(before)} }}", *(f"UNION {branch}" for branch in branches)))
         return (
-            f"DELETE {{ {' '.join(gone)} }} INSERT {{ {' '.join(come)} }} "
+            f"DELETE {{ {' '.join(deleted)} }} INSERT {{ {' '.join(inserted)} }} "
             f"WHERE {{ {marker(before)} {staged} }}"
         )
 

@@ -28,7 +28,7 @@ Repair = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
 class ConnectionLost(Exception):
-    """The connection ended after an update was sent, before an answer came."""
+    """The connection ended after an update was sent, before the response."""
 
 
 class Endpoint:

@@ -136,16 +136,16 @@ class RemoteStore(GraphReading):
         unknown.
         """
         kept = set(additions)
-        gone = [quad for quad in removals if quad not in kept]
-        come = list(dict.fromkeys(additions))
+        removed = [quad for quad in removals if quad not in kept]
+        added = list(dict.fromkeys(additions))
         pending = PendingCommit(
             self._marker.commit,
             new_commit(),
             origin,
-            _where(come, local=False),
-            _where(gone, local=False),
-            _where(come, local=True),
-            _where(gone, local=True),
+            _where(added, local=False),
+            _where(removed, local=False),
+            _where(added, local=True),
+            _where(removed, local=True),
         )
         if not pending.additions and not pending.removals:
             return self._commit_here(pending)

@@ -68,7 +68,7 @@ def open_run(
 def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: TiledRun) -> Rederived:
     """Replace the stored relations with those of a finished run.
 
-    After a crash in the middle, the next opening of the folder derives them anew.
+    After a crash in the middle, the next opening of the folder derives them again.
     """
     found = _Relations(run)
     derived = store.named(DERIVED)

@@ -23,7 +23,7 @@ class PendingRelations:
     """Stands in for `SpatialRelations`, which `build` reads from the graph on first use.
 
     No change that may affect relations is committed before that, so the index then covers all commits. If the
-    graph has no geometry, deriving all relations anew does not need the index either: after a crash in a bulk
+    graph has no geometry, deriving all relations again does not need it either: after a crash in a bulk
     load no writer waits for the geometry libraries.
     """
 
@@ -55,7 +55,7 @@ class PendingRelations:
         return self.wait().plan(before, derived, additions, removals)
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
-        """All relations anew, compared with those stored."""
+        """All relations again, compared with those stored."""
         if self._built is None and not _any_place(source) and _is_empty(derived):
             return Delta()
         return self.wait().catch_up(source, derived)

@@ -43,7 +43,7 @@ def marked(
 ) -> tuple[list[Quad], list[Quad]]:
     """The marks to add and remove with derived relations.
 
-    `whole` means that all relations are derived anew, `first` that there was no geometry before. Unmarked
+    `whole` means that all relations are derived again, `first` that there was no geometry before. Unmarked
     relations stay unmarked.
     """
     found, wanted = marks(store), basis_quad(tolerances)

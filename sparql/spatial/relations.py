@@ -109,7 +109,7 @@ class SpatialRelations:
         return Delta(frozenset(new - old), frozenset(old - new))
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
-        """All relations anew, compared with those stored; the index reflects the current graph."""
+        """All relations again, compared with those stored; the index reflects the current graph."""
         self.rebuild(source)
         old = {triple for predicate in _RELATION.values() for triple in derived.match(None, predicate, None)}
         new = set(self._all_relations(self._keys))
@@ -118,7 +118,7 @@ class SpatialRelations:
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads to add and remove so that the store records the basis of its relations.
 
-        For the current plan, or (`whole`) for all relations anew.
+        For the current plan, or (`whole`) for all relations again.
         """
         if not (whole or self._undo) or store is self._marked:
             return [], []

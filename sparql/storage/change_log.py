@@ -3,7 +3,7 @@
 An entry is written before its commit and counts only when the commit is done, so a process killed at any
 moment leaves a log that holds every revision of the store: at the next start, entries beyond the store's own
 revision and an incomplete last line are cut off. If a revision is missing after all (power loss, a restored
-folder), the log starts anew, so it never has gaps.
+folder), the log starts again, so it never has gaps.
 """
 
 from __future__ import annotations

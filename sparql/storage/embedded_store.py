@@ -199,8 +199,8 @@ class EmbeddedStore(GraphReading):
         with self._lock:
             revision = self._revision + 1
             kept = set(additions) if removals else ()
-            gone = [quad for quad in removals if quad not in kept]
-            entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
+            removed = [quad for quad in removals if quad not in kept]
+            entry = Commit(revision, origin, additions, removed, graphs_created, graphs_dropped)
             self._carry_out(entry, self._noted(entry))
             return revision
 
@@ -449,12 +449,12 @@ def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
     """The net additions and removals of consecutive commits."""
     if not any(one.removals for one in commits):
         return [quad for one in commits for quad in one.additions], []
-    standing: dict[Quad, bool] = {}
+    present: dict[Quad, bool] = {}
     for one in commits:
-        standing.update(dict.fromkeys(one.removals, False))
-        standing.update(dict.fromkeys(one.additions, True))
-    return [q for q, stands in standing.items() if stands], [
-        q for q, stands in standing.items() if not stands
+        present.update(dict.fromkeys(one.removals, False))
+        present.update(dict.fromkeys(one.additions, True))
+    return [q for q, is_present in present.items() if is_present], [
+        q for q, is_present in present.items() if not is_present
     ]
 
 

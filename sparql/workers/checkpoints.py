@@ -93,12 +93,12 @@ class CheckpointKeeper:
         """
         await self._until(lambda: self._leads_to(needed), needed)
         self._look_after_copies()
-        return self._lent()
+        return self._lend_newest()
 
     async def at_least(self, needed: int) -> Lease:
         """The same, of at least the needed revision itself."""
         await self._until(lambda: self.newest is not None and self.newest.revision >= needed, needed)
-        return self._lent()
+        return self._lend_newest()
 
     def is_refused(self, needed: int) -> bool:
         """Whether the disk was too full for this revision a moment ago."""
@@ -133,7 +133,7 @@ class CheckpointKeeper:
             await asyncio.wait(self._under_way)
         self._threads.shutdown()
 
-    def _lent(self) -> Lease:
+    def _lend_newest(self) -> Lease:
         assert self.newest is not None
         self.newest.users += 1
         return self.newest

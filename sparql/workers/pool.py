@@ -63,7 +63,7 @@ class WorkerPool:
         self._workers.launch(starting)
 
     async def start(self) -> None:
-        """Start all workers; returns when they are ready. Raises ReaderLost when none comes up."""
+        """Start all workers; returns when they are ready. Raises ReaderLost when one does not start."""
         await self._workers.start()
 
     async def close(self) -> None:
@@ -119,7 +119,7 @@ class WorkerPool:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         # Its questions to the worker may take too long for the express.
-        worker = await self._workers.take(deadline, patient=True)
+        worker = await self._workers.take(deadline, avoid_express=True)
         killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
             await self._workers.refresh(worker)
@@ -174,13 +174,17 @@ class WorkerPool:
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
         text, client = members.get("text", ""), CLIENT.get()
-        patient = self._long.known(client, text)
+        avoid_express = self._long.known(client, text)
         try:
-            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=patient)
+            return await self._ask_one(
+                kind, members, timeout_s, deadline, request, avoid_express=avoid_express
+            )
         except _TookTooLong:
             self._long.note(client, text)
             self._workers.took_too_long(client)
-            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True, again=True)
+            return await self._ask_one(
+                kind, members, timeout_s, deadline, request, avoid_express=True, again=True
+            )
 
     async def _ask_one(
         self,
@@ -190,10 +194,10 @@ class WorkerPool:
         deadline: float,
         request: QueryRequest | None,
         *,
-        patient: bool = False,
+        avoid_express: bool = False,
         again: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
-        worker = await self._workers.take(deadline, patient=patient, again=again)
+        worker = await self._workers.take(deadline, avoid_express=avoid_express, again=again)
         loop = asyncio.get_running_loop()
         if loop.time() >= deadline:
             # It has received nothing yet, so there is no reason to kill it.
@@ -206,7 +210,7 @@ class WorkerPool:
             if request is not None and request.preparation is not None:
                 members = await self._rewritten(worker, members, request)
             if not worker.alive:
-                # The deadline came first.
+                # The deadline passed first.
                 raise EOFError
             outlet = None if request is None or self._workers.is_express(worker) else request.outlet
             connection = {"path": worker.path, "patience_s": None if outlet is None else outlet.patience_s}

@@ -251,11 +251,11 @@ class Worker:
         except SyntaxError as error:
             self._refuse(self._syntax_problem(request, error))
         except QueryStopped:
-            self._tell("stopped", "")
+            self._report("stopped", "")
         except ClientGone:
-            self._tell(CLIENT_GONE, "")
+            self._report(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
-            self._tell("failed", str(error))
+            self._report("failed", str(error))
 
     def _syntax_problem(self, request: dict[str, Any], error: SyntaxError) -> SparqlError:
         """The error with its position in the text as sent, if another text was run."""
@@ -278,7 +278,7 @@ class Worker:
     def _refuse(self, error: SparqlError) -> None:
         self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
 
-    def _tell(self, type_: str, message: str) -> None:
+    def _report(self, type_: str, message: str) -> None:
         self._connection.sendall(pack_json(FrameKind.ERROR, {"type": type_, "message": message}))
 
     def _run(self, request: dict[str, Any]) -> None:
@@ -356,14 +356,14 @@ class Worker:
     def _follow(self, asked: dict[str, Any]) -> None:
         """Bring what is read to the last of the commits, as far as the disk allows, and report the revision.
 
-        The commits follow a checkpoint when `afresh`, else the current copy. A copy that can no longer follow
-        is replaced by a new one, or kept where there is no space for that.
+        The commits follow a checkpoint when `from_checkpoint`, else the current copy. A copy that can no
+        longer follow is replaced by a new one, or kept where there is no space for that.
         """
         path, problem = asked["path"], ""
         if self._path != path:
             self._close()
         try:
-            if self._copy is None or asked["afresh"]:
+            if self._copy is None or asked["from_checkpoint"]:
                 self._copies += 1
                 made = copy_of(
                     path,

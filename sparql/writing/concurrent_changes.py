@@ -13,10 +13,10 @@ class ConcurrentChanges:
 
     def __init__(self) -> None:
         self.lost = False
-        self.came: set[Triple] = set()
-        self.went: set[Triple] = set()
+        self.additions: set[Triple] = set()
+        self.removals: set[Triple] = set()
 
-    def note(self, added: Iterable[Quad], gone: Iterable[Quad]) -> None:
+    def note(self, added: Iterable[Quad], removed: Iterable[Quad]) -> None:
         """Add one commit. What was added and removed again is in both: either may affect what was read."""
-        self.came.update(quad.triple for quad in added)
-        self.went.update(quad.triple for quad in gone)
+        self.additions.update(quad.triple for quad in added)
+        self.removals.update(quad.triple for quad in removed)

@@ -72,15 +72,15 @@ class DerivedChanges:
             derived = self._derived(added, removed)
             return Plan(derived, whole=derived)
         inferred = self.inferences.plan(added, removed - added)
-        come = added | inferred.additions
-        derived = self._derived(come, (removed | inferred.removals) - come)
+        all_added = added | inferred.additions
+        derived = self._derived(all_added, (removed | inferred.removals) - all_added)
         if derived.additions or derived.removals:
             # Axioms may concern relations. Geometries inferred from relations are not considered.
-            come = added | derived.additions
+            all_added = added | derived.additions
             loose = frozenset(triple for triple in derived.removals if not self._stays(triple))
-            inferred = self.inferences.plan(come, (removed | loose) - come)
-        come = derived.additions | inferred.additions
-        return Plan(derived, inferred, Delta(come, (derived.removals | inferred.removals) - come))
+            inferred = self.inferences.plan(all_added, (removed | loose) - all_added)
+        all_added = derived.additions | inferred.additions
+        return Plan(derived, inferred, Delta(all_added, (derived.removals | inferred.removals) - all_added))
 
     def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
         deriver = self.deriver
@@ -131,21 +131,21 @@ class DerivedChanges:
     def followed(self, plan: Plan, stated: frozenset[Triple]) -> tuple[list[Quad], list[Quad]]:
         """The quads to add and remove with what follows from a change; `stated` was added with it."""
         additions: list[Quad] = []
-        gone: list[Quad] = []
+        removals: list[Quad] = []
         for triple in plan.derived.additions:
             if triple in stated or self._was_asserted(triple):
                 additions.append(quad_of(triple, ASSERTED))
             additions += [quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
         for triple in plan.derived.removals:
-            gone.append(quad_of(triple, DERIVED))
+            removals.append(quad_of(triple, DERIVED))
             if not is_supported(self.view, triple, besides=DERIVED):
-                gone.append(quad_of(triple, DEFAULT))
+                removals.append(quad_of(triple, DEFAULT))
         if self.deriver is not None:
-            come, go = self.deriver.marked(self.store)
-            additions += come
-            gone += go
+            added_marks, removed_marks = self.deriver.marked(self.store)
+            additions += added_marks
+            removals += removed_marks
         for triple in plan.inferred.additions:
             additions += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
         for triple in plan.inferred.removals:
-            gone += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
-        return additions, gone
+            removals += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
+        return additions, removals

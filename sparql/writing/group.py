@@ -35,7 +35,7 @@ class Group:
         self._store = store
         self._waiting: list[Commit] = []
         # For every quad of a pending commit, whether it exists after all of them.
-        self._standing: dict[Quad, bool] = {}
+        self._pending_state: dict[Quad, bool] = {}
         # Cached answers of the store for other quads: nobody else writes to it meanwhile.
         self._stored: dict[Quad, bool] = {}
         self._shown: dict[NamedNode | DefaultGraph, TripleIndex] = {}
@@ -43,12 +43,12 @@ class Group:
         self._unseen: list[Quad] = []
 
     def contains(self, quad: Quad) -> bool:
-        stands = self._standing.get(quad)
-        if stands is None:
-            stands = self._stored.get(quad)
-        if stands is None:
-            stands = self._stored[quad] = self._store.contains(quad)
-        return stands
+        exists = self._pending_state.get(quad)
+        if exists is None:
+            exists = self._stored.get(quad)
+        if exists is None:
+            exists = self._stored[quad] = self._store.contains(quad)
+        return exists
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
@@ -70,7 +70,7 @@ class Group:
             yield from shown.match(subject, predicate, object_)
         for quad in self._store.match_quads(subject, predicate, object_, graph):
             # Triples of the group were yielded already.
-            if not self._standing or quad not in self._standing:
+            if not self._pending_state or quad not in self._pending_state:
                 yield quad.triple
 
     def named(self, graph: NamedNode) -> TripleSource:
@@ -94,21 +94,21 @@ class Group:
         assert not graphs_dropped
         self._show()
         kept = dict.fromkeys(additions)
-        come = [quad for quad in kept if not self.contains(quad)]
-        gone = [quad for quad in dict.fromkeys(removals) if quad not in kept and self.contains(quad)]
-        for quad in gone:
-            self._standing[quad] = False
+        added = [quad for quad in kept if not self.contains(quad)]
+        removed = [quad for quad in dict.fromkeys(removals) if quad not in kept and self.contains(quad)]
+        for quad in removed:
+            self._pending_state[quad] = False
             shown = self._shown.get(_graph_of(quad))
             if shown is not None:
                 shown.discard(quad.triple)
-        for quad in come:
-            self._standing[quad] = True
-        self._unseen += come
-        return self._wait(origin, come, gone)
+        for quad in added:
+            self._pending_state[quad] = True
+        self._unseen += added
+        return self._wait(origin, added, removed)
 
     def add_new(self, quads: Collection[Quad], *, origin: str) -> None:
         """The same for quads that `contains` has reported as missing, each given once."""
-        self._standing.update(dict.fromkeys(quads, True))
+        self._pending_state.update(dict.fromkeys(quads, True))
         self._unseen += quads
         self._wait(origin, quads, ())
 
@@ -117,9 +117,9 @@ class Group:
         """The revision of the next commit."""
         return self._store.revision() + len(self._waiting) + 1
 
-    def _wait(self, origin: str, come: Collection[Quad], gone: Collection[Quad]) -> int:
+    def _wait(self, origin: str, added: Collection[Quad], removed: Collection[Quad]) -> int:
         revision = self.next_revision
-        self._waiting.append(Commit(revision, origin, come, gone))
+        self._waiting.append(Commit(revision, origin, added, removed))
         return revision
 
     def _show(self) -> None:
@@ -133,7 +133,7 @@ class Group:
         Raises `StoreUnwritable` on failure, which then is the outcome of all changes since the last flush.
         """
         waiting, self._waiting = self._waiting, []
-        self._standing, self._stored, self._shown, self._unseen = {}, {}, {}, []
+        self._pending_state, self._stored, self._shown, self._unseen = {}, {}, {}, []
         try:
             if waiting:
                 self._store.commit_all(waiting)

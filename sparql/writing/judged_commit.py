@@ -155,11 +155,11 @@ class JudgedCommits:
             self._refuse_what_follows(plan, removals)
         if change.dry_run:
             return verdict
-        additions, gone = self._quads(change.origin, accepted, known, removals, plan)
+        additions, removed = self._quads(change.origin, accepted, known, removals, plan)
         if not refused_whole:
             additions += change.graph_additions
-            gone += self._there(change.graph_removals)
-            gone += withdrawn_quads(self._derived.view, change, plan.derived)
+            removed += self._there(change.graph_removals)
+            removed += withdrawn_quads(self._derived.view, change, plan.derived)
         if change.record is not None:
             if isinstance(self._derived.view, Group) and (
                 verdict.warnings or (verdict.rejected and change.partial)
@@ -168,22 +168,22 @@ class JudgedCommits:
                 self._flush(self._derived.view)
             additions += change.record(verdict)
         if change.retract is not None:
-            gone += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
+            removed += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
         if self._derived.inferences is not None:
             # A statement that is no longer asserted but still follows stays.
             kept = set(additions)
-            gone = [quad for quad in gone if quad not in kept]
+            removed = [quad for quad in removed if quad not in kept]
         created, dropped = change.graphs_created, change.graphs_dropped
         if refused_whole:
             created = dropped = frozenset()
         revision = None
-        if additions or gone or created or dropped:
+        if additions or removed or created or dropped:
             revision = self._derived.view.commit(
-                additions, gone, origin=change.origin, graphs_created=created, graphs_dropped=dropped
+                additions, removed, origin=change.origin, graphs_created=created, graphs_dropped=dropped
             )
         self._derived.keep()
         if not isinstance(self._derived.view, Group):
-            self._notify(additions, gone)
+            self._notify(additions, removed)
         return replace(verdict, revision=revision)
 
     def _state(
@@ -196,19 +196,19 @@ class JudgedCommits:
             for one in known
             if not only_asserted(self._derived.view, one.triple, self._derived.origins)
         ]
-        gone: list[Quad] = []
+        removed: list[Quad] = []
         accepted_and_known = (*accepted, *known)
         if change.record is not None or change.retract is not None:
             verdict = Verdict(accepted_and_known, (), (), NOTHING, NOTHING)
             if change.record is not None:
                 additions += change.record(verdict)
             if change.retract is not None:
-                gone += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
+                removed += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
         revision = None
-        if additions or gone:
-            revision = self._derived.view.commit(additions, gone, origin=change.origin)
+        if additions or removed:
+            revision = self._derived.view.commit(additions, removed, origin=change.origin)
             if not isinstance(self._derived.view, Group):
-                self._notify(additions, gone)
+                self._notify(additions, removed)
         return Verdict(accepted_and_known, (), (), NOTHING, NOTHING, revision)
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
@@ -243,9 +243,11 @@ class JudgedCommits:
                     additions.append(quad_of(triple, ASSERTED))
         # A triple stated in the same change that derives it counts as stated.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
-        gone = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
-        come, go = self._derived.followed(plan, stated)
-        return additions + come, [quad for quad in (*gone, *go) if self._derived.view.contains(quad)]
+        removed = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+        following_added, following_removed = self._derived.followed(plan, stated)
+        return additions + following_added, [
+            quad for quad in (*removed, *following_removed) if self._derived.view.contains(quad)
+        ]
 
     def _refuse_what_follows(self, plan: Plan, removals: frozenset[Triple]) -> None:
         """Refuse to remove what would still follow. Raises `ProtectedTriple`.

@@ -26,21 +26,21 @@ class OntologyGraph:
             return None
         stored = {quad.triple for quad in self._derived.store.match_quads(None, None, None, ONTOLOGY)}
         new = set(triples)
-        added, gone = new - stored, stored - new
-        if not added and not gone and not record:
+        added, removed = new - stored, stored - new
+        if not added and not removed and not record:
             return None
-        self._derived.store.prefetch([*added, *gone])
-        orphans = [t for t in gone if not is_supported(self._derived.view, t, besides=ONTOLOGY)]
+        self._derived.store.prefetch([*added, *removed])
+        orphans = [t for t in removed if not is_supported(self._derived.view, t, besides=ONTOLOGY)]
         additions = [quad_of(t, ONTOLOGY) for t in added]
         additions += [
             quad_of(t, ASSERTED) for t in added if only_asserted(self._derived.view, t, self._derived.origins)
         ]
         additions += [quad_of(t, DEFAULT) for t in added]
-        removals = [quad_of(t, ONTOLOGY) for t in gone] + [quad_of(t, DEFAULT) for t in orphans]
+        removals = [quad_of(t, ONTOLOGY) for t in removed] + [quad_of(t, DEFAULT) for t in orphans]
         if self._derived.inferences is not None or mark(self._derived.store) is not None:
-            come, go = self._follow_ontology(frozenset(added), frozenset(orphans))
-            additions += come
-            removals = [quad for quad in (*removals, *go) if quad not in {*additions}]
+            inferred_added, inferred_removed = self._follow_ontology(frozenset(added), frozenset(orphans))
+            additions += inferred_added
+            removals = [quad for quad in (*removals, *inferred_removed) if quad not in {*additions}]
         revision = self._derived.store.commit([*additions, *record], removals, origin="ontology")
         self._derived.keep()
         return revision, additions, removals

@@ -1,4 +1,4 @@
-"""Derives everything that follows from the whole graph anew: after bulk loads and at the start."""
+"""Derives everything that follows from the whole graph again: after bulk loads and at the start."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -13,7 +13,7 @@ from sparql.writing.derived_changes import ORIGINS, DerivedChanges
 
 
 class Rederivation:
-    """Derives and infers anew; for the writer, under its lock.
+    """Derives and infers again; for the writer, under its lock.
 
     `on_inference` receives, during complete inference, the numbers of triples followed and inferred so far.
     """
@@ -27,24 +27,24 @@ class Rederivation:
 
         `grown` means that the inferences were complete, and statements have only been added since.
         """
-        gone = self._derive_whole()
+        removals = self._derive_whole()
         if self._derived.inferences is not None or mark(self._derived.store) is not None:
-            if gone:
-                self._derived.store.commit((), gone, origin="derived")
-            self._infer_whole(keep=grown and not gone)
-            gone = []
-        return self._derived.store.end_bulk(gone)
+            if removals:
+                self._derived.store.commit((), removals, origin="derived")
+            self._infer_whole(keep=grown and not removals)
+            removals = []
+        return self._derived.store.end_bulk(removals)
 
     def _derive_whole(self) -> list[Quad]:
         """Add everything that is derived from the graph and missing; the quads to remove."""
         if self._derived.deriver is None:
             return marks(self._derived.store)
         derived = self._derived.deriver.catch_up(self._derived.store, self._derived.store.named(DERIVED))
-        come, go = self._derived.deriver.marked(self._derived.store, whole=True)
+        added_marks, removed_marks = self._derived.deriver.marked(self._derived.store, whole=True)
         self._derived.store.bulk_add(
-            chain(come, (quad for t in derived.additions for quad in self.derived_quads(t)))
+            chain(added_marks, (quad for t in derived.additions for quad in self.derived_quads(t)))
         )
-        return go + self.underived_quads(derived.removals)
+        return removed_marks + self.underived_quads(derived.removals)
 
     def derived_quads(self, triple: Triple) -> list[Quad]:
         """The quads to add for a derived triple."""
@@ -57,13 +57,13 @@ class Rederivation:
 
     def underived_quads(self, triples: Collection[Triple]) -> list[Quad]:
         """The quads to remove for triples that are no longer derived."""
-        gone = [quad_of(triple, DERIVED) for triple in triples]
-        return gone + [
+        removals = [quad_of(triple, DERIVED) for triple in triples]
+        return removals + [
             quad_of(t, DEFAULT) for t in triples if not is_supported(self._derived.view, t, besides=DERIVED)
         ]
 
     def settle(self) -> bool:
-        """Infer anew where that is wanted and not done, or remove unwanted inferences; whether it did
+        """Infer again where that is wanted and not done, or remove unwanted inferences; whether it did
         anything.
         """
         found = mark(self._derived.store)

@@ -50,12 +50,12 @@ def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
         stated = tuple(Statement.of(quad) for quad in delta.additions)
         return Change.stating(stated, partial=partial)
     default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
-    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
+    default_removals = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
     return Change(
         additions=tuple(Statement.of(quad) for quad in default),
-        removals=frozenset(quad.triple for quad in gone),
+        removals=frozenset(quad.triple for quad in default_removals),
         graph_additions=delta.additions - frozenset(default),
-        graph_removals=delta.removals - gone,
+        graph_removals=delta.removals - default_removals,
         graphs_created=delta.graphs_created,
         graphs_dropped=delta.graphs_dropped,
         partial=partial,
@@ -137,20 +137,20 @@ class Account:
 
     def apply(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
         """Removals first, then additions (3.1.3). Raises ProtectedGraph."""
-        gone, come = set(removals), set(additions)
-        for quad in (*gone, *come):
+        removed, added = set(removals), set(additions)
+        for quad in (*removed, *added):
             if is_system_graph(quad.graph_name):
                 raise ProtectedGraph(quad.graph_name)
-        gone -= come
-        for quad in gone:
+        removed -= added
+        for quad in removed:
             self._added.discard(quad)
             if self._held_before(quad):
                 self._removed.add(quad)
-        self._removed -= come
-        self._added |= come
+        self._removed -= added
+        self._added |= added
         if self._dropped:
-            self._dropped -= {quad.graph_name for quad in come if isinstance(quad.graph_name, NamedNode)}
-        self._write_through(gone, come)
+            self._dropped -= {quad.graph_name for quad in added if isinstance(quad.graph_name, NamedNode)}
+        self._write_through(removed, added)
 
     def create(self, graph: NamedNode) -> None:
         if graph in self._dropped:

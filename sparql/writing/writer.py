@@ -85,7 +85,7 @@ class Writer:
         return self._derived.derive(added, removed)
 
     def report_inference(self, on_progress: Callable[[int, int], None]) -> None:
-        """Report, while everything is inferred anew, how many triples were followed and inferred so far."""
+        """Report, while everything is inferred again, how many triples were followed and inferred so far."""
         self._rederivation.on_inference = on_progress
 
     def start(self) -> None:
@@ -295,7 +295,7 @@ class Writer:
 
         Both are given in portions, and memory use follows their size: the bulk loader keeps up to a million
         quads. Nobody may have written since they were worked out. After an error or a crash in between,
-        `start` derives anew, or a second call completes the work. `marks` are quads to add and remove at the
+        `start` derives again, or a second call completes the work. `marks` are quads to add and remove at the
         end.
         """
         with self._lock:
@@ -318,10 +318,10 @@ class Writer:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
                 self._store.local.write_out()
             forget(self._store)
-            come, go = marks
-            if come:
-                self._store.commit(come)
-            revision = self._store.end_bulk(go)
+            added_marks, removed_marks = marks
+            if added_marks:
+                self._store.commit(added_marks)
+            revision = self._store.end_bulk(removed_marks)
             self._rebuild_observers()
         self._store.settle(revision)
         return revision
@@ -342,7 +342,7 @@ class Writer:
 
     @property
     def inferring(self) -> str:
-        """`none`, `complete`, or `stale` where everything is to be inferred anew."""
+        """`none`, `complete`, or `stale` where everything is to be inferred again."""
         if self._derived.inferences is None:
             return "none"
         return "complete" if self._derived.inferences.complete else "stale"
@@ -428,9 +428,9 @@ class Writer:
 
     def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
         added = [quad for quad in additions if quad.graph_name == DEFAULT]
-        gone = [quad for quad in removals if quad.graph_name == DEFAULT]
-        if added or gone:
+        removed = [quad for quad in removals if quad.graph_name == DEFAULT]
+        if added or removed:
             for observer in self._observers:
-                observer.apply(added, gone)
+                observer.apply(added, removed)
             for recorder in self._recorders:
-                recorder.note(added, gone)
+                recorder.note(added, removed)

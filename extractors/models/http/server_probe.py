@@ -32,7 +32,7 @@ _REFUSES: Final = (400, 415, 422)
 
 @dataclass(frozen=True)
 class Met:
-    """A server as it was with_known_blank_nodes and tried out; `model` is what requests ask for, `at` when that was."""
+    """A server as it was recognised and tried out; `model` is what requests ask for, `at` when that was."""
 
     server: ModelServer
     mode: SchemaMode

@@ -73,7 +73,7 @@ class ModelState:
 class HttpModel:
     """Chat completions over HTTP, with the defences that these servers need.
 
-    The server is with_known_blank_nodes with the first request or by `start`, again after it could not be reached, and
+    The server is recognised with the first request or by `start`, again after it could not be reached, and
     every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base
     model does, because TGI answers for an unknown adapter with its base model and says nothing.
     """

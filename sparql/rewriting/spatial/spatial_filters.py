@@ -1,4 +1,4 @@
-"""Which filters say where a geometry must be: with_known_blank_nodes from their expressions.
+"""Which filters say where a geometry must be: recognised from their expressions.
 
 A filter that is true only of geometries which touch or lie near something lets the index name candidates.
 `Near` is that something: the box of every candidate meets the box of `shape`, grown by a slack. True for all

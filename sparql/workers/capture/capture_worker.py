@@ -69,14 +69,14 @@ class CaptureWorker(Worker):
         except SyntaxError as error:
             self._refuse(syntax_problem("update", str(error), request["text"]))
         except (ValueError, RuntimeError) as error:
-            self._tell("failed", str(error))
+            self._report("failed", str(error))
         except OSError as error:
             # The clone may be partly written.
             self._let_go()
             if is_full(error):
                 self._refuse(unwritable(Path(request["path"]).parent, error))
             else:
-                self._tell("failed", str(error))
+                self._report("failed", str(error))
 
     def _capture(self, request: dict[str, Any]) -> None:
         """Send the changes of an update: its removals and then its additions as N-Quads."""
@@ -92,7 +92,7 @@ class CaptureWorker(Worker):
             or clone.revision != request["revision"]
         ):
             self._let_go()
-            self._tell("stale", "")
+            self._report("stale", "")
             return
         delta = capture(
             self._store,

@@ -214,13 +214,15 @@ class WorkerProcess:
         self._number += 1
         self._transport.write(pack_json(kind, {**members, "number": self._number}))
 
-    async def follow(self, lease: Lease, commits: Sequence[LoggedCommit], *, afresh: bool) -> str:
+    async def follow(self, lease: Lease, commits: Sequence[LoggedCommit], *, from_checkpoint: bool) -> str:
         """Bring what the worker reads to the last of the commits, and record the revision; returns the
         problem.
 
-        The commits follow the checkpoint when `afresh`, else the current copy. Raises EOFError.
+        The commits follow the checkpoint when `from_checkpoint`, else the current copy. Raises EOFError.
         """
-        about = json.dumps({"path": lease.path, "revision": lease.revision, "afresh": afresh}).encode()
+        about = json.dumps(
+            {"path": lease.path, "revision": lease.revision, "from_checkpoint": from_checkpoint}
+        ).encode()
         body = b'%b, "commits": [%b]}' % (about[:-1], b",".join(one.written() for one in commits))
         self._transport.write(pack(FrameKind.FEED, body))
         _, reached = await self.frames.next()

@@ -18,7 +18,7 @@ class Waiting(Generic[T]):
     """An entry: its client, whether it may use the express, and its future result."""
 
     client: str
-    patient: bool
+    avoid_express: bool
     given: asyncio.Future[T]
 
 
@@ -44,11 +44,11 @@ class FairQueue(Generic[T]):
         for entries in self._entries.values():
             yield from entries
 
-    def add(self, client: str, *, patient: bool = False, first: bool = False) -> Waiting[T]:
+    def add(self, client: str, *, avoid_express: bool = False, first: bool = False) -> Waiting[T]:
         """A new entry; with `first` before the client's others. Raises the refusal when there is no space."""
         if self._size >= self._limit:
             self._make_room(client, first=first)
-        waiting = Waiting[T](client, patient, asyncio.get_running_loop().create_future())
+        waiting = Waiting[T](client, avoid_express, asyncio.get_running_loop().create_future())
         entries = self._entries.setdefault(client, deque())
         if first:
             entries.appendleft(waiting)

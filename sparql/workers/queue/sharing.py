@@ -34,12 +34,12 @@ class Sharing(Generic[R]):
         """Whether this worker is the express now."""
         return worker is self.express
 
-    def take_idle(self, client: str, patient: bool) -> R | None:
+    def take_idle(self, client: str, avoid_express: bool) -> R | None:
         """The most recently used idle worker, now held; the express only where there is no other."""
         found: R | None = None
         if self._held_beside_express()[client] < self._most_each:
             found = next((one for one in reversed(self.idle) if not self.is_express(one)), None)
-        if found is None and self.express in self.idle and self._may_take_express(client, patient):
+        if found is None and self.express in self.idle and self._may_take_express(client, avoid_express):
             found = self.express
         if found is not None:
             self.idle.remove(found)
@@ -61,15 +61,15 @@ class Sharing(Generic[R]):
         if len(holders) != 1 or None in holders:
             return False
         return any(
-            one.client not in holders and not self._may_take_express(one.client, one.patient)
+            one.client not in holders and not self._may_take_express(one.client, one.avoid_express)
             for one in self.queue
         )
 
     def _held_beside_express(self) -> Counter[str]:
         return Counter(client for worker, client in self.held.items() if not self.is_express(worker))
 
-    def _may_take_express(self, client: str, patient: bool) -> bool:
-        return self.express is not None and not patient and self.access.allows(client)
+    def _may_take_express(self, client: str, avoid_express: bool) -> bool:
+        return self.express is not None and not avoid_express and self.access.allows(client)
 
     def _express_may_keep_on(self) -> bool:
         """Whether the express is busy, and may take as long as any other worker for its query."""
@@ -84,7 +84,7 @@ class Sharing(Generic[R]):
 
         def suits(waiting: Waiting[R]) -> bool:
             if self.is_express(worker):
-                return self._may_take_express(waiting.client, waiting.patient)
+                return self._may_take_express(waiting.client, waiting.avoid_express)
             return held[waiting.client] < self._most_each
 
         for worker in sorted(self.idle, key=self.is_express):

@@ -89,7 +89,7 @@ class Workers:
             self._launched.append(launch(self._settings.memory_limit_bytes))
 
     async def start(self) -> None:
-        """Start all workers; returns when they are ready. Raises ReaderLost when none comes up."""
+        """Start all workers; returns when they are ready. Raises ReaderLost when one does not start."""
         try:
             self.launch()
         except ReaderLost:
@@ -140,8 +140,10 @@ class Workers:
         """How many queries wait for a worker."""
         return len(self._sharing.queue)
 
-    async def take(self, deadline: float, *, patient: bool = False, again: bool = False) -> WorkerProcess:
-        """A worker for the client of this task, once there is one; `patient` work does not use the express.
+    async def take(
+        self, deadline: float, *, avoid_express: bool = False, again: bool = False
+    ) -> WorkerProcess:
+        """A worker for the client of this task, once there is one; not the express if `avoid_express`.
 
         Work that starts `again` on another worker precedes other work of its client. Raises TooManyQueries
         when too many wait, or none is free by the deadline (time of the loop).
@@ -150,11 +152,11 @@ class Workers:
             raise ReaderLost("The server is shutting down; try again later.")
         client = CLIENT.get()
         self._sharing.access.asks(client)
-        while (worker := self._sharing.take_idle(client, patient)) is not None:
+        while (worker := self._sharing.take_idle(client, avoid_express)) is not None:
             if worker.alive:
                 return worker
             self.give_back(worker)
-        waiting = self._sharing.queue.add(client, patient=patient, first=again)
+        waiting = self._sharing.queue.add(client, avoid_express=avoid_express, first=again)
         if self._settings.express and not self._express_begun:
             self._spawn_task(self._start_express())
         self._start_spare_if_needed()
@@ -250,11 +252,11 @@ class Workers:
         """Let a worker follow the commits to a revision; where it cannot, give it a checkpoint of that
         revision.
         """
-        lease, afresh = worker.lease, worker.refused
+        lease, from_checkpoint = worker.lease, worker.refused
         assert lease is not None
-        commits = self.keeper.log.after(lease.revision if afresh else worker.revision, needed)
+        commits = self.keeper.log.after(lease.revision if from_checkpoint else worker.revision, needed)
         if commits:
-            problem = await worker.follow(lease, commits, afresh=afresh)
+            problem = await worker.follow(lease, commits, from_checkpoint=from_checkpoint)
             worker.refused = bool(problem)
             if not problem:
                 return

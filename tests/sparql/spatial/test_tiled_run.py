@@ -61,9 +61,7 @@ def test_a_cluster_that_cannot_read_a_task_is_reported_in_one_line(tmp_path: Pat
     run = TiledRun(tmp_path / "run", squares(60), features_per_tile=10)
     with pytest.raises(TileLost) as error:
         run.run(AtOnce(lives=1, death=unread), at_once=1)
-    assert "RuntimeError: Error during deserialization of the task graph. Finished tiles" in str(
-        error.value
-    )
+    assert "RuntimeError: Error during deserialization of the task graph. Finished tiles" in str(error.value)
     assert run.finished == 1
 
 

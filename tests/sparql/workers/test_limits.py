@@ -52,13 +52,13 @@ async def test_a_full_queue_turns_queries_away(source: StoreCheckpoints) -> None
     async with WorkerPool(source, PoolSettings(workers=1, queue_limit=1, timeout_s=30)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
         await asyncio.sleep(0.2)
-        patient = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
+        avoid_express = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
         await asyncio.sleep(0)
         with pytest.raises(TooManyQueries):
             await pool.solutions(LOOKUP)
         with pytest.raises(QueryTimeout):
             await runaway
-        assert len((await patient)["results"]["bindings"]) == 1
+        assert len((await avoid_express)["results"]["bindings"]) == 1
 
 
 async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: StoreCheckpoints) -> None:

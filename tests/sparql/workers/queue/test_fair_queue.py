@@ -59,9 +59,9 @@ async def test_entries_of_one_client_keep_their_order_and_what_starts_again_goes
 
 async def test_an_unsuitable_entry_is_skipped_and_keeps_its_place() -> None:
     waiting = queue()
-    long, short = waiting.add("a", patient=True), waiting.add("a")
-    assert waiting.next({}, lambda one: not one.patient) is short
-    assert waiting.next({}, lambda one: not one.patient) is None
+    long, short = waiting.add("a", avoid_express=True), waiting.add("a")
+    assert waiting.next({}, lambda one: not one.avoid_express) is short
+    assert waiting.next({}, lambda one: not one.avoid_express) is None
     assert waiting.next({}, lambda one: True) is long
 
 
