@@ -40,9 +40,10 @@ from shapes.engine.data_graph import DataGraph
 from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.model.change import Delta, Statement
-from sparql.model.source import CountingSource, Overlay
+from sparql.model.source import Overlay
 from sparql.model.vocabulary import GEO, RDF, RDFS, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.counting_source import CountingSource
 
 EX = Namespace("http://example.org/")
 SF = Namespace("http://www.opengis.net/ont/sf#")

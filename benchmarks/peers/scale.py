@@ -19,7 +19,7 @@ import shapely
 
 from geo.relate.bulk import box_pairs, classify_pairs
 from geo.relate.rcc8 import CODES, RCC8, code_of
-from sparql.spatial.tiled_run import StripRun
+from sparql.spatial.tiled_run import TiledRun
 
 _POINTS, _AREAS, _FEATURES = 10_000_000, 5_000, 1_000_000
 _CHUNK = 250_000
@@ -62,7 +62,7 @@ def features_among_themselves() -> tuple[int, Counter[str]]:
     """Buildings, streets and points of a city that grows with their number, over strips."""
     counts: Counter[str] = Counter()
     with TemporaryDirectory(prefix="scale-") as folder:
-        run = StripRun(Path(folder), _features())
+        run = TiledRun(Path(folder), _features())
         workers = os.cpu_count() or 1
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
             run.run(pool, at_once=2 * workers)

@@ -20,7 +20,7 @@ Bounds = NDArray[numpy.float64]
 
 
 @dataclass(frozen=True)
-class Strip:
+class Tile:
     """One portion of work: `rows` of the features it needs, by rank; those from `first` on are its own."""
 
     number: int
@@ -29,7 +29,7 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class StripTask:
+class TileTask:
     """A strip with its geometries as well-known binary, one after the other, cut at `offsets` (n + 1).
 
     The tolerance is one for all, or one for each geometry (n,).
@@ -43,7 +43,7 @@ class StripTask:
 
 
 @dataclass(frozen=True)
-class StripPairs:
+class TilePairs:
     """The related pairs of a strip, positions among its rows, and how many pairs were looked at."""
 
     number: int
@@ -53,7 +53,7 @@ class StripPairs:
     looked_at: int
 
 
-def strips_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Strip]:
+def tiles_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Tile]:
     """Cut n features into strips of `owned` each, given their boxes (n, 4: west, south, east, north).
 
     The tolerance is the largest of them. Empty geometries (boxes of NaN) are related to nothing and in no
@@ -65,10 +65,10 @@ def strips_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Strip]
     for number, start in enumerate(range(0, len(ranked), owned)):
         west = reach[start : start + owned, 0].min()
         guests = ranked[:start][reach[:start, 2] >= west]
-        yield Strip(number, numpy.concatenate([guests, ranked[start : start + owned]]), len(guests))
+        yield Tile(number, numpy.concatenate([guests, ranked[start : start + owned]]), len(guests))
 
 
-def relate_strip(task: StripTask) -> StripPairs:
+def relate_tile(task: TileTask) -> TilePairs:
     """Relate a strip. Prepares geometries: run one at a time in a process."""
     pieces = [task.data[a:b] for a, b in zip(task.offsets[:-1], task.offsets[1:], strict=True)]
     shapes = numpy.asarray(shapely.from_wkb(pieces), dtype=object)
@@ -80,7 +80,7 @@ def relate_strip(task: StripTask) -> StripPairs:
 
     found: list[Pairs] = list(relate_all(shapes, task.tolerance_m, count, first=task.first))
     none: Positions = numpy.zeros(0, dtype=numpy.intp)
-    return StripPairs(
+    return TilePairs(
         task.number,
         numpy.concatenate([none, *(pairs.left for pairs in found)]),
         numpy.concatenate([none, *(pairs.right for pairs in found)]),

@@ -39,7 +39,7 @@ def infer_graph(settings: Settings) -> None:
     from ontology import Schema
     from server.runtime.shipped import SHIPPED_ONTOLOGY
     from server.runtime.stores import open_store
-    from sparql.inference.materialised import Inferences, forget
+    from sparql.inference.materialized import Inferences, forget
     from sparql.model.vocabulary import INFERRED
     from sparql.spatial.relations import SpatialRelations
     from sparql.writing.writer import Writer
@@ -53,7 +53,7 @@ def infer_graph(settings: Settings) -> None:
             inferences=Inferences(store, settings.inference_max) if settings.infers else None,
         )
         with _told.status("reading the graph") as status:
-            writer.tell_inference(
+            writer.report_inference(
                 lambda looked_at, inferred: status.update(
                     f"{looked_at:,} statements followed, {inferred:,} inferred"
                 )

@@ -30,10 +30,10 @@ from server.data.features.records import refused
 from server.errors import ServerError
 from server.jobs.dask_cluster import dask_client
 from server.runtime.settings import Settings
-from sparql.model.errors import StoreUnreadable, StripLost
+from sparql.model.errors import StoreUnreadable, TileLost
 from sparql.model.tolerances import Tolerances
 from sparql.spatial.bulk_relations import commit_run, open_run, relation_triples
-from sparql.spatial.tiled_run import StripRun
+from sparql.spatial.tiled_run import TiledRun
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.processes.limits import die_with_parent
 from sparql.writing.writer import Writer
@@ -67,7 +67,7 @@ def relate_graph(settings: Settings, executor: Executor, workers: int, strip: in
                 store,
                 settings.data / _FOLDER,
                 tolerances=settings.tolerances,
-                features_a_strip=strip,
+                features_per_tile=strip,
                 on_geometry=_counting(status),
             )
         _work(run, executor, workers)
@@ -92,11 +92,11 @@ def relate_file(
     strip: int,
 ) -> None:
     """The relations of a GeoParquet file into an N-Triples file; the graph is not touched."""
-    run = StripRun(
+    run = TiledRun(
         settings.data / f"{_FOLDER}-file",
         _features(source, identifier),
         tolerances=Tolerances(settings.tolerance_m),
-        features_a_strip=strip,
+        features_per_tile=strip,
     )
     _work(run, executor, workers)
     written = 0
@@ -132,7 +132,7 @@ def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]
             yield str(node), record.geometry
 
 
-def _work(run: StripRun, executor: Executor, workers: int) -> None:
+def _work(run: TiledRun, executor: Executor, workers: int) -> None:
     if run.resumed and run.finished:
         _told.print(f"{run.finished} of {len(run)} strips are done already: going on from there")
     pairs = 0
@@ -143,12 +143,12 @@ def _work(run: StripRun, executor: Executor, workers: int) -> None:
     with Progress(*columns, console=_told) as progress:
         task = progress.add_task("relating", total=len(run), pairs=0)
 
-        def on_strip(done: int, total: int, looked_at: int) -> None:
+        def on_tile(done: int, total: int, looked_at: int) -> None:
             nonlocal pairs
             pairs += looked_at
             progress.update(task, completed=done, total=total, pairs=pairs)
 
-        run.run(executor, at_once=_STRIPS_A_WORKER * workers, on_strip=on_strip)
+        run.run(executor, at_once=_STRIPS_A_WORKER * workers, on_tile=on_tile)
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def executor_of(workers: int | None, address: str | None) -> Iterator[tuple[Exec
             with client.get_executor(pure=False) as executor:
                 yield executor, threads
         except KilledWorker as error:
-            raise StripLost(str(error)) from error
+            raise TileLost(str(error)) from error
 
 
 @contextmanager

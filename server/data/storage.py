@@ -25,7 +25,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.protocol.formats import Format
 from sparql.storage.dump import holds_graph_names
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.protocol import QueryService
 from sparql.writing.bulk import BulkLoad, Rejections
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def check_graph(store: TripleStore, name: NamedNode | None) -> None:
 
 
 async def stream_dump(
-    store: TripleStore, readers: QueryReaders, format_: Format, name: NamedNode | None
+    store: TripleStore, readers: QueryService, format_: Format, name: NamedNode | None
 ) -> AsyncIterator[bytes]:
     """A dump of the store in pieces. Raises `QueryFailed`, and RemoteError for a store at another host."""
     if isinstance(store, EmbeddedStore):
@@ -199,7 +199,7 @@ async def stream_dump(
 
 
 async def _dump_of_graph(
-    readers: QueryReaders, format_: Format, name: NamedNode | None
+    readers: QueryService, format_: Format, name: NamedNode | None
 ) -> AsyncIterator[bytes]:
     result = await readers.open_dump(name, format_, timeout_s=_DUMP_TIMEOUT_S)
     try:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from sparql.workers.processes.handover import ClientGone
-from sparql.workers.protocol import QueryReaders, StreamedResult
+from sparql.workers.protocol import QueryService, StreamedResult
 
 T = TypeVar("T")
 _UNWATCHED_S = 0.05
@@ -28,7 +28,7 @@ class ResultResponse(Response):
     a client never takes a part for the whole. The query is let go of in every case.
     """
 
-    def __init__(self, readers: QueryReaders, result: StreamedResult, headers: Mapping[str, str]) -> None:
+    def __init__(self, readers: QueryService, result: StreamedResult, headers: Mapping[str, str]) -> None:
         super().__init__(None, 200, dict(headers))
         self._readers = readers
         self._result = result

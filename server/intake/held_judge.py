@@ -23,7 +23,7 @@ from server.rules.ruleset import Rulebook
 from sparql.model.change import Change, Reach, Survey
 from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
 from sparql.model.triple_store import TripleStore
-from sparql.writing.concurrent_changes import Watch
+from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Holding:
         known: Survey | None = None
         for _ in range(_SURVEYS):
             gate = self._rules().gate
-            with self._writer.watched() as watch:
+            with self._writer.recording_changes() as watch:
                 if found is not None:
                     known = survey(
                         gate, self._store, found.additions, found.shapes, earlier=known, stopped=stopped
@@ -147,13 +147,13 @@ class Holding:
             len(verdict.rejected),
         )
 
-    def _current(self, known: Survey | None, gate: ShapesGate, watch: Watch) -> Survey | None:
+    def _current(self, known: Survey | None, gate: ShapesGate, watch: ConcurrentChanges) -> Survey | None:
         """A survey in line with what was committed since its begin; under the writer's lock."""
         from shapes.gate.background_validation import brought_up_to_date
 
         if known is None or watch.lost or self._rules().gate is not gate:
             return None
-        return brought_up_to_date(known, gate, self._store, watch.came, watch.went)
+        return brought_up_to_date(known, gate, self._store, watch.additions, watch.removals)
 
     def _check(self, identifier: str) -> None:
         """Under the writer's lock. Raises `UnknownResource`, and `HeldSettled` for what waits no longer."""

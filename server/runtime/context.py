@@ -31,7 +31,7 @@ from shapes.time_limit import TimeLimit
 from sparql.model.triple_store import TripleStore
 from sparql.storage.change_log import ChangeLog
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.protocol import QueryService
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Services:
     store: TripleStore
     writer: Writer
     desks: Desks
-    readers: QueryReaders
+    readers: QueryService
     rewriter: Rewriter
     updates: Updates
     metrics: Metrics

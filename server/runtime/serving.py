@@ -22,7 +22,7 @@ from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.processes.arenas import share_arenas
 from sparql.workers.processes.launching import Launched
 
@@ -50,7 +50,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
         services = build(settings)
-        if isinstance(services.readers, ReaderPool):
+        if isinstance(services.readers, WorkerPool):
             services.readers.launch(readers)
         server = _Server(
             services,

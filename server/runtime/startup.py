@@ -25,8 +25,8 @@ from server.runtime.settings import Settings
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT, RDF
 from sparql.spatial.pending_relations import PendingRelations
-from sparql.storage.gil_yield import short_turns
-from sparql.workers.protocol import QueryReaders
+from sparql.storage.gil_yield import short_switch_interval
+from sparql.workers.protocol import QueryService
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class EngineParts:
     store: TripleStore
     writer: Writer
     desks: Desks
-    readers: QueryReaders
+    readers: QueryService
     load_rules: Callable[[], Rulebook]
     read_geometries: Callable[[], GeometryReading] | None = None
     """Reads all geometries of the store, where somebody else needs them too."""
@@ -140,7 +140,7 @@ class Opening:
             # The interpreter runs one thread at a time: those who wait to write go first.
             time.sleep(_TURN_S)
         self.judging.set_result(None)
-        with short_turns():
+        with short_switch_interval():
             return _open(self.parts, rules, relations)
 
     def _tell(self, opening: Future[Engines]) -> None:
@@ -179,7 +179,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
         store.commit([*record, *added], removed)
     inferences = None
     if settings.infers:
-        from sparql.inference.materialised import Inferences
+        from sparql.inference.materialized import Inferences
 
         inferences = Inferences(store, settings.inference_max)
     parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences)

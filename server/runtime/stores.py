@@ -10,9 +10,9 @@ from server.errors import SettingsError
 from server.runtime.settings import Settings
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.capture.capturer import Capturer, UpdateCapturer
-from sparql.workers.pool import ReaderPool
-from sparql.workers.protocol import QueryReaders
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.protocol import QueryService
+from sparql.workers.queue.workers import PoolSettings
 
 if TYPE_CHECKING:
     from sparql.remote.address import RemoteAddress
@@ -63,22 +63,22 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
     )
 
 
-def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryReaders:
+def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryService:
     """Whoever answers queries from it."""
-    limits = ReaderSettings(
-        readers=settings.readers,
+    limits = PoolSettings(
+        workers=settings.readers,
         timeout_s=settings.query_timeout_s,
         memory_limit_bytes=settings.query_memory_bytes,
         express=True,
     )
     if isinstance(store, EmbeddedStore):
-        return ReaderPool(store, limits)
-    beside = ReaderSettings(
-        readers=1, timeout_s=settings.query_timeout_s, memory_limit_bytes=limits.memory_limit_bytes
+        return WorkerPool(store, limits)
+    beside = PoolSettings(
+        workers=1, timeout_s=settings.query_timeout_s, memory_limit_bytes=limits.memory_limit_bytes
     )
-    from sparql.remote.readers import RemoteReaders
+    from sparql.remote.query_service import RemoteQueryService
 
-    return RemoteReaders(store, ReaderPool(store.embedded, beside), limits)
+    return RemoteQueryService(store, WorkerPool(store.local, beside), limits)
 
 
 def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
@@ -103,7 +103,7 @@ def capabilities(store: object) -> dict[str, Any]:
     """What the store can promise, for `/healthz`: of a remote one less than of our own."""
     if not is_remote(store):
         return {"kind": "embedded"}
-    traits = store.traits
+    traits = store.capabilities
     return {
         "kind": "remote",
         "url": store.address.query_url,

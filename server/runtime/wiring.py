@@ -37,8 +37,8 @@ from sparql.rewriting.rewriter import Rewriter
 from sparql.storage.change_log import ChangeLog
 from sparql.storage.durability import Durability
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.pool import ReaderPool
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.pool import WorkerPool
+from sparql.workers.protocol import QueryService
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def build(
     )
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
-    if isinstance(readers, ReaderPool):
+    if isinstance(readers, WorkerPool):
         readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
@@ -203,11 +203,11 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
 
 
 def _metrics(
-    store: TripleStore, writer: Writer, readers: QueryReaders, jobs: Callable[[], JobStore]
+    store: TripleStore, writer: Writer, readers: QueryService, jobs: Callable[[], JobStore]
 ) -> Metrics:
     metrics = Metrics()
     writer.on_verdicts = metrics.judged
-    done, group = readers.statistics, store.embedded.group
+    done, local = readers.statistics, store.local
     graph = (store.folder or Path()) / "graph"
     metrics.watch(
         Reading("urbankg_revision", "The revision of the graph.", store.revision),
@@ -223,6 +223,6 @@ def _metrics(
             "Documents of jobs that run which the model has still to be asked about.",
             lambda: jobs().count(),
         ),
-        Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),
+        Reading("urbankg_syncs", "Syncs of group durability.", lambda: local.syncs, counter=True),
     )
     return metrics

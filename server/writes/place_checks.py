@@ -66,7 +66,7 @@ class WrittenPlaces:
 
         def tolerance_of(node: NamedNode | BlankNode) -> float:
             own = tolerances.own(after, node)
-            return tolerances.usual_m if own is None else own
+            return tolerances.default_m if own is None else own
 
         found: list[Rejection] = []
         for statement in stated:

@@ -261,10 +261,10 @@ class Updates:
     def _commit_alone(self, update: Update, loop: asyncio.AbstractEventLoop) -> None:
         request, operations = update.request, update.operations
 
-        from sparql.writing.updates import capture, needs_reader
+        from sparql.writing.updates import capture, needs_worker
 
         def captured() -> QuadDelta:
-            if operations is None or needs_reader(operations):
+            if operations is None or needs_worker(operations):
                 return self._capturer.capture(
                     request.text, request.default_graphs, request.named_graphs, update.timeout_s, update.base
                 )

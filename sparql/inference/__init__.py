@@ -1,1 +1,4 @@
-"""Rule inference kept in the graph: the rules, the chase that follows changes, and the store's side of it."""
+"""Materialized rule inference: the rules, the chase that follows changes, and the stored inferences.
+
+May import `sparql.model`.
+"""

@@ -1,9 +1,9 @@
-"""The change of what is inferred that a change of the graph brings: delete, rederive, insert.
+"""The change of the inferences that follows from a change of the graph: delete, rederive, insert.
 
-What rested on a triple that goes is taken out at first, whatever else it rests on; then what still follows
-from the rest comes back (Gupta, Mumick, Subrahmanian: Maintaining Views Incrementally, SIGMOD 1993, section
-7: DRed). Counting derivations instead would let statements of a cycle hold each other up. What comes is
-followed forwards, each new triple joined once with all that is there (semi-naive evaluation).
+Everything derived from a removed triple is deleted first, whatever else supports it; then what still follows
+from the rest is added back (Gupta, Mumick, Subrahmanian: Maintaining Views Incrementally, SIGMOD 1993,
+section 7: DRed). Counting derivations instead would let statements of a cycle support each other. Additions
+are followed forwards, each new triple joined once with all existing ones (semi-naive evaluation).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sparql.model.source import Overlay, TripleIndex, TripleSource
 class Chase:
     """One chase over a graph that does not change meanwhile.
 
-    `before` holds what is stated and all that follows from it; `holds` tells whether it has a triple, and
-    `is_inferred` whether that only follows. Of more than `most` conclusions, new or known, none is drawn:
-    InferenceTooLarge.
+    `before` holds what is stated and all that follows from it; `holds` says whether it has a triple, and
+    `is_inferred` whether that is only inferred. If there are more than `most` conclusions, new or known, none
+    is drawn: InferenceTooLarge.
     """
 
     def __init__(
@@ -39,33 +39,33 @@ class Chase:
         self._most = most
         self._drawn = 0
 
-    def delta(self, came: Collection[Triple], went: Collection[Triple]) -> Delta:
-        """The inferred triples that come and go when these are stated and those no longer are.
+    def delta(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
+        """The inferred triples to add and remove when the first are stated and the others no longer are.
 
-        An inferred triple that is stated now goes from the inferred ones, and one that is stated no longer
-        comes to them where it follows.
+        An inferred triple that is stated now is no longer an inference; one that is stated no longer becomes
+        an inference if it still follows.
         """
-        stated = frozenset(came)
-        out = self._resting_on(frozenset(went) - stated, stated)
+        stated = frozenset(asserted)
+        out = self._resting_on(frozenset(retracted) - stated, stated)
         added = TripleIndex()
         rules = Rules(Overlay(self._before, added, out))
         waiting = [triple for triple in stated if self._enter(triple, added, out, rules)]
         waiting += [t for t in out if rules.follows(t) and self._enter(t, added, out, rules)]
         self._follow(waiting, added, out, rules)
-        returned = {t for t in added.triples if t in out and t not in went}
-        lost = {t for t in out if t not in went and t not in added}
+        returned = {t for t in added.triples if t in out and t not in retracted}
+        lost = {t for t in out if t not in retracted and t not in added}
         lost |= {triple for triple in stated if self._is_inferred(triple)}
         return Delta(frozenset(added.triples - stated - returned), frozenset(lost))
 
     def missing(self, triples: Iterable[Triple]) -> set[Triple]:
-        """What follows from triples of the graph, with all others of it, and is not there yet."""
+        """What follows from these triples, together with all others, and is not in the graph yet."""
         added = TripleIndex()
         self._follow(list(triples), added, frozenset(), Rules(Overlay(self._before, added)))
         return added.triples
 
-    def _resting_on(self, went: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
-        """What goes, with every inferred triple that some derivation from it leads to."""
-        out, waiting = set(went), list(went)
+    def _resting_on(self, retracted: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
+        """The removed triples, with every inferred triple that some derivation from them leads to."""
+        out, waiting = set(retracted), list(retracted)
         rules = Rules(self._before)
         while waiting:
             triple = waiting.pop()
@@ -87,7 +87,7 @@ class Chase:
                     waiting.append(conclusion)
 
     def _enter(self, triple: Triple, added: TripleIndex, out: frozenset[Triple], rules: Rules) -> bool:
-        """Put a triple into the graph after the change; whether it was not there."""
+        """Add a triple to the graph after the change; whether it is new."""
         if triple in added or (triple not in out and self._holds(triple)):
             return False
         added.add(triple)
@@ -96,7 +96,7 @@ class Chase:
         return True
 
     def _conclusions(self, rules: Rules, triple: Triple) -> list[Triple]:
-        # A list, since whoever asked adds to the graph that they are read from.
+        # A list, since the caller adds to the graph that these are read from.
         found = []
         for conclusion in rules.conclusions(triple):
             self._drawn += 1

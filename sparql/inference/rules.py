@@ -1,12 +1,12 @@
-"""The rules of materialised inference, one step at a time, forwards and backwards.
+"""The rules of materialized inference, one step at a time, forwards and backwards.
 
-They are those of OWL 2 RL (OWL 2 Profiles, 4.3) that say what follows of single axioms between named terms:
-subclasses (cax-sco, scm-sco), subproperties (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric
-(prp-symp) and transitive properties (prp-trp), equivalent classes and properties (scm-eqc1, scm-eqp1).
-Axioms are triples of the graph like all others, wherever they come from, so a change of them is a change.
+They are the rules of OWL 2 RL (OWL 2 Profiles, 4.3) about single axioms between named terms: subclasses
+(cax-sco, scm-sco), subproperties (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric (prp-symp) and
+transitive properties (prp-trp), equivalent classes and properties (scm-eqc1, scm-eqp1). Axioms are triples of
+the graph like all others, so a change of them is an ordinary change.
 
-Domains and ranges are left out: a type that follows from the very use of a property would satisfy any shape
-that asks for it. What is trivial, a class below itself, is not concluded.
+Domains and ranges are left out: a type that follows from using a property would satisfy any shape that
+requires it. Trivial conclusions, such as a class below itself, are not drawn.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _SYMMETRIC = OWL.SymmetricProperty
 _TRANSITIVE = OWL.TransitiveProperty
 _ORDERS = {_SAME_CLASS: _SUBCLASS, _SAME_PROPERTY: _SUBPROPERTY}
 AXIOMS = frozenset((_SUBCLASS, _SUBPROPERTY, _SAME_CLASS, _SAME_PROPERTY, _INVERSE))
-"""The predicates of axioms; the other axioms are types of properties."""
+"""The predicates of axioms; all other axioms are types of properties."""
 
 
 def is_axiom(triple: Triple) -> bool:
-    """Whether rules read a triple as an axiom."""
+    """Whether rules treat a triple as an axiom."""
     if triple.predicate == _TYPE:
         return triple.object in (_SYMMETRIC, _TRANSITIVE)
     return triple.predicate in AXIOMS
@@ -41,7 +41,7 @@ def is_axiom(triple: Triple) -> bool:
 
 @dataclass(frozen=True)
 class _Property:
-    """What the axioms say of one property."""
+    """What the axioms say about one property."""
 
     above: tuple[NamedNode, ...]
     inverses: tuple[NamedNode, ...]
@@ -50,7 +50,7 @@ class _Property:
 
 
 class Rules:
-    """The rules over one graph. Axioms are remembered: call `forget` when one comes or goes."""
+    """The rules over one graph. Axioms are cached: call `forget` when one is added or removed."""
 
     def __init__(self, source: TripleSource) -> None:
         self._source = source
@@ -58,7 +58,7 @@ class Rules:
         self._classes: dict[NamedNode, tuple[NamedNode, ...]] = {}
 
     def forget(self) -> None:
-        """Read the axioms anew."""
+        """Clear the cache of axioms."""
         self._properties.clear()
         self._classes.clear()
 
@@ -87,10 +87,10 @@ class Rules:
                 yield Triple(subject, predicate, after.object)
 
     def settles(self, triple: Triple, conclusion: Triple) -> bool:
-        """Whether what follows from a conclusion follows from the triple it was drawn from as directly.
+        """Whether everything that follows from a conclusion also follows from its triple as directly.
 
-        So it is with classes and properties further up: the order of both is in the graph with all that
-        follows of it, and an axiom that comes later is applied to whatever is there by then.
+        This holds for classes and properties further up: the graph contains the complete order of both, and a
+        later axiom is applied to all triples that exist by then.
         """
         predicate = conclusion.predicate
         if triple.subject != conclusion.subject or predicate in AXIOMS:
@@ -103,7 +103,7 @@ class Rules:
         return triple.object == conclusion.object and triple.predicate != predicate
 
     def follows(self, triple: Triple) -> bool:
-        """Whether a triple, which the graph lacks, follows in one step from what the graph holds."""
+        """Whether a triple that the graph lacks follows in one step from the graph."""
         subject, predicate, value = triple.subject, triple.predicate, triple.object
         if _is_trivial(triple):
             return False
@@ -125,7 +125,7 @@ class Rules:
         return any(self._has(value, other, subject) for other in turned)
 
     def _of_axiom(self, triple: Triple) -> Iterator[Triple]:
-        """What follows from a triple as an axiom, or as the type of a thing."""
+        """What follows from a triple as an axiom, or as a type."""
         subject, predicate, value = triple.subject, triple.predicate, triple.object
         if predicate == _TYPE and isinstance(value, NamedNode):
             for upper in self._classes_above(value):
@@ -171,7 +171,7 @@ class Rules:
                 yield Triple(one.object, other, one.subject)
 
     def _orders(self, triple: Triple) -> bool:
-        """Whether a class or property lies below another by equivalence or by one between them."""
+        """Whether a class or property lies below another by equivalence or through one between them."""
         lower, order, upper = triple.subject, triple.predicate, triple.object
         if not isinstance(lower, NamedNode) or not isinstance(upper, NamedNode) or lower == upper:
             return False

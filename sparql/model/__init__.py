@@ -1,4 +1,4 @@
-"""What all other packages of `sparql` speak of: terms, sources of triples, changes, errors, the store
+"""The vocabulary of all other packages of `sparql`: terms, sources of triples, changes, errors, the store
 Protocol.
 
 May import `geo`.

@@ -1,8 +1,7 @@
-"""Warnings that go out with whatever answer is being made.
+"""Warnings that are sent with the current answer.
 
-A read that is deep within a request (a name looked up, a plan's step) may find out what the client should
-hear of, although the answer goes on. The server opens a list for each request, and sends what is on it with
-the answer.
+A read deep inside a request (a name lookup, a step of a plan) may find something that the client should know
+although the answer continues. The server opens a list for each request and sends its content with the answer.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ _open: ContextVar[list[str] | None] = ContextVar("answer_warnings", default=None
 
 
 def collect() -> list[str]:
-    """The list that warnings of this context, and of all tasks and threads begun in it, go to from now on."""
+    """Return the list that collects warnings of this context and of all tasks and threads started in it."""
     found: list[str] = []
     _open.set(found)
     return found
 
 
 def warn(sentence: str) -> None:
-    """Have the client hear this with the answer, once; nothing where no answer is being made."""
+    """Add a warning to the answer, once; does nothing where no answer is being made."""
     found = _open.get()
     if found is not None and sentence not in found:
         found.append(sentence)
 
 
 def behind(read: int, newest: int) -> str:
-    """What is said of an answer that may miss acknowledged writes."""
+    """The warning for an answer that may miss acknowledged writes."""
     return (
         f"The disk is full: this answer is of revision {read} and may miss what was written since "
         f"(the newest revision is {newest})."

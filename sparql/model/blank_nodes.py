@@ -1,8 +1,8 @@
-"""Which blank nodes of a graph that comes in are those of the graph that is there.
+"""Matches the blank nodes of an incoming graph with those of the stored graph.
 
-A blank node has no name that outlives a document (RDF 1.1 Concepts, 3.5), so a graph that is read and sent
-back comes with new ones. What hangs together by blank nodes is compared as one piece: a piece that is
-isomorphic to one that is there (RDF 1.1 Concepts, 3.6) *is* that one, every other is new.
+Blank node labels are local to a document (RDF 1.1 Concepts, 3.5), so a graph that is read and sent back has
+new ones. Triples connected by blank nodes are compared as one piece: a piece that is isomorphic to a stored
+piece (RDF 1.1 Concepts, 3.6) is that piece, any other is new.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from pyoxigraph import BlankNode, Triple
 from sparql.model.source import Term
 
 _ROUNDS = 3
-"""How far around a node one looks before pieces are compared."""
+"""How many steps around a node count for its color."""
 _STEPS_PER_NODE = 50
-"""A piece that takes longer, being full of symmetries, counts as another one."""
+"""A piece that needs more steps than this, being highly symmetric, counts as new."""
 
 
-def recognised(incoming: Iterable[Triple], held: Iterable[Triple]) -> frozenset[Triple]:
-    """The incoming triples, with the blank nodes of what is held wherever both have the same piece."""
+def with_known_blank_nodes(incoming: Iterable[Triple], held: Iterable[Triple]) -> frozenset[Triple]:
+    """The incoming triples, with the stored blank nodes wherever both graphs have the same piece."""
     triples = frozenset(incoming)
     anonymous = [triple for triple in triples if any(_blank_nodes(triple))]
     if not anonymous:
         return triples
     known: dict[tuple[int, ...], list[_Piece]] = {}
     for piece in _pieces([triple for triple in held if any(_blank_nodes(triple))]):
-        known.setdefault(piece.likeness, []).append(piece)
+        known.setdefault(piece.signature, []).append(piece)
     names: dict[BlankNode, BlankNode] = {}
     for piece in _pieces(anonymous):
-        alike = known.get(piece.likeness, [])
+        alike = known.get(piece.signature, [])
         for number, other in enumerate(alike):
             found = _bijection(piece, other)
             if found is not None:
@@ -44,42 +44,42 @@ def recognised(incoming: Iterable[Triple], held: Iterable[Triple]) -> frozenset[
 
 @dataclass
 class _Piece:
-    """Triples that hang together by blank nodes; `colours` tell nodes apart by what is around them."""
+    """Triples connected by blank nodes; `colors` distinguish nodes by their surroundings."""
 
     triples: set[Triple] = field(default_factory=set)
     of: dict[BlankNode, list[Triple]] = field(default_factory=dict)
-    colours: dict[BlankNode, int] = field(default_factory=dict)
-    beside: dict[BlankNode, dict[int, dict[BlankNode, None]]] = field(default_factory=dict)
-    """The neighbours of a node, by colour."""
+    colors: dict[BlankNode, int] = field(default_factory=dict)
+    neighbors: dict[BlankNode, dict[int, dict[BlankNode, None]]] = field(default_factory=dict)
+    """The neighbors of a node, by color."""
 
     @property
-    def likeness(self) -> tuple[int, ...]:
-        """The same for isomorphic pieces, and seldom for others."""
-        return len(self.triples), len(self.of), sum(self.colours.values())
+    def signature(self) -> tuple[int, ...]:
+        """Equal for isomorphic pieces, and rarely for others."""
+        return len(self.triples), len(self.of), sum(self.colors.values())
 
     def paint(self) -> None:
-        """Find the colours, and then the neighbours."""
-        colours = dict.fromkeys(self.of, 0)
+        """Compute the colors, then the neighbors."""
+        colors = dict.fromkeys(self.of, 0)
         for _ in range(_ROUNDS):
-            colours = {
-                node: hash((colours[node], sum(_painted(triple, node, colours) for triple in triples)))
+            colors = {
+                node: hash((colors[node], sum(_painted(triple, node, colors) for triple in triples)))
                 for node, triples in self.of.items()
             }
-        self.colours = colours
+        self.colors = colors
         for node, triples in self.of.items():
-            near = self.beside[node] = {}
+            near = self.neighbors[node] = {}
             for triple in triples:
                 for other in _blank_nodes(triple):
-                    near.setdefault(colours[other], {})[other] = None
+                    near.setdefault(colors[other], {})[other] = None
 
     def walk(self) -> Iterator[tuple[BlankNode, BlankNode | None]]:
-        """Each node after one that it is beside of, which comes with it; the rarest colour first."""
-        often = Counter(self.colours.values())
-        first = min(self.of, key=lambda node: (often[self.colours[node]], node.value))
+        """Each node after a neighbor of it, with that neighbor; the rarest color first."""
+        often = Counter(self.colors.values())
+        first = min(self.of, key=lambda node: (often[self.colors[node]], node.value))
         met: dict[BlankNode, BlankNode | None] = {first: None}
         left = [first]
         for node in left:
-            for near in self.beside[node].values():
+            for near in self.neighbors[node].values():
                 for other in near:
                     if other not in met:
                         met[other] = node
@@ -115,7 +115,7 @@ def _pieces(triples: Collection[Triple]) -> list[_Piece]:
 
 
 def _bijection(ours: _Piece, theirs: _Piece) -> dict[BlankNode, BlankNode] | None:
-    """Names of theirs for the nodes of ours by which both have the same triples; None if there are none."""
+    """A mapping of our nodes to theirs under which both have the same triples; None if there is none."""
     order = list(ours.walk())
     names: dict[BlankNode, BlankNode] = {}
     used: set[BlankNode] = set()
@@ -150,33 +150,33 @@ def _candidates(
     ours: _Piece,
     theirs: _Piece,
 ) -> Iterator[BlankNode]:
-    """Which nodes of theirs a node of ours may be: of its colour, beside what its neighbour is."""
-    node, neighbour = step
-    colour = ours.colours[node]
-    if neighbour is None:
-        return (other for other, painted in theirs.colours.items() if painted == colour)
-    return iter(theirs.beside[names[neighbour]].get(colour, ()))
+    """Candidates for one of our nodes: of its color, next to the node that its neighbor is mapped to."""
+    node, neighbor = step
+    color = ours.colors[node]
+    if neighbor is None:
+        return (other for other, painted in theirs.colors.items() if painted == color)
+    return iter(theirs.neighbors[names[neighbor]].get(color, ()))
 
 
 def _fits(triple: Triple, names: Mapping[BlankNode, BlankNode], theirs: _Piece) -> bool:
-    """Whether theirs has the triple too, as far as its nodes have names."""
+    """Whether the other piece has the triple too, as far as its nodes are mapped."""
     return (
         any(node not in names for node in _blank_nodes(triple)) or _renamed(triple, names) in theirs.triples
     )
 
 
-def _painted(term: Term, self: BlankNode, colours: Mapping[BlankNode, int]) -> int:
-    """A term as a number in which colours stand for blank nodes."""
+def _painted(term: Term, self: BlankNode, colors: Mapping[BlankNode, int]) -> int:
+    """The hash of a term in which colors replace blank nodes."""
     if isinstance(term, Triple):
         parts = (term.subject, term.predicate, term.object)
-        return hash(tuple(_painted(part, self, colours) for part in parts))
+        return hash(tuple(_painted(part, self, colors) for part in parts))
     if isinstance(term, BlankNode):
-        return hash(("self",) if term == self else ("other", colours[term]))
+        return hash(("self",) if term == self else ("other", colors[term]))
     return hash(term)
 
 
 def _blank_nodes(term: Term) -> Iterator[BlankNode]:
-    """The blank nodes of a term, those of triple terms in it included."""
+    """The blank nodes of a term, including those inside triple terms."""
     if isinstance(term, BlankNode):
         yield term
     elif isinstance(term, Triple):

@@ -1,4 +1,4 @@
-"""A change to the graph, what became of it, and the interfaces of those who judge it."""
+"""A change to the graph, its outcome, and the interfaces of the gate and the deriver."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from sparql.model.vocabulary import SH
 
 
 class Origin(StrEnum):
-    """Where a statement comes from; each origin but the asserted has a system graph of its own."""
+    """Where a statement comes from; every origin except asserted has its own system graph."""
 
     ASSERTED = "asserted"
     EXTRACTED = "extracted"
@@ -22,7 +22,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Statement:
-    """One proposed triple of the default graph and how sure its source is of it (0 to 1)."""
+    """One proposed triple of the default graph, with the confidence of its source (0 to 1)."""
 
     triple: Triple
     confidence: float | None = None
@@ -30,14 +30,14 @@ class Statement:
 
     @classmethod
     def of(cls, quad: Quad) -> Self:
-        """The statement that a quad of the default graph makes."""
+        """The statement made by a quad of the default graph."""
         statement = object.__new__(cls)
         statement.__dict__.update(triple=quad.triple, _quad=quad)
         return statement
 
     @property
     def quad(self) -> Quad:
-        """The triple in the default graph; kept, since making it takes a while."""
+        """The triple in the default graph; kept, since creating it is slow."""
         quad = self._quad
         if quad is None:
             quad = Quad(self.triple.subject, self.triple.predicate, self.triple.object)
@@ -47,7 +47,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Violation:
-    """Why a statement does not fit, in the words of SHACL's validation result (SHACL, 3.6.2)."""
+    """Why a statement does not conform, in the terms of a SHACL validation result (SHACL, 3.6.2)."""
 
     focus: Term
     message: str
@@ -65,7 +65,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A statement that was kept out, with every reason."""
+    """A statement that was rejected, with every reason."""
 
     statement: Statement
     violations: tuple[Violation, ...]
@@ -73,28 +73,28 @@ class Rejection:
 
 @dataclass(frozen=True)
 class Delta:
-    """Triples of the default graph that come and go together."""
+    """Triples of the default graph that are added and removed together."""
 
     additions: frozenset[Triple] = frozenset()
     removals: frozenset[Triple] = frozenset()
 
 
 class Reach(StrEnum):
-    """How far a gate goes after the nodes that depend on one statement (a hub)."""
+    """How far a gate follows the nodes that depend on one statement (a hub)."""
 
     BOUNDED = "bounded"
-    """To its fan-in; beyond that it has a survey, or raises `TooMuchDepends`."""
+    """Up to its fan-in; beyond that it uses a survey, or raises `TooMuchDepends`."""
     FULL = "full"
-    """To all of them, up to a number that others can wait for; beyond that it raises `TooMuchDepends`."""
+    """All of them, up to a number that other writers can wait for; beyond that it raises `TooMuchDepends`."""
     UNLIMITED = "unlimited"
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found beside other writes, of shapes by which very much depends on a change.
+    """Results of a validation in the background, for shapes by which very many nodes depend on a change.
 
-    `suspects` are by the shape's name those of all its targets that may newly fail with `additions`, which
-    were looked at together.
+    `suspects` maps the name of a shape to all its targets that may newly fail with `additions`; they were
+    examined together.
     """
 
     additions: frozenset[Triple]
@@ -102,7 +102,7 @@ class Survey:
 
 
 class Selection(NamedTuple):
-    """What a gate says of a change. Of each of the `hubs` more was judged than its fan-in."""
+    """The gate's decision on a change. For each of the `hubs` more nodes than its fan-in were judged."""
 
     accepted: tuple[Statement, ...] = ()
     rejected: tuple[Rejection, ...] = ()
@@ -112,11 +112,11 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a change. `revision` is None when nothing was written.
+    """The outcome of a change. `revision` is None when nothing was written.
 
-    `derived` are relations of geometries, `inferred` what follows by the axioms, where that is kept.
-    Statements on which very much depends are either `hubs`, and all that depends on them was judged, or the
-    change is `held`, nothing of it is in the graph, and it will be judged beside other writes.
+    `derived` are relations of geometries, `inferred` the conclusions from axioms, where these are stored.
+    Statements on which very many nodes depend are either `hubs`, and all dependent nodes were judged, or the
+    change is `held`: nothing of it is in the graph, and it is judged later, in parallel with other writes.
     """
 
     accepted: tuple[Statement, ...] = ()
@@ -130,8 +130,8 @@ class Verdict:
 
     @classmethod
     def of_stated(cls, accepted: tuple[Statement, ...], revision: int) -> Self:
-        """The verdict on a change that only stated, of which nothing else is to be told."""
-        # As `Change.stating`.
+        """The verdict on a change that only adds statements, with nothing else to report."""
+        # As in `Change.stating`.
         verdict = object.__new__(cls)
         verdict.__dict__.update(accepted=accepted, derived=NOTHING, inferred=NOTHING, revision=revision)
         return verdict
@@ -143,23 +143,22 @@ class Verdict:
 
 NOTHING = Delta()
 Record = Callable[[Verdict], Iterable[Quad]]
-"""Given the verdict, the system quads (provenance, review items) to commit, or remove, together with it."""
+"""Given the verdict, returns system quads (provenance, review items) to add or remove in the same commit."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Everything that is to happen in one commit.
+    """Everything that happens in one commit.
 
     `additions` and `removals` concern the default graph and are judged. `graph_additions` and
-    `graph_removals` concern clients' named graphs, which are theirs and are not judged; these graphs
-    may also come and go as such (`graphs_created`, `graphs_dropped`), which quads do not tell. With
-    `partial`, the maximal conforming part is committed; otherwise it is all or nothing. `refused` are
-    statements that were found wanting before the gate: they go straight to the record. `doubts` are
-    warnings from before the gate, told of those statements that are accepted. `withdrawals` are triples
-    that no text supports any longer: each goes unless another origin supports it. With `judged`, whoever
-    built the change under the writer's lock has asked the gate already. `retract` gives the system quads
-    to remove. With `dry_run` the verdict is given and nothing is written. `hold` gives the system quads that
-    are written instead of everything else where more nodes depend on it than `reach` goes.
+    `graph_removals` concern clients' named graphs and are not judged; the graphs themselves may also be
+    created and dropped (`graphs_created`, `graphs_dropped`). With `partial`, the maximal conforming part is
+    committed, otherwise all or nothing. `refused` are statements rejected before the gate: they are only
+    recorded. `doubts` are warnings from before the gate, reported for accepted statements. `withdrawals` are
+    triples that no text supports any longer: each is removed unless another origin supports it. `judged`
+    means that the caller, under the writer's lock, has already consulted the gate. `retract` gives the system
+    quads to remove. With `dry_run` there is a verdict and nothing is written. `hold` gives the system quads
+    to write instead of everything else where more nodes depend on the change than `reach` allows.
     """
 
     additions: tuple[Statement, ...] = ()
@@ -171,7 +170,7 @@ class Change:
     graphs_dropped: frozenset[NamedNode] = frozenset()
     origin: Origin = Origin.ASSERTED
     source: str = ""
-    """By which way it came ("update", "load" ...), for shapes that tell ways apart; if empty, its origin."""
+    """Its route ("update", "load" ...), for shapes that distinguish routes; if empty, its origin."""
     partial: bool = False
     dry_run: bool = False
     judged: bool = False
@@ -185,15 +184,15 @@ class Change:
 
     @classmethod
     def stating(cls, additions: tuple[Statement, ...], *, partial: bool = False) -> Self:
-        """A change that only states this."""
-        # What the constructor makes in a tenth of its time: this is done for every update.
+        """A change that only adds these statements."""
+        # Does what the constructor does, in a tenth of the time: every update calls it.
         change = object.__new__(cls)
         change.__dict__.update(additions=additions, partial=partial)
         return change
 
     @property
     def only_states(self) -> bool:
-        """Whether it is nothing but statements that somebody made."""
+        """Whether it only adds asserted statements."""
         return self.origin is Origin.ASSERTED and not (
             self.removals
             or self.withdrawals
@@ -207,19 +206,19 @@ class Change:
         )
 
     def recorded(self, record: Record, retract: Record, source: str) -> Self:
-        """The same change with a record, as it came by this way."""
-        # As `dataclasses.replace`, which takes twenty times as long: this is done for every update.
+        """The same change with a record and its route."""
+        # Does what `dataclasses.replace` does, twenty times faster: every update calls it.
         change = object.__new__(type(self))
         change.__dict__.update(self.__dict__, record=record, retract=retract, source=source)
         return change
 
 
 Derive = Callable[[Collection[Triple], Collection[Triple]], Delta]
-"""From additions and removals to the derived triples that come and go with them."""
+"""Maps additions and removals to the derived triples that they add and remove."""
 
 
 class Gate(Protocol):
-    """Decides, statement by statement, what may enter the graph."""
+    """Decides, statement by statement, what is accepted."""
 
     def select(
         self,
@@ -235,17 +234,17 @@ class Gate(Protocol):
     ) -> Selection:
         """Accepted, rejected and warned statements. Without `partial`, one violation rejects all.
 
-        Raises `TooMuchDepends` where more depends on a statement than `reach` goes.
+        Raises `TooMuchDepends` where more depends on a statement than `reach` allows.
         """
         ...
 
     def concerns(self, additions: Collection[Triple]) -> bool:
-        """Whether it may have anything to say of a change that adds these and nothing else."""
+        """Whether it may object to a change that only adds these."""
         ...
 
 
 class Deriver(Protocol):
-    """Keeps derived triples true: what geometry implies, for one."""
+    """Keeps derived triples up to date, for example relations of geometries."""
 
     def plan(
         self,
@@ -254,23 +253,23 @@ class Deriver(Protocol):
         additions: Collection[Triple],
         removals: Collection[Triple],
     ) -> Delta:
-        """The change of the derived triples, given the graph before and what is derived so far."""
+        """The change of the derived triples, given the graph before and the triples derived so far."""
         ...
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
-        """What is missing or too much among the derived triples of a graph that grew unseen."""
+        """How the derived triples differ from what the graph implies, after untracked growth."""
         ...
 
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
-        """The quads of the state graph that come and go with the plan, or with all derived anew."""
+        """The state quads to add and remove with the plan, or when everything is derived again."""
         ...
 
     def derives_from(self, triple: Triple) -> bool:
-        """Whether a change with this triple may change what is derived."""
+        """Whether this triple may affect derived triples."""
         ...
 
     def undo(self) -> None:
-        """Forget the plan; the graph did not change."""
+        """Discard the plan; the graph did not change."""
         ...
 
     def keep(self) -> None:
@@ -278,5 +277,5 @@ class Deriver(Protocol):
         ...
 
     def rebuild(self, source: TripleSource) -> None:
-        """Read everything anew from the graph."""
+        """Read everything again from the graph."""
         ...

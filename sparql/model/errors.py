@@ -6,48 +6,49 @@
     ├── RequestError                 the request itself
     │   ├── MalformedRequest         parameters missing, doubled, unreadable
     │   ├── SyntaxProblem            the SPARQL text does not parse (line, column)
-    │   ├── UnknownFunction          the query calls a function that there is not
+    │   ├── UnknownFunction          the query calls a function that does not exist
     │   ├── NotAcceptable            no format the client accepts
     │   ├── UnsupportedMediaType     a body of a type we do not read
     │   ├── RemoteAccessRefused      SERVICE or LOAD
     │   ├── FetchRefused             an address that SERVICE or LOAD may not reach
     │   ├── PayloadProblem           an RDF body does not parse (line, column)
-    │   ├── GraphUnknown             a graph asked for that is not there
+    │   ├── GraphUnknown             the requested graph does not exist
     │   ├── PreconditionFailed       If-Match or If-None-Match does not hold
     │   ├── ChangesForgotten         changes older than the log keeps
     │   ├── ProtectedGraph           a write into a graph of the system
     │   ├── ProtectedTriple          a removal of a triple that the system keeps
-    │   ├── InferenceTooLarge        a change from which more follows than is inferred with it
-    │   └── TooMuchDepends           a change on which more nodes depend than are judged with it
-    ├── ReadError                    a sound query that could not be finished
-    │   ├── QueryTimeout             over its deadline, stopped
-    │   ├── QueryMemoryExceeded      over its memory, stopped
+    │   ├── InferenceTooLarge        more follows from a change than is inferred with it
+    │   └── TooMuchDepends           more nodes depend on a change than are judged with it
+    ├── ReadError                    a valid query that could not be finished
+    │   ├── QueryTimeout             stopped at its deadline
+    │   ├── QueryMemoryExceeded      stopped at its memory limit
     │   ├── TooManyQueries           the queue is full
-    │   ├── QueryFailed              the engine gave up while evaluating
-    │   └── ReaderLost               a reader process died or cannot start
-    ├── WriteError                   a sound update that could not be carried out
-    │   ├── JudgingTimeout           the shapes took too long to judge it
-    │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that is not there
-    │   └── GraphExists              CREATE of a graph that is there
-    ├── StripLost                    a portion of a bulk relating that its worker did not answer
-    ├── FetchFailed                  another host did not give what SERVICE or LOAD asked of it
+    │   ├── QueryFailed              the engine failed while evaluating
+    │   └── ReaderLost               a worker process died or cannot start
+    ├── WriteError                   a valid update that could not be carried out
+    │   ├── JudgingTimeout           validation by the shapes took too long
+    │   ├── GraphMissing             CLEAR, DROP, COPY ... of a graph that does not exist
+    │   └── GraphExists              CREATE of a graph that exists
+    ├── TileLost                     a worker did not finish its tile of a bulk relation run
+    ├── FetchFailed                  another host did not answer SERVICE or LOAD
     └── StoreError                   the folder of the store
         ├── StoreLocked              another process holds it
         ├── StoreUnreadable          its files cannot be opened
-        ├── StoreDamaged             its files can be opened, but do not hold what was written to them
-        ├── StoreUnwritable          the disk did not take what was written
+        ├── StoreDamaged             its files open, but do not hold what was written to them
+        ├── StoreUnwritable          the disk refused a write
         │   └── DiskFull             because it is full
-        ├── StoreClosing             the server is shutting down and takes no more writes
-        ├── BackupError              a backup that cannot be made or restored
+        ├── StoreClosing             the server is shutting down and accepts no more writes
+        ├── BackupError              a backup cannot be made or restored
         └── RemoteError              the SPARQL store at another host that holds the graph
-            ├── RemoteUnreachable    it takes no connection; nothing was sent
+            ├── RemoteUnreachable    it accepts no connection; nothing was sent
             ├── RemoteRefused        it answered with an error
             ├── RemoteIncomplete     it cut an answer short
             ├── RemoteUndecided      an update may or may not have been applied
-            ├── RemoteConflict       somebody else took over its marker
-            └── RemoteUnsupported    it cannot hold or do what was asked
+            ├── RemoteConflict       another writer replaced its marker
+            └── RemoteUnsupported    it cannot hold or do what was requested
 
-Each message says what the sender of the request, or the operator, can do about it.
+Each message says what the client, or the operator, can do about it. Problem type URIs are made from the names
+of these classes, which are therefore public.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ from typing import Any
 
 
 class SparqlError(Exception):
-    """Any failure of the SPARQL room; ``str(error)`` is a sentence for the client."""
+    """Base of these errors; ``str(error)`` is a sentence for the client."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The initialisers take other arguments than the message, so a copy is not made by calling them.
+        # Subclasses take other arguments than the message, so unpickling must not call the class.
         return _copied, (type(self), self.args, self.__dict__)
 
 
@@ -76,7 +77,7 @@ def _copied(kind: type[SparqlError], args: tuple[Any, ...], members: dict[str, A
 
 
 class RequestError(SparqlError):
-    """The request cannot be served as it was sent; sending it again changes nothing."""
+    """The request cannot be served as sent; sending it again changes nothing."""
 
 
 class MalformedRequest(RequestError):
@@ -86,7 +87,7 @@ class MalformedRequest(RequestError):
 class SyntaxProblem(RequestError):
     """The SPARQL text does not parse.
 
-    ``line`` and ``column`` count from one, in characters, and are None where the engine names no place.
+    ``line`` and ``column`` count from one, in characters, and are None where the engine gives no position.
     """
 
     def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
@@ -96,19 +97,19 @@ class SyntaxProblem(RequestError):
 
 
 class UnknownFunction(RequestError):
-    """The query calls a function that is not offered; `like` are the IRIs of some with such a name."""
+    """The query calls an unknown function; `like` are the IRIs of functions with a similar name."""
 
     def __init__(self, iri: str, like: Sequence[str]) -> None:
         meant = f" Perhaps <{'> or <'.join(like)}> is meant." if like else ""
         super().__init__(
             f"There is no function <{iri}> here.{meant} The service description (GET of the endpoint without "
-            "a query) lists all."
+            "a query) lists all functions."
         )
         self.like = tuple(like)
 
 
 class NotAcceptable(RequestError):
-    """None of the media types that the client accepts can be produced; ``offered`` lists those that can."""
+    """The client accepts none of the media types that can be produced; ``offered`` lists these."""
 
     def __init__(self, accept: str, offered: Sequence[str]) -> None:
         super().__init__(
@@ -118,11 +119,11 @@ class NotAcceptable(RequestError):
 
 
 class UnsupportedMediaType(RequestError):
-    """A request body of a type that the endpoint does not read; ``supported`` lists those it does."""
+    """A request body of an unsupported type; ``supported`` lists the supported ones."""
 
     def __init__(self, found: str | None, supported: Sequence[str]) -> None:
-        told = f"a body of type '{found}'" if found else "a body without Content-Type"
-        super().__init__(f"The endpoint cannot read {told}; send {' or '.join(supported)}, in UTF-8.")
+        what = f"a body of type '{found}'" if found else "a body without Content-Type"
+        super().__init__(f"The endpoint cannot read {what}; send {' or '.join(supported)}, in UTF-8.")
         self.supported = tuple(supported)
 
 
@@ -147,45 +148,45 @@ class FetchRefused(RequestError):
 
 
 class FetchFailed(SparqlError):
-    """Another host did not give what SERVICE or LOAD asked of it."""
+    """Another host did not answer SERVICE or LOAD."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(
-            f"<{url}> could not be used: {reason}. Try again later, or write SILENT to go on without it."
+            f"<{url}> could not be used: {reason}. Try again later, or write SILENT to continue without it."
         )
         self.url = url
 
 
 class PayloadProblem(SyntaxProblem):
-    """A body of RDF does not parse; nothing of it was taken."""
+    """An RDF body does not parse; nothing of it was stored."""
 
 
 class GraphUnknown(RequestError):
-    """A named graph was asked for that does not exist."""
+    """The requested named graph does not exist."""
 
     def __init__(self, graph: str) -> None:
-        super().__init__(f"There is no graph <{graph}> here; PUT or POST to this address makes it.")
+        super().__init__(f"There is no graph <{graph}> here; PUT or POST to this address creates it.")
         self.graph = graph
 
 
 class PreconditionFailed(RequestError):
-    """The condition of If-Match or If-None-Match does not hold (RFC 9110, 13.1); nothing was changed."""
+    """If-Match or If-None-Match does not hold (RFC 9110, 13.1); nothing was changed."""
 
 
 class ChangesForgotten(RequestError):
-    """The log no longer holds what came after revision ``asked``; ``oldest`` is the least to ask for."""
+    """The log no longer holds the changes after ``asked``; ``oldest`` is the first that it can start from."""
 
     def __init__(self, asked: int, oldest: int) -> None:
         super().__init__(
             f"The changes after revision {asked} are no longer kept; read the graph itself, then ask for "
-            f"what came after its revision (at least {oldest})."
+            f"the changes after its revision (at least {oldest})."
         )
         self.asked = asked
         self.oldest = oldest
 
 
 class ProtectedGraph(RequestError):
-    """A write into one of the system's own graphs, which only the system writes."""
+    """A write into a system graph, which only the system writes."""
 
     def __init__(self, graph: object) -> None:
         super().__init__(
@@ -196,19 +197,19 @@ class ProtectedGraph(RequestError):
 
 
 class ProtectedTriple(RequestError):
-    """The removal of a triple of the default graph that the system keeps, in the graph that records it."""
+    """The removal of a triple that the system keeps, with the graph that records it."""
 
     def __init__(self, triple: object, graph: object) -> None:
         super().__init__(
             f"The triple {triple} cannot be removed: the system keeps it (graph {graph}); "
-            "change what it follows from instead."
+            "change the statements it follows from instead."
         )
         self.triple = triple
         self.graph = graph
 
 
 class InferenceTooLarge(RequestError):
-    """More follows from a change, by the ontology's axioms, than is inferred with a change."""
+    """More follows from a change, by the axioms of the ontology, than is inferred with a change."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -219,9 +220,9 @@ class InferenceTooLarge(RequestError):
 
 
 class TooMuchDepends(RequestError):
-    """More focus nodes depend on one statement than are judged while others wait to write.
+    """More focus nodes depend on one statement than are judged while other writers wait.
 
-    `shapes` are the names of the shapes that judge them, `additions` what of the change stood by then.
+    `shapes` are the names of the shapes that judge them, `additions` what the change added by then.
     """
 
     def __init__(
@@ -240,7 +241,7 @@ class TooMuchDepends(RequestError):
 
 
 class ReadError(SparqlError):
-    """A query that was sound but could not be finished."""
+    """A valid query that could not be finished."""
 
 
 class QueryTimeout(ReadError):
@@ -255,7 +256,7 @@ class QueryTimeout(ReadError):
 
 
 class QueryMemoryExceeded(ReadError):
-    """The query needed more memory than a reader may take and was stopped."""
+    """The query needed more memory than a worker may use and was stopped."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(
@@ -266,7 +267,7 @@ class QueryMemoryExceeded(ReadError):
 
 
 class TooManyQueries(ReadError):
-    """No reader came free; try again after ``retry_after_s`` seconds."""
+    """No worker became free; try again after ``retry_after_s`` seconds."""
 
     def __init__(self, retry_after_s: float) -> None:
         super().__init__(f"All readers are busy and the queue is full; try again in {retry_after_s:g} s.")
@@ -274,25 +275,25 @@ class TooManyQueries(ReadError):
 
 
 class QueryFailed(ReadError):
-    """The engine gave up while it evaluated or serialised the query."""
+    """The engine failed while it evaluated or serialized the query."""
 
 
 class ReaderLost(ReadError):
-    """A reader process died without a word, or none can be started."""
+    """A worker process died unexpectedly, or none can be started."""
 
 
 class WriteError(SparqlError):
-    """An update that was sound but could not be carried out; nothing was changed."""
+    """A valid update that could not be carried out; nothing was changed."""
 
 
 class JudgingTimeout(WriteError):
-    """The shapes did not come to a verdict in time; ``shape`` is the one that was being judged."""
+    """Validation by the shapes did not finish in time; ``shape`` is the one being evaluated."""
 
     def __init__(self, timeout_s: float, shape: str = "") -> None:
         named = f"the shape <{shape}>" if shape else "the shapes"
         super().__init__(
-            f"Judging this by {named} took longer than {timeout_s:g} s, so it was given up and nothing was "
-            "changed. Make the shape's query cheaper, take the shape out (DELETE /shapes/FILE), or let the "
+            f"Judging this by {named} took longer than {timeout_s:g} s, so it was stopped and nothing was "
+            "changed. Make the shape's query cheaper, remove the shape (DELETE /shapes/FILE), or let the "
             "operator raise shapes_timeout_s."
         )
         self.timeout_s = timeout_s
@@ -308,19 +309,19 @@ class GraphMissing(WriteError):
 
 
 class GraphExists(WriteError):
-    """CREATE of a graph that exists already (SPARQL 1.1 Update, 3.2.1)."""
+    """CREATE of a graph that already exists (SPARQL 1.1 Update, 3.2.1)."""
 
     def __init__(self, graph: str) -> None:
         super().__init__(f"Graph <{graph}> exists already; leave CREATE out, or write CREATE SILENT.")
         self.graph = graph
 
 
-class StripLost(SparqlError):
-    """A worker died, or could not be reached, while it related a strip of features."""
+class TileLost(SparqlError):
+    """A worker died, or could not be reached, while it related a tile of features."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"A worker did not finish its strip: {reason}. What is finished is kept; run the command "
+            f"A worker did not finish its tile: {reason}. Finished tiles are kept; run the command "
             "again, with fewer workers if memory was short. The scheduler and the workers of a cluster need "
             "this program installed, in the same version."
         )
@@ -339,7 +340,7 @@ class StoreLocked(StoreError):
 
 
 class StoreUnreadable(StoreError):
-    """The store's files cannot be opened; ``reason`` is what the engine said."""
+    """The store's files cannot be opened; ``reason`` is the engine's message."""
 
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(
@@ -351,7 +352,7 @@ class StoreUnreadable(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A file of the open store does not hold what was written to it; ``reason`` is what the engine said."""
+    """A file of the open store does not hold what was written to it; ``reason`` is the engine's message."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -362,15 +363,15 @@ class StoreDamaged(StoreError):
 
 
 def damage_in(error: BaseException) -> StoreDamaged | None:
-    """The engine's own report of a damaged file as one of our errors; None for every other error.
+    """The engine's report of a damaged file as one of our errors; None for any other error.
 
-    The engine raises it as a RuntimeError wherever it reads, also in the middle of an answer.
+    The engine raises a RuntimeError wherever it reads, also in the middle of an answer.
     """
     return StoreDamaged(str(error)) if type(error) is RuntimeError and reports_damage(str(error)) else None
 
 
 def reports_damage(message: str) -> bool:
-    """Whether the engine speaks of a damaged file."""
+    """Whether the engine's message reports a damaged file."""
     return "Corruption:" in message
 
 
@@ -379,43 +380,43 @@ def _one_line(reason: str) -> str:
 
 
 class StoreUnwritable(StoreError):
-    """The disk did not take what was written; ``reason`` is what the operating system said."""
+    """The disk refused a write; ``reason`` is the operating system's message."""
 
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(
-            f"The disk under {folder} does not take writes: {reason}. "
-            "Check its space and health, then start the server anew; the last changes may be lost."
+            f"The disk under {folder} does not accept writes: {reason}. "
+            "Check its space and health, then restart the server; the last changes may be lost."
         )
         self.folder = folder
         self.reason = reason
 
 
 class DiskFull(StoreUnwritable):
-    """The disk is full: nothing of what was to be written was."""
+    """The disk is full: nothing was written."""
 
     def __init__(self, folder: Path, reason: str) -> None:
         SparqlError.__init__(
             self,
-            f"The disk under {folder} is full, so nothing of this was written ({reason}). Reads go on; make "
-            "room, then send it again: no restart is needed.",
+            f"The disk under {folder} is full, so nothing of this was written ({reason}). Reads continue. "
+            "Free some space, then send it again: no restart is needed.",
         )
         self.folder = folder
         self.reason = reason
 
 
 class StoreClosing(StoreError):
-    """The server is shutting down: what it took it finishes, and it takes nothing new."""
+    """The server is shutting down: it finishes accepted writes and accepts no new ones."""
 
     def __init__(self) -> None:
-        super().__init__("The server is shutting down and takes no more writes; send this again later.")
+        super().__init__("The server is shutting down and accepts no more writes; send this again later.")
 
 
 class BackupError(StoreError):
-    """A backup that cannot be made or restored."""
+    """A backup cannot be made or restored."""
 
 
 class RemoteError(StoreError):
-    """The SPARQL store at another host, which holds the graph, failed; ``url`` is its address."""
+    """The SPARQL store at another host that holds the graph failed; ``url`` is its address."""
 
     def __init__(self, url: str, message: str) -> None:
         super().__init__(message)
@@ -423,7 +424,7 @@ class RemoteError(StoreError):
 
 
 class RemoteUnreachable(RemoteError):
-    """The remote store takes no connection, or lost it before an answer; nothing was changed."""
+    """The remote store accepts no connection, or lost it before an answer; nothing was changed."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(
@@ -432,16 +433,16 @@ class RemoteUnreachable(RemoteError):
 
 
 class RemoteRefused(RemoteError):
-    """The remote store answered with an error; ``status`` is its HTTP status, ``told`` its own words."""
+    """The remote store answered with an error; ``status`` is its HTTP status, ``reply`` its message."""
 
-    def __init__(self, url: str, status: int, told: str) -> None:
-        super().__init__(url, f"The store at {url} refused this with status {status}: {told}")
+    def __init__(self, url: str, status: int, reply: str) -> None:
+        super().__init__(url, f"The store at {url} refused this with status {status}: {reply}")
         self.status = status
-        self.told = told
+        self.reply = reply
 
 
 class RemoteIncomplete(RemoteError):
-    """The remote store cut an answer short, or sent one that is no SPARQL answer."""
+    """The remote store cut an answer short, or sent something that is no SPARQL answer."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(url, f"The answer of the store at {url} cannot be used: {reason}.")
@@ -449,7 +450,7 @@ class RemoteIncomplete(RemoteError):
 
 
 class RemoteUndecided(RemoteError):
-    """The connection was lost after an update was sent: whether it was applied is not known."""
+    """The connection was lost after an update was sent: whether it was applied is unknown."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(
@@ -461,18 +462,18 @@ class RemoteUndecided(RemoteError):
 
 
 class RemoteConflict(RemoteError):
-    """The marker in the remote store is not the one that this server left there."""
+    """The marker in the remote store is not the one that this server wrote."""
 
     def __init__(self, url: str) -> None:
         super().__init__(
             url,
-            f"Another server writes to the store at {url}: the marker that this one left there is gone. "
-            "Nothing was changed. Let only one server write to a store, then start this one anew.",
+            f"Another server writes to the store at {url}: the marker that this one wrote is gone. "
+            "Nothing was changed. Let only one server write to a store, then restart this one.",
         )
 
 
 class RemoteUnsupported(RemoteError):
-    """What was asked cannot be done in a remote store."""
+    """The remote store does not support this request."""
 
     def __init__(self, url: str, what: str) -> None:
-        super().__init__(url, f"The store at {url} cannot take this: {what}.")
+        super().__init__(url, f"The store at {url} does not support {what}.")

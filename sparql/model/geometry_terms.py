@@ -1,4 +1,4 @@
-"""By which properties a feature has a geometry, and a geometry its literal (GeoSPARQL 1.1, 8)."""
+"""The properties from features to geometries and from geometries to literals (GeoSPARQL 1.1, 8)."""
 
 from typing import Final
 
@@ -13,5 +13,5 @@ _ANY: Final[frozenset[NamedNode]] = frozenset((*HAS_GEOMETRY, *SERIALIZATIONS))
 
 
 def states_geometry(triple: Triple) -> bool:
-    """Whether a change with this triple may change where a feature is, and so a relation."""
+    """Whether this triple may change the place of a feature, and so a relation."""
     return triple.predicate in _ANY

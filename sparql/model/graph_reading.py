@@ -1,4 +1,4 @@
-"""Reading the graphs of a store triple by triple, whatever the store is: all rests on one pattern lookup."""
+"""Reads the graphs of any store triple by triple; everything is based on one pattern lookup."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NamedGraphSource:
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
-        """Triples of the graph that fit the pattern; `None` is a wildcard."""
+        """Triples of the graph that match the pattern; `None` is a wildcard."""
         for quad in self.store.match_quads(subject, predicate, object_, self.graph):
             yield quad.triple
 
@@ -51,12 +51,12 @@ class GraphReading(ABC):
         object_: Term | None,
         graph: NamedNode | BlankNode | DefaultGraph | None = None,
     ) -> Iterator[Quad]:
-        """Quads that fit the pattern, of one graph or (None) of all."""
+        """Quads that match the pattern, of one graph or (None) of all."""
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
-        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
+        """Triples of the default graph that match the pattern; `None` is a wildcard."""
         for quad in self.match_quads(subject, predicate, object_, DEFAULT):
             yield quad.triple
 

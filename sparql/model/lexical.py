@@ -1,7 +1,7 @@
-"""The lexical spaces of the XSD datatypes that RDF knows (XML Schema 1.1 part 2; RDF 1.1 Concepts, 5.1).
+"""The lexical spaces of the XSD datatypes that RDF supports (XML Schema 1.1 part 2; RDF 1.1 Concepts, 5.1).
 
-RDF does not trim: white space around a number is outside its lexical space, and so is a day that no
-calendar has.
+RDF does not trim: white space around a number is outside its lexical space, and so is a day that does not
+exist in the calendar.
 """
 
 import re
@@ -32,7 +32,7 @@ _FOLLOWING = _START + "\\-.0-9\u00b7\u0300-\u036f\u203f\u2040"
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first asked for: all of them together take a noticeable part of a start."""
+    """Compiled on first use: compiling all of them takes a noticeable part of the start."""
     return re.compile(pattern, re.ASCII)
 
 
@@ -43,7 +43,7 @@ def _matching(pattern: str) -> Check:
 def _between(lowest: int | None, highest: int | None) -> Check:
     """Integers from `lowest` to `highest`, both included; None is without a bound."""
     is_integer = _matching(r"[+-]?\d+")
-    # What has more digits than any bound is judged by its sign, so that no huge number is ever computed.
+    # A number with more digits than any bound is judged by its sign, so no huge number is ever computed.
     most = max(len(str(abs(bound))) for bound in (lowest, highest) if bound is not None)
 
     def check(text: str) -> bool:
@@ -59,7 +59,7 @@ def _between(lowest: int | None, highest: int | None) -> Check:
 
 
 def _dated(rest: str) -> Check:
-    """A date of the calendar (XML Schema 1.1 part 2, 3.3.7.2: the day of the month), followed by `rest`."""
+    """A calendar date (XML Schema 1.1 part 2, 3.3.7.2: the day of the month), followed by `rest`."""
     pattern = rf"({_YEAR})-({_MONTH})-({_DAY}){rest}"
 
     def check(text: str) -> bool:
@@ -70,7 +70,7 @@ def _dated(rest: str) -> Check:
 
 
 def _is_day(year: int, month: int, day: int) -> bool:
-    """Whether a month has this day; of the year the last four digits count, the calendar repeats itself."""
+    """Whether a month has this day; the calendar repeats, so the last four digits of the year count."""
     if month == 2:
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
         return day <= (29 if leap else 28)
@@ -125,14 +125,14 @@ _CHECKS: Final[Mapping[str, Check]] = {
 
 
 def check_of(name: str) -> Check | None:
-    """What tells whether a text is in the lexical space of the XSD datatype of that local name.
+    """The function that checks the lexical space of the XSD datatype with that local name.
 
-    None for `string` and `anyURI`, where every text is, and for a name that XSD does not have.
+    None for `string` and `anyURI`, which accept any text, and for names that XSD does not define.
     """
     return _CHECKS.get(name)
 
 
 def in_lexical_space(name: str, text: str) -> bool:
-    """Whether a text is in the lexical space of the XSD datatype of that local name."""
+    """Whether a text is in the lexical space of the XSD datatype with that local name."""
     check = check_of(name)
     return check is None or check(text)

@@ -1,7 +1,7 @@
-"""A literal outside its datatype's lexical space is refused on every route, shapes or no shapes.
+"""A literal outside its datatype's lexical space is refused on every route, with or without shapes.
 
-A geometry that is read but breaks the simple-feature rules is mended where it is used and a warning is given
-here, or it is refused too, as the setting says. The literal itself is kept as it was written.
+A geometry that parses but breaks the simple-feature rules is repaired where it is used, with a warning, or
+refused, depending on the setting. The literal itself is stored as written.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _PLAIN = frozenset((XSD.string.value, RDF.langString.value))
 def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> tuple[Violation, ...]:
     """Violations of RDF 1.1 section 3.3 (lexical space) and GeoSPARQL 1.1 section 8 (geometry literals).
 
-    One of severity `sh:Warning` tells of a geometry that was mended.
+    A violation of severity `sh:Warning` reports a geometry that was repaired.
     """
     value = triple.object
     if not isinstance(value, Literal):
@@ -50,7 +50,7 @@ def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> t
 def sort_out(
     additions: Iterable[Statement], invalid: InvalidGeometry = "repair"
 ) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
-    """Statements whose literals can be read, those whose cannot, and warnings about the former."""
+    """Statements with valid literals, those without, and warnings about the former."""
     sound: list[Statement] = []
     malformed: list[Rejection] = []
     repaired: list[Rejection] = []
@@ -69,13 +69,13 @@ def sort_out(
 def _problem(
     literal: Literal, datatype: str, invalid: InvalidGeometry
 ) -> tuple[NamedNode, str, NamedNode] | None:
-    """What is wrong with a literal: component, message and severity."""
+    """The fault of a literal: component, message and severity."""
     if datatype.startswith(XSD.iri):
         name = datatype.removeprefix(XSD.iri)
         if in_lexical_space(name, literal.value):
             return None
-        told = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
-        return UKG.MalformedLiteral, told, SH.Violation
+        message = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
+        return UKG.MalformedLiteral, message, SH.Violation
     if literal.datatype in GEOMETRY_LITERALS:
         # Imported with the first geometry: a store opens and answers before it is written to.
         from geo.formats.literals import read_geometry
@@ -86,6 +86,8 @@ def _problem(
             return UKG.MalformedLiteral, str(error), SH.Violation
         if fault is None:
             return None
-        told = f"The geometry is not valid: {fault}. It is mended where it is used; better mend it there."
-        return UKG.RepairedGeometry, told, SH.Warning
+        message = (
+            f"The geometry is not valid: {fault}. It is repaired where it is used; better repair the source."
+        )
+        return UKG.RepairedGeometry, message, SH.Warning
     return None

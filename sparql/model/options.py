@@ -1,4 +1,4 @@
-"""What a request asks of rewriting, by its parameters."""
+"""The request parameters that control rewriting."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ class Inference(StrEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """`derived`: whether derived statements are visible. `inference`: RDFS, or
-    OWL's rules too, at query time. `rewrite`: the
-    query rewriting extension of GeoSPARQL. `optimize`: the indexes. `explain`: how instead of what.
+    """Parameters of one request.
+
+    `derived`: whether derived statements are visible. `inference`: RDFS, or also OWL's rules, at query time.
+    `rewrite`: the query rewriting extension of GeoSPARQL. `optimize`: use the indexes. `explain`: describe
+    the plan instead of answering.
     """
 
     derived: bool = True
@@ -32,12 +34,12 @@ class Options:
 
     @property
     def changes_answers(self) -> bool:
-        """Whether anything is asked for that makes another answer."""
+        """Whether an option changes the answer."""
         return not self.derived or self.inference is not Inference.NONE or self.rewrite
 
     @property
     def tag(self) -> str:
-        """What distinguishes answers by these options; empty for the defaults."""
+        """Distinguishes answers by these options; empty for the defaults."""
         if not self.changes_answers:
             return ""
         return f"{self.derived:d}{self.inference}{self.rewrite:d}"
@@ -58,7 +60,7 @@ def _truth(name: str, value: str | None, *, default: bool) -> bool:
     if value is None:
         return default
     if value.lower() not in ("true", "false", "1", "0"):
-        raise MalformedRequest(f"{name} '{value}' is no truth value; send {name}=true or {name}=false.")
+        raise MalformedRequest(f"{name} '{value}' is not a truth value; send {name}=true or {name}=false.")
     return value.lower() in ("true", "1")
 
 

@@ -1,7 +1,7 @@
 """What the gate and the derivers read: the default graph as it is, or as it would be.
 
-`TripleSource` is the one narrow interface. `Overlay` shows a source with a change applied, without
-writing it, so that a change can be judged before it is committed.
+`TripleSource` is the one narrow interface. `Overlay` shows a source with a change applied, without writing
+it, so that a change can be judged before it is committed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,6 @@ from typing import Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 Subject = NamedNode | BlankNode | Triple
-Object = NamedNode | BlankNode | Literal | Triple
 Term = NamedNode | BlankNode | Literal | Triple
 
 
@@ -27,7 +26,7 @@ class TripleIndex:
 
     def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self.triples: set[Triple] = set()
-        # What was taken out stays in these until it is asked for, so that taking out costs one lookup.
+        # Removed triples stay in these lists and are skipped by lookups, so that a removal costs one lookup.
         self._gone: set[Triple] = set()
         self._by_subject: dict[Term, list[Triple]] = {}
         self._by_object: dict[Term, list[Triple]] = {}
@@ -48,7 +47,7 @@ class TripleIndex:
         self._by_predicate.setdefault(triple.predicate, []).append(triple)
 
     def discard(self, triple: Triple) -> None:
-        """Take a triple out, if it is there."""
+        """Remove a triple, if it is there."""
         if triple in self.triples:
             self.triples.remove(triple)
             self._gone.add(triple)
@@ -80,9 +79,9 @@ class TripleIndex:
 
 
 class Overlay:
-    """A source with additions and removals applied, read only; nothing is written.
+    """A read-only source with additions and removals applied; nothing is written.
 
-    What is added stays, also if it is removed. An index that is handed in may change later.
+    An added triple stays even if it is also removed. An index passed as additions may change later.
     """
 
     def __init__(
@@ -106,7 +105,7 @@ class Overlay:
 
 
 class KnownAbsent:
-    """A source that does not change, and that is asked only once about a node that it has nothing of."""
+    """A source that does not change, queried only once about a node that it does not hold."""
 
     def __init__(self, base: TripleSource) -> None:
         self._base = base
@@ -129,27 +128,10 @@ class KnownAbsent:
         return self._base.match(subject, predicate, object_) if there else iter(())
 
     def lacks(self, triple: Triple) -> bool:
-        """Whether a triple is known not to be there; nothing is asked for it."""
+        """Whether a triple is known to be absent; makes no query."""
         as_subject, as_object = self._as_subject.get(triple.subject), self._as_object.get(triple.object)
         return as_subject is False or as_object is False
 
 
 def _any(triples: Iterator[Triple]) -> bool:
     return next(triples, None) is not None
-
-
-class CountingSource:
-    """A source that counts the triples read from it; tests use it to show that work stays bounded."""
-
-    def __init__(self, base: TripleSource) -> None:
-        self._base = base
-        self.read = 0
-        self.lookups = 0
-
-    def match(
-        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
-    ) -> Iterator[Triple]:
-        self.lookups += 1
-        for triple in self._base.match(subject, predicate, object_):
-            self.read += 1
-            yield triple

@@ -1,4 +1,4 @@
-"""What supports a triple: each origin has a graph of its own, and a triple stays as long as any holds it."""
+"""The support of a triple: each origin has its own graph, and a triple stays while any of them holds it."""
 
 from collections.abc import Collection, Iterator
 from typing import Protocol
@@ -13,7 +13,7 @@ _ORIGINS = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
 
 
 class View(Protocol):
-    """The graph as it is, or as a group of changes before this one leaves it."""
+    """The graph as it is, or as the pending changes of a group leave it."""
 
     def contains(self, quad: Quad) -> bool: ...
 
@@ -21,30 +21,30 @@ class View(Protocol):
 def quad_of(triple: Triple, graph: NamedNode | DefaultGraph) -> Quad:
     """The triple in a graph."""
     if graph == DEFAULT:
-        # The very same quad, made in a fourth of the time.
+        # The same quad, created in a quarter of the time.
         return Quad(triple.subject, triple.predicate, triple.object)
     return Quad(triple.subject, triple.predicate, triple.object, graph)
 
 
 def only_asserted(view: View, triple: Triple, origins: Collection[NamedNode]) -> bool:
-    """Whether the graph holds it and no graph of these origins says from where: then it was asserted."""
+    """Whether the graph holds it and no graph of these origins does: then it was asserted."""
     return view.contains(quad_of(triple, DEFAULT)) and not any(
         view.contains(quad_of(triple, graph)) for graph in origins
     )
 
 
 def is_supported(view: View, triple: Triple, *, besides: NamedNode) -> bool:
-    """Whether any other origin states or derives it."""
+    """Whether another origin states or derives it."""
     return any(view.contains(quad_of(triple, graph)) for graph in _ORIGINS if graph != besides)
 
 
 def withdrawn(change: Change) -> frozenset[Triple]:
-    """The triples that no text supports any longer, but for those that the change states itself."""
+    """The triples that no text supports any longer, except those that the change itself states."""
     return change.withdrawals - {statement.triple for statement in change.additions}
 
 
 def unsupported(view: View, change: Change) -> frozenset[Triple]:
-    """The withdrawn triples that only texts supported: they leave the graph."""
+    """The withdrawn triples that only texts supported: they are removed from the graph."""
     return frozenset(
         triple
         for triple in withdrawn(change)
@@ -53,7 +53,7 @@ def unsupported(view: View, change: Change) -> frozenset[Triple]:
 
 
 def withdrawn_quads(view: View, change: Change, derived: Delta) -> Iterator[Quad]:
-    """What goes of the withdrawn triples that another origin supports too."""
+    """The quads to remove for withdrawn triples that another origin supports too."""
     for triple in withdrawn(change):
         if not view.contains(quad_of(triple, EXTRACTED)):
             continue
@@ -69,7 +69,7 @@ def withdrawn_quads(view: View, change: Change, derived: Delta) -> Iterator[Quad
 
 
 def refuse_system_graphs(change: Change) -> None:
-    """Raise `ProtectedGraph` where clients' quads, or graphs that come or go, are the system's."""
+    """Raise `ProtectedGraph` where a client's change affects system graphs."""
     for quad in (*change.graph_additions, *change.graph_removals):
         if quad.graph_name in SYSTEM_GRAPHS:
             raise ProtectedGraph(quad.graph_name)

@@ -1,7 +1,7 @@
-"""How far borders may be off when features are related: usually, and in layers of features.
+"""How inaccurate borders may be when features are related: a default, and values for layers of features.
 
-A layer is a class: a district may be drawn roughly where a parcel is surveyed. Of two features the one that
-is drawn more roughly counts.
+A layer is a class: a district may be drawn roughly where a parcel is surveyed. Of two features, the less
+accurate one counts.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ Node = NamedNode | BlankNode
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Metres, 0 for exact relations: `usual_m`, and by class where the features of one have their own.
+    """Meters, 0 for exact relations: `default_m`, and by class for features with their own tolerance.
 
-    What is in several layers has the largest tolerance of these.
+    A feature in several layers has the largest of their tolerances.
     """
 
-    usual_m: float = 0.0
+    default_m: float = 0.0
     layers: Mapping[NamedNode, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def largest_m(self) -> float:
         """The largest of all."""
-        return max((self.usual_m, *self.layers.values()))
+        return max((self.default_m, *self.layers.values()))
 
     @property
-    def told(self) -> str:
-        """What the store says of relations that were derived with these."""
-        layers = sorted((str(layer), metres) for layer, metres in self.layers.items())
-        return f"RCC8, tolerance {self.usual_m:g} m" + "".join(f"; {one} {m:g} m" for one, m in layers)
+    def description(self) -> str:
+        """The mark that the store keeps for relations derived with these tolerances."""
+        layers = sorted((str(layer), meters) for layer, meters in self.layers.items())
+        return f"RCC8, tolerance {self.default_m:g} m" + "".join(f"; {one} {m:g} m" for one, m in layers)
 
     def concerns(self, triple: Triple) -> bool:
-        """Whether a statement says of something that it is in a layer."""
+        """Whether a statement assigns something to a layer."""
         return bool(self.layers) and triple.predicate == RDF.type and triple.object in self.layers
 
     def own(self, source: TripleSource, feature: Node) -> float | None:
-        """The tolerance of the layers that a source has a feature in; None where it is in none."""
+        """The tolerance of a feature's layers in a source; None where it is in none."""
         if not self.layers:
             return None
         return self._of(triple.object for triple in source.match(feature, RDF.type, None))
 
     def all_own(self, source: TripleSource) -> dict[Node, float]:
-        """The same of all features that are in a layer."""
+        """The tolerances of all features that are in a layer."""
         found: dict[Node, float] = {}
-        for layer, metres in self.layers.items():
+        for layer, meters in self.layers.items():
             for triple in source.match(None, RDF.type, layer):
                 if isinstance(triple.subject, NamedNode | BlankNode):
-                    found[triple.subject] = max(found.get(triple.subject, metres), metres)
+                    found[triple.subject] = max(found.get(triple.subject, meters), meters)
         return found
 
     def _of(self, classes: Iterable[Term]) -> float | None:

@@ -1,24 +1,21 @@
-"""What the rooms above need of a store: the embedded one and the remote one both offer it."""
+"""The store Protocol, implemented by the embedded and the remote store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.model.source import Term, TripleSource
 
-if TYPE_CHECKING:
-    from sparql.storage.embedded_store import EmbeddedStore
-
 GraphName = NamedNode | BlankNode | DefaultGraph
 
 
 class Readable(Protocol):
-    """A dataset as an update's capture reads it; `pyoxigraph.Store` is one."""
+    """A dataset as read by the capture of an update; `pyoxigraph.Store` is one."""
 
     def query(
         self,
@@ -32,7 +29,7 @@ class Readable(Protocol):
     ) -> Any: ...
 
     def backup(self, target_directory: str, /) -> None:
-        """A copy of the files; RuntimeError where there are none, an error of ours where there cannot be."""
+        """Copy the files. Raises RuntimeError where there are none, our error where a copy is impossible."""
         ...
 
     def quads_for_pattern(
@@ -47,7 +44,7 @@ class Readable(Protocol):
 
 
 class LateCommit(Protocol):
-    """A change that turned out to have been applied after its writer had given it up."""
+    """A commit that turned out to have been applied after its writer had given up on it."""
 
     @property
     def additions(self) -> Collection[Quad]: ...
@@ -56,21 +53,42 @@ class LateCommit(Protocol):
     def removals(self) -> Collection[Quad]: ...
 
 
+class LocalStore(Protocol):
+    """A database on this machine: the graph itself, or what is kept beside a remote store."""
+
+    @property
+    def folder(self) -> Path | None: ...
+
+    @property
+    def graph(self) -> Readable: ...
+
+    @property
+    def syncs(self) -> int:
+        """How many syncs `Durability.GROUP` has made."""
+        ...
+
+    def revision(self) -> int: ...
+
+    def write_out(self) -> None:
+        """Write buffered data to the files, which frees its memory. Raises `StoreUnwritable`."""
+        ...
+
+
 class TripleStore(TripleSource, Protocol):
     """A store with one writer. `match` reads the default graph."""
 
     @property
     def folder(self) -> Path | None:
-        """Where files of this server lie; None in memory."""
+        """The folder for files of this server; None in memory."""
         ...
 
     @property
     def graph(self) -> Readable:
-        """The dataset, to capture an update from."""
+        """The dataset that updates are captured on."""
         ...
 
     @property
-    def embedded(self) -> EmbeddedStore:
+    def local(self) -> LocalStore:
         """The store whose files are on this machine: this one, or the one beside a remote store."""
         ...
 
@@ -93,16 +111,16 @@ class TripleStore(TripleSource, Protocol):
 
     def has_graph(self, graph: NamedNode) -> bool: ...
 
-    def steady(self) -> AbstractContextManager[None]:
-        """While the block runs nobody else writes, so what was read may be remembered."""
+    def remember_reads(self) -> AbstractContextManager[None]:
+        """Nobody else writes while the block runs, so reads may be cached."""
         ...
 
-    def expect(self, triples: Sequence[Triple]) -> None:
-        """These will be asked for one by one; fetching them together may be quicker."""
+    def prefetch(self, triples: Sequence[Triple]) -> None:
+        """These will be read one by one; fetching them together may be faster."""
         ...
 
     def late_commit(self) -> LateCommit | None:
-        """Settle a commit whose end was not known; what came of it, if it had been applied after all."""
+        """Settle a commit whose result was unknown; returns it if it was applied after all."""
         ...
 
     def commit(

@@ -1,6 +1,6 @@
-"""The standard vocabularies and the system vocabulary that the machinery itself speaks.
+"""The standard vocabularies and the system vocabulary of the program itself.
 
-Nothing of the domain stands here: the domain is whatever ontology and shapes files are loaded.
+It contains no domain terms: the domain is defined by the loaded ontology and shapes files.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ class Namespace:
     def __getattr__(self, name: str) -> NamedNode:
         if name.startswith("__"):
             raise AttributeError(name)
-        # Kept as a member, so that this is not asked again.
+        # Kept as a member, so that the next access does not come here.
         found = self.__dict__[name] = self.term(name.rstrip("_"))
         return found
 
@@ -48,13 +48,13 @@ ASSERTED: Final = GRAPH.asserted
 EXTRACTED: Final = GRAPH.extracted
 DERIVED: Final = GRAPH.derived
 INFERRED: Final = GRAPH.inferred
-"""What only follows from other statements by the axioms, where inference is materialised."""
+"""What only follows from other statements by the axioms, where inferences are stored."""
 ONTOLOGY: Final = GRAPH.ontology
 PROVENANCE: Final = GRAPH.provenance
 REVIEW: Final = GRAPH.review
 PROPOSALS: Final = GRAPH.proposals
 HELD: Final = GRAPH.held
-"""Batches that wait to be judged beside other writes."""
+"""Batches that wait to be judged in parallel with other writes."""
 STATE: Final = GRAPH.state
 SYSTEM_GRAPHS: Final = (
     *(ASSERTED, EXTRACTED, DERIVED, INFERRED, ONTOLOGY),

@@ -1,8 +1,8 @@
-"""The default geocoder: features that are loaded beside the graph, found by their names. Offline.
+"""The default geocoder: features loaded beside the graph, found by their names. Offline.
 
-What the default graph knows by a name is linked and needs no geocoder. Here are the features of clients' own
-named graphs, such as another layer or a national register, and features of the default graph whose name
-the linker could not use.
+Named entities of the default graph are linked and need no geocoder. This covers the features of clients'
+named graphs, such as another layer or a national register, and features of the default graph whose name the
+linker could not use.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from sparql.spatial.relations import geometries_in
 __all__ = ["LoadedFeatures"]
 
 _FROM_LAYER = 0.9
-"""A name that is spelled the same in another layer, of a place that the graph does not know."""
+"""The confidence of an equal name in another layer, for a place that the graph does not know."""
 
 
 class LoadedFeatures:
     """Features with geometry in the default graph and in named graphs.
 
-    `languages` are the tags that labels in named graphs are looked for with, besides none: such graphs are
-    searched by whole literals, which the store answers from its index however large they are.
+    `languages` are the tags of labels to look up in named graphs, besides none: such graphs are searched by
+    whole literals, which the store answers from its index however large they are.
     """
 
     def __init__(self, store: TripleStore, labels: Labels, *, languages: Sequence[str] = ("en",)) -> None:
@@ -39,7 +39,7 @@ class LoadedFeatures:
         self._languages = tuple(languages)
 
     def locate(self, name: str) -> Sequence[PlaceFound]:
-        """Every feature of this name that has a geometry."""
+        """Every feature with this name and a geometry."""
         found: dict[tuple[str, NamedNode], PlaceFound] = {}
         for entry in self._labels.exact(name):
             for place in self._places(self._store, entry.iri, entry.label, entry.classes):
@@ -72,7 +72,7 @@ class LoadedFeatures:
     def _places(
         self, source: TripleSource, feature: NamedNode, label: str, classes: frozenset[NamedNode]
     ) -> Iterator[PlaceFound]:
-        """The feature's geometry, where it has exactly one that counts."""
+        """The feature's geometry, if exactly one counts."""
         shapes = geometries_in(source, feature)
         if len(shapes) == 1:
             (shape,) = shapes

@@ -1,8 +1,8 @@
-"""The index of names: which entities of the default graph bear which labels.
+"""The index of names: which entities of the default graph have which labels.
 
-It is built from the quads of the default graph and kept by each commit's additions and removals. The
-writer's thread changes it while the event loop reads it, so both hold one lock, the writer only for a
-few hundred entities at a time; a rebuild happens beside the old state, which is then swapped.
+It is built from the quads of the default graph and updated with each commit's additions and removals. The
+writer's thread changes it while the event loop reads it, so both take one lock, the writer only for a few
+hundred entities at a time; a rebuild happens beside the old state, which is then swapped.
 """
 
 from __future__ import annotations
@@ -62,18 +62,18 @@ _BREAK = re.compile(r"[!?;:()\[\]{}\"“”«»\n]")
 _SENTENCE_END = re.compile(r"[.!?:;\n]\s*[\"“«(]?\s*$")
 _SLICE: Final = 500
 _FEW_MARKED: Final = 100
-"""Of so many names with the same marks each is compared; among more the index of trigrams is quicker."""
+"""Up to so many names with the same marks are compared one by one; for more the trigram index is faster."""
 
 
 def alias_properties(schema: Schema) -> frozenset[NamedNode]:
-    """Return the properties that the ontology declares to be kinds of a label or an alias."""
+    """Return the properties that the ontology declares as labels or aliases."""
     return (
         frozenset(sub for label in MAIN_LABELS | ALIASES for sub in schema.subproperties(label)) - MAIN_LABELS
     )
 
 
 class _Facts:
-    """What the graph states about one subject that matters here; idempotent under repeated quads."""
+    """The relevant facts about one subject; idempotent under repeated quads."""
 
     __slots__ = ("classes", "labels")
 
@@ -96,15 +96,15 @@ class _State:
         self.keys_of: dict[NamedNode, frozenset[str]] = {}
         self.terms: dict[str, set[NamedNode]] = {}
         self.term_keys: dict[NamedNode, frozenset[str]] = {}
-        # How many words the longest key has that begins with a word, and how many keys have how many.
+        # The length in words of the longest key by first word, and the number of keys by length.
         self.longest: dict[str, int] = {}
         self._lengths: dict[tuple[str, int], int] = {}
         self.trigrams = TrigramIndex()
-        # The keys with a number or a word such as "East", by these.
+        # Keys with a number or a word such as "East", by these.
         self.marked: dict[frozenset[str], set[str]] = {}
 
     def note(self, quad: Quad, *, added: bool) -> NamedNode | None:
-        """Take in one quad; return its subject when something about its names changed."""
+        """Add one quad; return its subject when its names changed."""
         subject, predicate, value = quad.subject, quad.predicate, quad.object
         if not isinstance(subject, NamedNode):
             return None
@@ -119,7 +119,7 @@ class _State:
         return None
 
     def index(self, iri: NamedNode) -> None:
-        """Bring the entries of one subject in line with its facts."""
+        """Update the entries of one subject to match its facts."""
         facts = self.facts[iri]
         for key in self.keys_of.pop(iri, frozenset()):
             self._drop(key, iri)
@@ -190,7 +190,7 @@ class _State:
             del self.longest[first]
 
     def named(self, key: str) -> list[LabelEntry]:
-        """Return the entries of a key in normal form, main labels first."""
+        """Return the entries of a normalized key, main labels first."""
         entries = [entry for found in self.entries.get(key, {}).values() for entry in found]
         return sorted(entries, key=_by_importance) if len(entries) > 1 else entries
 
@@ -200,10 +200,10 @@ def _by_importance(entry: LabelEntry) -> tuple[bool, str, str]:
 
 
 class LabelIndex:
-    """Implements `extractors.grounding.linking.Labels`, and the writer's observer over default-graph quads.
+    """Implements `extractors.grounding.linking.Labels`, and observes default-graph quads for the writer.
 
-    `aliases` are further properties whose values count as aliases (`alias_properties` reads them from
-    an ontology). Classes and properties of an ontology are no entities and are never found.
+    `aliases` are further properties whose values count as aliases (`alias_properties` reads them from an
+    ontology). Classes and properties of an ontology are not entities and are never found.
     """
 
     def __init__(self, aliases: Collection[NamedNode] = ()) -> None:
@@ -218,7 +218,7 @@ class LabelIndex:
 
     @property
     def label_properties(self) -> frozenset[NamedNode]:
-        """The properties whose values it has read as labels."""
+        """The properties that are read as labels."""
         return self._state.label_properties
 
     def use_aliases(self, aliases: Collection[NamedNode]) -> bool:
@@ -234,12 +234,12 @@ class LabelIndex:
         return self._properties | {_TYPE}
 
     def expect_rebuild(self) -> None:
-        """Note what is applied until the end of the next rebuild: that works on an older state."""
+        """Record what is applied until the end of the next rebuild, which works on an older state."""
         with self._lock:
             self._missed = []
 
     def rebuild(self, quads: Iterable[Quad]) -> None:
-        """Replace everything by what these quads of the default graph say."""
+        """Replace everything with these quads of the default graph."""
         state = _State(self._properties)
         for quad in quads:
             state.note(quad, added=True)
@@ -252,7 +252,7 @@ class LabelIndex:
             self._state = state
 
     def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
-        """Take in one commit; the work grows with the commit only."""
+        """Apply one commit; the work is proportional to the commit."""
         additions, removals = tuple(additions), tuple(removals)
         with self._lock:
             if self._missed is not None:
@@ -271,7 +271,7 @@ class LabelIndex:
         return sorted(found, key=_by_importance)
 
     def exact(self, words: str) -> Sequence[LabelEntry]:
-        """Return the entries whose label equals the words in normal form, main labels first."""
+        """Return the entries whose label equals the normalized words, main labels first."""
         with self._lock:
             return self._state.named(normalise(words))
 
@@ -283,11 +283,11 @@ class LabelIndex:
         return entries[:limit]
 
     def alike(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
-        """As `similar`, where names that a number or a word such as "East" tells apart need not be found."""
+        """Like `similar`, but may omit names that differ in a number or a word such as "East"."""
         with self._lock:
             key = normalise(words)
-            told = marks(key)
-            known = self._state.marked.get(told, ()) if told else None
+            key_marks = marks(key)
+            known = self._state.marked.get(key_marks, ()) if key_marks else None
             if known is None or len(known) > _FEW_MARKED:
                 return self.similar(words, limit)
             found = self._state.trigrams.similar_among(key, known, limit)
@@ -299,9 +299,9 @@ class LabelIndex:
     ) -> Sequence[tuple[int, int, Sequence[LabelEntry]]]:
         """Return the longest labels found in a text, as code-point spans that do not overlap.
 
-        A capitalised label is found only where the text capitalises it too, so that "a park" is not the
-        entity "Park"; `any_case` lifts this for texts typed without capitals, except for the ontology's
-        own words. Numbers, single characters and words such as "it" are never taken for names.
+        A capitalized label is found only where the text capitalizes it too, so that "a park" is not the
+        entity "Park"; `any_case` lifts this for texts typed without capitals, except for the ontology's own
+        words. Numbers, single characters and words such as "it" never count as names.
         """
         words = list(words_of(text))
         found: list[tuple[int, int, Sequence[LabelEntry]]] = []
@@ -342,7 +342,7 @@ class LabelIndex:
         return None
 
     def _bears(self, text: str, span: list[Word], key: str, label: str, *, any_case: bool) -> bool:
-        """Tell whether this place of the text really names something by this label."""
+        """Whether this position of the text really uses the label as a name."""
         words = key.split(" ")
         if len(key) < 2 or key.replace(" ", "").isdigit() or _STOP_WORDS.issuperset(words):
             return False
@@ -363,7 +363,7 @@ class LabelIndex:
 
 
 def _note(state: _State, additions: Iterable[Quad], removals: Iterable[Quad]) -> dict[NamedNode, None]:
-    """Take in the quads of a commit; the subjects to index anew, in order."""
+    """Apply the quads of a commit; the subjects to reindex, in order."""
     touched: dict[NamedNode, None] = {}
     for quads, added in ((removals, False), (additions, True)):
         for quad in quads:
@@ -374,7 +374,7 @@ def _note(state: _State, additions: Iterable[Quad], removals: Iterable[Quad]) ->
 
 
 def _separates(gap: str, before: Word, label: str) -> bool:
-    """Tell whether what stands between two words parts them into two sentences or phrases."""
+    """Whether the text between two words separates them into two sentences or phrases."""
     if _BREAK.search(gap):
         return True
     if "," in gap and "," not in label:

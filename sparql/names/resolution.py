@@ -1,7 +1,7 @@
-"""Whether something new is something the graph knows already: by name, class and place, and by what it says.
+"""Decides whether a new entity is already in the graph: by name, class, place and stated identity.
 
-The names are compared by the one label index, as the linker does it. Nothing is ever taken for one that
-the ontology's classes, a distance or owl:differentFrom tells apart.
+Names are compared by the same label index that the linker uses. Two entities never match if the ontology's
+classes, their distance or owl:differentFrom separates them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
 
 @dataclass(frozen=True)
 class Likeness:
-    """How like an entity of the graph something new is.
+    """How well a new entity matches an entity of the graph.
 
-    `score` (0 to 1) is the similarity of the names, raised halfway to 1 where both lie near each other.
-    `sure` tells that the names have the same words and the classes fit. `distance_m` is None where one of
+    `score` (0 to 1) is the similarity of the names, raised halfway to 1 where both are close to each other.
+    `sure` means that the names have the same words and the classes fit. `distance_m` is None where one of
     them has no known place.
     """
 
@@ -40,9 +40,9 @@ class Likeness:
 
 
 class Resolver:
-    """Finds entities that something new may be.
+    """Finds entities that a new one may be identical to.
 
-    `near_m` is how far apart in metres two places may lie and still be one; `source` is the graph, for
+    `near_m` is the largest distance in meters between two places of one entity; `source` is the graph, for
     owl:sameAs and owl:differentFrom.
     """
 
@@ -61,10 +61,10 @@ class Resolver:
         *,
         exact: bool = True,
     ) -> list[Likeness]:
-        """The entities that something of these names, classes and places may be, the likeliest first.
+        """The candidates for an entity with these names, classes and places, the most likely first.
 
-        `names` are its names, each with the known ones that are similar (`Labels.similar`).
-        Without `exact`, `where` are regions that it lies in somewhere: they can only tell it apart.
+        `names` are its names, each with similar known ones (`Labels.similar`). Without `exact`, `where` are
+        regions that contain it: they can only rule out candidates.
         """
         found: dict[NamedNode, Likeness] = {}
         for name, similar in names.items():
@@ -81,20 +81,20 @@ class Resolver:
         return sorted(found.values(), key=lambda one: (-one.score, one.entry.iri.value))
 
     def obstacle(self, one: NamedNode, other: NamedNode, classes: ClassesOf, schema: Schema) -> str | None:
-        """Why two entities cannot be one, in words; None when nothing speaks against it."""
+        """Why two entities cannot be the same, in words; None when nothing rules it out."""
         if self.are_different(one, other):
-            return "owl:differentFrom says that they are two"
+            return "owl:differentFrom says that they are different"
         for a in classes(one):
             for b in classes(other):
                 if schema.are_disjoint(a, b):
                     return f"nothing can be both a <{a.value}> and a <{b.value}>"
         apart = _distance(self._places(one), self._places(other))
         if apart is not None and apart > self._near_m:
-            return f"they lie {apart:.0f} m apart, more than {self._near_m:.0f} m"
+            return f"they are {apart:.0f} m apart, more than {self._near_m:.0f} m"
         return None
 
     def are_different(self, one: NamedNode, other: NamedNode) -> bool:
-        """Whether owl:differentFrom holds between them, or between entities that are the same as they."""
+        """Whether owl:differentFrom holds between them, or between entities identical to them."""
         theirs = self.same_as(other)
         return any(
             neighbour in theirs
@@ -103,7 +103,7 @@ class Resolver:
         )
 
     def same_as(self, iri: NamedNode) -> set[NamedNode]:
-        """The entity and all that owl:sameAs says are it, through any number of steps."""
+        """The entity and all that owl:sameAs connects with it, through any number of steps."""
         return same_as(self._source, iri)
 
     def _compare(
@@ -136,7 +136,9 @@ ClassesOf = Callable[[NamedNode], Iterable[NamedNode]]
 
 
 def same_as(source: TripleSource, iri: NamedNode) -> set[NamedNode]:
-    """An entity and all that owl:sameAs says are it, in either direction and through any number of steps."""
+    """An entity and all that owl:sameAs connects with it, in either direction and through any number of
+    steps.
+    """
     known, edge = {iri}, [iri]
     while edge:
         for neighbour in _linked(source, edge.pop(), OWL.sameAs):
@@ -147,7 +149,7 @@ def same_as(source: TripleSource, iri: NamedNode) -> set[NamedNode]:
 
 
 def representative(source: TripleSource, iri: NamedNode) -> NamedNode:
-    """One and the same entity for all that owl:sameAs says are one: the first by name."""
+    """One representative for all entities that owl:sameAs connects: the first by name."""
     return min(same_as(source, iri), key=lambda node: node.value)
 
 
@@ -158,5 +160,5 @@ def _linked(source: TripleSource, node: NamedNode, predicate: NamedNode) -> list
 
 
 def _distance(one: Sequence[BaseGeometry], other: Sequence[BaseGeometry]) -> float | None:
-    """The least distance in metres between two places, None where one is nowhere."""
+    """The smallest distance in meters between two places, None where one is unknown."""
     return min((distance_m(a, b) for a in one for b in other), default=None)

@@ -19,12 +19,12 @@ Numbers = NDArray[numpy.uint64]
 _NUMBER: Final = numpy.dtype("L")
 _EMPTY: Final = array("L")
 _LOOK: Final = 500
-"""So many entries are read through in about the time of a look at what is known, however little that is."""
+"""Reading this many entries takes about as long as one check of what is known."""
 
 
 @remembered((100, 2000))
 def _trigrams(key: str) -> frozenset[str]:
-    """Return the trigrams of each word, the word padded by two blanks in front and one behind."""
+    """Return the trigrams of each word, padded with two blanks in front and one behind."""
     grams: set[str] = set()
     for word in key.split(" "):
         padded = f"  {word} "
@@ -37,11 +37,11 @@ def _dice(grams: frozenset[str], others: frozenset[str]) -> float:
 
 
 class TrigramIndex:
-    """Finds the keys whose trigrams are most like those of a query (Dice coefficient, 0 to 1).
+    """Finds the keys whose trigrams are most similar to those of a query (Dice coefficient, 0 to 1).
 
-    Keys below `floor` are not found: that lets a query read only its rarest trigrams' lists, since a
-    key that shares none of those cannot reach the floor. Removed keys leave holes that are swept when
-    they outnumber the keys. `read` counts the entries of lists that were read through, for tests.
+    Keys below `floor` are not found: that lets a query read only its rarest trigrams' lists, since a key that
+    shares none of those cannot reach the floor. Removed keys leave holes that are swept when they outnumber
+    the keys. `read` counts the list entries that were read, for tests.
     """
 
     def __init__(self, floor: float = 0.4) -> None:
@@ -56,7 +56,7 @@ class TrigramIndex:
         return len(self._number)
 
     def add(self, key: str) -> None:
-        """Index a key; a known one is left as it is."""
+        """Index a key; a known one is ignored."""
         if key in self._number:
             return
         number = len(self._keys)
@@ -68,7 +68,7 @@ class TrigramIndex:
             self._lists.setdefault(gram, array("L")).append(number)
 
     def discard(self, key: str) -> None:
-        """Forget a key; an unknown one is ignored."""
+        """Remove a key; an unknown one is ignored."""
         number = self._number.pop(key, None)
         if number is None:
             return
@@ -80,8 +80,8 @@ class TrigramIndex:
     def similar(self, key: str, limit: int) -> list[tuple[str, float]]:
         """Return at most `limit` keys with their similarity, best first, ties in alphabetical order.
 
-        The lists of rare trigrams are read first. A key in none of them can share at most the trigrams that
-        are left, so the long lists are not read where enough keys are known to be more like the query.
+        The lists of rare trigrams are read first. A key in none of them can share at most the remaining
+        trigrams, so the long lists are skipped once enough keys are known to be more similar.
         """
         grams = _trigrams(key)
         if not key or limit < 1:
@@ -96,10 +96,10 @@ class TrigramIndex:
             read += len(numbers)
             unread = lists[position + 1 :]
             if position < last and len(unread[0]) <= read + _LOOK:
-                # What follows costs no more than another look at what is known.
+                # Reading the rest costs no more than another check of what is known.
                 continue
             self.read += read
-            # What is in none of the lists that were read cannot be more like the query than this.
+            # A key in none of the lists read so far cannot be more similar than this.
             beyond = 2 * len(unread) / (count + len(unread)) if position < last else 0.0
             best = self._best(count, lists[: position + 1], unread, limit, beyond)
             if position == last or len(best) == limit:
@@ -116,7 +116,7 @@ class TrigramIndex:
     def _best(
         self, count: int, read: list[Numbers], unread: list[Numbers], limit: int, beyond: float
     ) -> list[tuple[str, float]]:
-        """The best of the keys that are in a list that was read, if they are more similar than `beyond`."""
+        """The best of the keys found so far, if they are more similar than `beyond`."""
         numbers, shared = numpy.unique(numpy.concatenate(read), return_counts=True)
         sizes = numpy.frombuffer(self._sizes, _NUMBER)[numbers]
         hopes = 2 * (shared + len(unread)) / (count + sizes)
@@ -125,7 +125,7 @@ class TrigramIndex:
             return []
         numbers, shared, sizes = numbers[hopeful], shared[hopeful], sizes[hopeful]
         for one in unread:
-            # The numbers of a list stand in order.
+            # The numbers of a list are sorted.
             places = one.searchsorted(numbers)
             places[places == len(one)] = 0
             shared += one[places] == numbers

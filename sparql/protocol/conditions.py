@@ -1,8 +1,8 @@
-"""Conditional requests on graphs: tags by revision, If-Match and If-None-Match (RFC 9110, 8.8 and 13.1).
+"""Conditional requests on graphs: ETags by revision, If-Match and If-None-Match (RFC 9110, 8.8 and 13.1).
 
 A tag is ``"REVISION-GRAPH-FORMAT"``, or ``"REVISION-GRAPH-FORMAT-gzip"`` where the body was compressed. Reads
-are told apart by all of it but the compression, writes by revision and graph alone: whoever read a graph in
-any format may replace it on the condition that nothing was written since.
+compare everything except the compression, writes only revision and graph: a client that read a graph in any
+format may replace it on the condition that nothing was written since.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sparql.protocol.formats import Format
 
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 COMPRESSED = "-gzip"
-"""What compressing a body appends to its tag, since its bytes are then others (RFC 9110, 8.8.3.3)."""
+"""The suffix for a compressed body, since its bytes differ (RFC 9110, 8.8.3.3)."""
 
 
 def graph_tag(revision: int, graph: NamedNode | None, format_: Format | None = None) -> str:
@@ -30,7 +30,7 @@ def graph_tag(revision: int, graph: NamedNode | None, format_: Format | None = N
 
 @dataclass(frozen=True)
 class TagList:
-    """The value of If-Match or If-None-Match: any tag, or those listed, weak ones apart."""
+    """The value of If-Match or If-None-Match: any tag, or those listed, with weak ones separate."""
 
     any: bool = False
     strong: frozenset[str] = frozenset()
@@ -38,7 +38,7 @@ class TagList:
 
     @classmethod
     def read(cls, header: str | None) -> TagList | None:
-        """None for a header that is not there."""
+        """None for a missing header."""
         if header is None:
             return None
         if header.strip() == "*":
@@ -52,7 +52,7 @@ class TagList:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a request demands of the graph as it is."""
+    """The conditions that a request sets on the current graph."""
 
     if_match: TagList | None = None
     if_none_match: TagList | None = None
@@ -63,23 +63,23 @@ class Conditions:
         return cls(TagList.read(if_match), TagList.read(if_none_match))
 
     def is_known(self, tag: str) -> bool:
-        """Whether the client has what a read would give it: then 304 is the answer (13.1.2)."""
+        """Whether the client already has the representation, so the answer is 304 (13.1.2)."""
         known = self.if_none_match
         return known is not None and (known.any or tag in known.strong or tag in known.weak)
 
     def check_read(self, tag: str) -> None:
-        """Raises PreconditionFailed when a read is wanted of another state than this (13.1.1)."""
+        """Raises PreconditionFailed when a read requires another state than this (13.1.1)."""
         wanted = self.if_match
         if wanted is not None and not wanted.any and tag not in wanted.strong:
             raise PreconditionFailed("The graph is no longer what If-Match names; read it without If-Match.")
 
     def check_write(self, revision: int, graph: NamedNode | None, *, exists: bool) -> None:
-        """Raises PreconditionFailed when the graph at this revision is not as the client wants it."""
+        """Raises PreconditionFailed when the graph at this revision does not meet the conditions."""
         core = graph_tag(revision, graph)
         if self.if_match is not None and not _names(self.if_match, core, exists=exists, weak=False):
             raise PreconditionFailed(
                 "The store was changed since the revision that If-Match names, or there is no such graph; "
-                "read the graph again and repeat the change on what it holds now."
+                "read the graph again and repeat the change on its current content."
             )
         if self.if_none_match is not None and _names(self.if_none_match, core, exists=exists, weak=True):
             raise PreconditionFailed(

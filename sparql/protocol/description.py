@@ -1,4 +1,4 @@
-"""What the endpoint says of itself: the SPARQL 1.1 service description and the VoID description."""
+"""The endpoint's self-description: the SPARQL 1.1 service description and the VoID description."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PREFIXES = {
 class DatasetFacts:
     """Counts of the dataset: triples of the default graph, and clients' named graphs.
 
-    ``empty_graphs`` tells whether a named graph may be there that holds nothing.
+    ``empty_graphs`` is whether named graphs may be empty.
     """
 
     triples: int

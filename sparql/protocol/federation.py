@@ -1,10 +1,11 @@
-"""SERVICE and LOAD without the engine's network: what they would bring is fetched and put in their place.
+"""SERVICE and LOAD without the engine's network access: their content is fetched and put in their place.
 
 `SERVICE <e> { P }` is, by definition (SPARQL 1.1 Federated Query, 2 and 4), the solutions that `<e>` gives
-for P, joined with what stands around it; so VALUES with those solutions replace it. `LOAD <d> INTO GRAPH <g>`
-is INSERT DATA of the document's triples (SPARQL 1.1 Update, 3.1.4). What runs then reaches no other host.
+for P, joined with the surrounding pattern; so VALUES with those solutions replace it. `LOAD <d> INTO GRAPH
+<g>` is INSERT DATA of the document's triples (SPARQL 1.1 Update, 3.1.4). The resulting request reaches no
+other host.
 
-Only SERVICE with an IRI is replaced, its keyword written apart; anything else stays and is refused later.
+Only SERVICE with an IRI, its keyword written apart, is replaced; anything else stays and is refused later.
 Bindings from around a SERVICE are not sent with it, so its pattern should be selective by itself. Blank nodes
 of a remote answer become IRIs, since VALUES takes none.
 """
@@ -38,20 +39,22 @@ _VARIABLE = re.compile(r"\w+")
 
 
 class Sources(Protocol):
-    """Whoever fetches. Raises FetchRefused, RemoteAccessRefused and FetchFailed, which SILENT passes over."""
+    """Fetches from other hosts. Raises FetchRefused, RemoteAccessRefused and FetchFailed, which SILENT
+    ignores.
+    """
 
     async def results(self, endpoint: str, query: str) -> bytes:
         """The answer to a SELECT, as SPARQL 1.1 JSON results."""
         ...
 
     async def triples(self, document: str) -> Sequence[Triple]:
-        """The triples of a document; its blank nodes are new ones."""
+        """The triples of a document, with new blank nodes."""
         ...
 
 
 @dataclass(frozen=True)
 class RemotePart:
-    """One SERVICE or LOAD: where it stands in the text, what it wants from where."""
+    """One SERVICE or LOAD: its position in the text, its target and what it requests."""
 
     keyword: str
     target: str
@@ -63,7 +66,7 @@ class RemotePart:
 
 
 def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
-    """The SERVICE and LOAD that can be replaced, outermost ones, in order."""
+    """The outermost SERVICE and LOAD that can be replaced, in order."""
     prologue = read_prologue(text, 0, Prologue({}, base, 0))
     tokens = list(read_tokens(text, prologue.end))
     index = depth = 0
@@ -87,14 +90,14 @@ def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
 
 @dataclass(frozen=True)
 class Localised:
-    """A request that reaches no other host; `passed_over` says of each SILENT part that failed why it did."""
+    """A request that reaches no other host; `passed_over` has the reason for each SILENT part that failed."""
 
     text: str
     passed_over: tuple[str, ...] = ()
 
 
 async def localise(text: str, sources: Sources, base: str | None = None) -> Localised:
-    """The request with every remote part fetched and put in its place; lines keep their numbers.
+    """The request with every remote part fetched and put in its place; line numbers stay the same.
 
     Raises FetchRefused, RemoteAccessRefused and FetchFailed, unless the part is SILENT.
     """
@@ -110,7 +113,7 @@ async def localise(text: str, sources: Sources, base: str | None = None) -> Loca
                 raise
             # One solution without bindings (Federated Query, 2.3); for LOAD, an operation that does nothing.
             done.append("{ }" if part.keyword == "SERVICE" else "INSERT DATA { }")
-            passed_over.append(f"{part.keyword} SILENT is passed over: {error}")
+            passed_over.append(f"{part.keyword} SILENT is skipped: {error}")
         done.append("\n" * text.count("\n", part.start, part.end))
         position = part.end
     return Localised("".join((*done, text[position:])), tuple(passed_over))
@@ -127,13 +130,13 @@ def values_of(results: bytes, endpoint: str) -> str:
     try:
         found = parse_query_results(results, format=QueryResultsFormat.JSON)
         if not isinstance(found, QuerySolutions):
-            raise FetchFailed(endpoint, "it answered a SELECT with a truth value")
+            raise FetchFailed(endpoint, "it answered a SELECT with a boolean")
         names = [variable.value for variable in found.variables]
         rows = [[_written(solution[name], endpoint) for name in names] for solution in found]
     except (SyntaxError, ValueError) as error:
         raise FetchFailed(endpoint, f"it did not answer with SPARQL JSON results ({error})") from error
     if not all(_VARIABLE.fullmatch(name) for name in names):
-        raise FetchFailed(endpoint, "it answered with names that are no variables")
+        raise FetchFailed(endpoint, "it answered with names that are not variables")
     head = " ".join(f"?{name}" for name in names)
     body = " ".join(f"({' '.join(row)})" for row in rows)
     return f"{{ VALUES ({head}) {{ {body} }} }}"

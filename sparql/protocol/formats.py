@@ -1,7 +1,7 @@
-"""The formats that answers come in, as one table.
+"""The formats of answers, as one table.
 
-Results of SELECT and ASK: JSON, XML, CSV, TSV. Graphs of CONSTRUCT and DESCRIBE: Turtle, N-Triples,
-N-Quads, TriG, RDF/XML, JSON-LD. The first of each table is what a client without preferences gets.
+Results of SELECT and ASK: JSON, XML, CSV, TSV. Graphs of CONSTRUCT and DESCRIBE: Turtle, N-Triples, N-Quads,
+TriG, RDF/XML, JSON-LD. The first of each table is the default.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pyoxigraph import QueryResultsFormat, RdfFormat
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write an answer.
+    """One format of an answer.
 
     ``name`` is the short name (the ``format`` parameter); ``aliases`` are media types and short names that
-    clients also use for it; ``engine`` is what the store's serialiser wants.
+    clients also use for it; ``engine`` is the engine's constant.
     """
 
     name: str
@@ -26,11 +26,11 @@ class Format:
 
     @property
     def content_type(self) -> str:
-        """The Content-Type header: text types carry their charset, which would default to something else."""
+        """The Content-Type header: text types name their charset, whose default is another."""
         return f"{self.media_type}; charset=utf-8" if self.media_type.startswith("text/") else self.media_type
 
     def answers_to(self, name: str) -> bool:
-        """Whether a client that wrote this name means this format."""
+        """Whether a name used by a client means this format."""
         return name in (self.name, self.media_type) or name in self.aliases
 
 

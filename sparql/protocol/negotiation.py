@@ -1,4 +1,4 @@
-"""Choosing the format of an answer from the Accept header (RFC 9110, 12.5.1)."""
+"""Chooses the format of an answer from the Accept header (RFC 9110, 12.5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sparql.protocol.formats import Format
 
 
 class Offer(Protocol):
-    """Something that can be sent under a media type, or under others that clients also use for it."""
+    """Something that can be sent under a media type, or under its aliases."""
 
     @property
     def media_type(self) -> str: ...
@@ -25,7 +25,7 @@ AnyOffer = TypeVar("AnyOffer", bound=Offer)
 
 @dataclass(frozen=True)
 class MediaType:
-    """An offer that is no more than its media type."""
+    """An offer that consists of a media type."""
 
     media_type: str
     aliases: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class MediaRange:
     quality: float
 
     def specificity(self, media_type: str) -> int:
-        """How closely this range names the media type: 0 not at all, 3 exactly."""
+        """How closely this range matches the media type: 0 not at all, 3 exactly."""
         main, _, sub = media_type.partition("/")
         if self.type == "*":
             return 1
@@ -50,7 +50,7 @@ class MediaRange:
 
 
 def parse_accept(header: str) -> tuple[MediaRange, ...]:
-    """Read an Accept header, in its own order. Entries that are no media range are passed over."""
+    """Parse an Accept header, in its order. Entries that are not media ranges are skipped."""
     ranges = []
     for entry in header.split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
@@ -62,11 +62,11 @@ def parse_accept(header: str) -> tuple[MediaRange, ...]:
 
 
 def choose(accept: str | None, offers: Sequence[AnyOffer]) -> AnyOffer:
-    """The offer that the client likes best; the first one where it has no preference.
+    """The offer that the client prefers; the first one where it has no preference.
 
-    Each offer takes the quality of the range that names it most closely, under its own media type or an
-    alias. Among equals the one named more closely wins, then the order of the offers.
-    Raises NotAcceptable when the client takes none.
+    Each offer takes the quality of the range that matches it most closely, by its own media type or an alias.
+    At equal quality the closer match wins, then the order of the offers. Raises NotAcceptable when none is
+    accepted.
     """
     if accept is None or not accept.strip():
         return offers[0]
@@ -82,7 +82,7 @@ def choose(accept: str | None, offers: Sequence[AnyOffer]) -> AnyOffer:
 
 
 def choose_by_name(name: str, offers: Sequence[Format]) -> Format:
-    """The offer that a ``format`` parameter names, by short name or media type."""
+    """The offer selected by a ``format`` parameter, a short name or media type."""
     for offer in offers:
         if offer.answers_to(name.lower()):
             return offer

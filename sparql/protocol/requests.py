@@ -1,7 +1,7 @@
 """Requests of the SPARQL 1.1 Protocol, read from a method, a query string, a content type and a body.
 
-Nothing here knows a web framework. All three forms of a query (2.1: GET, POST with a form, POST direct)
-and both forms of an update (2.2: POST with a form, POST direct) become one ProtocolRequest.
+Independent of any web framework. All three forms of a query (2.1: GET, POST with a form, POST direct) and
+both forms of an update (2.2: POST with a form, POST direct) become one ProtocolRequest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DATASET_PARAMETERS = {
 class ProtocolRequest:
     """One query or update as the client sent it, not yet parsed as SPARQL.
 
-    ``kind`` is what the protocol says it is; what the text really is, the parser decides. The graphs are
+    ``kind`` is what the protocol says; the parser decides what the text really is. The graphs are
     ``default-graph-uri`` and ``named-graph-uri`` of a query, ``using-graph-uri`` and
     ``using-named-graph-uri`` of an update. ``format``, ``timeout_s`` and ``options`` are our own parameters.
     """
@@ -43,21 +43,21 @@ class ProtocolRequest:
     timeout_s: float | None = None
     format: str | None = None
     partial: bool = False
-    """Of an update: carry out what conforms and refuse only the rest."""
+    """For an update: commit the conforming part and refuse only the rest."""
     options: Options = field(default_factory=Options)
     warnings: tuple[str, ...] = ()
-    """What its client should hear of, beside the answer."""
+    """Warnings to send with the answer."""
 
     @property
     def has_dataset(self) -> bool:
-        """Whether the request brings its own dataset, which overrides that of the text (2.1.4)."""
+        """Whether the request has its own dataset, which overrides that of the text (2.1.4)."""
         return bool(self.default_graphs or self.named_graphs)
 
 
 def read_request(
     method: str, query_string: str, content_type: str | None, body: bytes
 ) -> ProtocolRequest | None:
-    """The request, or None for a bare GET or HEAD, which asks for the service description.
+    """The request, or None for a bare GET or HEAD, which requests the service description.
 
     Raises MalformedRequest and UnsupportedMediaType.
     """
@@ -110,7 +110,7 @@ def _direct(kind: Kind, outer: Parameters, body: bytes) -> ProtocolRequest:
     for name in ("query", "update"):
         if name in outer:
             raise MalformedRequest(
-                f"The body is a {kind.value} already; leave {name} out of the query string."
+                f"The body already is a {kind.value}; leave {name} out of the query string."
             )
     return _request(kind, _decode(body, "the body"), outer)
 
@@ -147,7 +147,7 @@ def _graphs(parameters: Parameters, name: str) -> tuple[NamedNode, ...]:
         try:
             graphs.append(NamedNode(iri))
         except ValueError as error:
-            raise MalformedRequest(f"{name} '{iri}' is no absolute IRI: {error}.") from error
+            raise MalformedRequest(f"{name} '{iri}' is not an absolute IRI: {error}.") from error
     return tuple(graphs)
 
 
@@ -160,7 +160,7 @@ def _timeout(text: str | None) -> float | None:
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds > 0):
         raise MalformedRequest(
-            f"timeout '{text}' is no number of seconds above zero; send for example timeout=10."
+            f"timeout '{text}' is not a number of seconds above zero; send for example timeout=10."
         )
     return seconds
 

@@ -1,4 +1,4 @@
-"""Reads back what the provenance graph says: which text supports which statement, and by which run."""
+"""Reads the provenance graph: which text supports which statement, and by which run."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _ENDS = ("subject", "object")
 
 
 class Piece(NamedTuple):
-    """That a reifier stands for a statement. Statements of a run that rest on the same share a reifier."""
+    """The statements of a reifier. Statements of a run with the same evidence share a reifier."""
 
     reifier: NamedNode
     triple: Triple
@@ -28,9 +28,9 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One statement of one run, with the words it rests on.
+    """One statement of one run, with the quoted words.
 
-    `decision` is the review decision that let the statement in, if the gate alone did not.
+    `decision` is the review decision that accepted the statement, if it was not the gate alone.
     """
 
     piece: Piece
@@ -51,11 +51,11 @@ class EvidenceReader:
         self._store = store
 
     def about(self, triple: Triple) -> set[Piece]:
-        """The evidence of a statement: a piece for each run that made it."""
+        """The evidence of a statement: one piece for each run that made it."""
         return {Piece(reifier, triple) for reifier in self._subjects(RDF.reifies, triple)}
 
     def of_run(self, run: NamedNode) -> set[Piece]:
-        """The evidence of everything a run said and the gate, or a person, let in."""
+        """The evidence of all statements of a run that the gate or a person accepted."""
         return self._pieces(self._subjects(PROV.wasGeneratedBy, run))
 
     def of_item(self, item: NamedNode) -> set[Piece]:
@@ -63,7 +63,7 @@ class EvidenceReader:
         return self._pieces(self._subjects(UKG.reviewItem, item))
 
     def run_of(self, reifier: NamedNode) -> NamedNode | None:
-        """The run whose statements a reifier stands for."""
+        """The run that a reifier belongs to."""
         return next(
             (t for t in self._objects(reifier, PROV.wasGeneratedBy) if isinstance(t, NamedNode)), None
         )
@@ -73,18 +73,18 @@ class EvidenceReader:
         return {run for run in self._subjects(PROV.used, document) if not self._is_decision(run)}
 
     def document_of(self, run: NamedNode) -> NamedNode | None:
-        """The document that a run read."""
+        """The document of a run."""
         for term in self._objects(run, PROV.used):
             if isinstance(term, NamedNode):
                 return term
         return None
 
     def source_of(self, run: NamedNode) -> str | None:
-        """What the client called the source of a run's statements."""
+        """The client's name for the source of a run's statements."""
         return self.text(run, _SOURCE)
 
     def read(self, piece: Piece) -> Evidence | None:
-        """One piece of evidence; None when no run is told of it."""
+        """One piece of evidence; None when it has no run."""
         values = self.values(piece.reifier)
         run = first(values, PROV.wasGeneratedBy)
         if not isinstance(run, NamedNode):
@@ -98,7 +98,7 @@ class EvidenceReader:
         )
 
     def values(self, subject: NamedNode) -> dict[NamedNode, list[Term]]:
-        """Everything that the provenance graph says of one subject."""
+        """All properties of one subject in the provenance graph."""
         values: dict[NamedNode, list[Term]] = {}
         for quad in self.quads(subject):
             values.setdefault(quad.predicate, []).append(quad.object)
@@ -109,7 +109,7 @@ class EvidenceReader:
         return self._store.match_quads(subject, None, None, PROVENANCE)
 
     def leaving(self, pieces: Iterable[Piece]) -> Iterator[Quad]:
-        """The quads that go with these pieces; a reifier that stands for nothing more goes whole."""
+        """The quads to remove with these pieces; a reifier without further statements is removed entirely."""
         going: dict[NamedNode, set[Triple]] = {}
         for piece in pieces:
             going.setdefault(piece.reifier, set()).add(piece.triple)
@@ -145,7 +145,7 @@ class EvidenceReader:
 
 
 def support_of(values: dict[NamedNode, list[Term]]) -> Support:
-    """A support read back from the properties of a reifier or a review item."""
+    """A support read from the properties of a reifier or a review item."""
 
     def text(predicate: NamedNode) -> str | None:
         found = first(values, predicate)
@@ -168,6 +168,6 @@ def support_of(values: dict[NamedNode, list[Term]]) -> Support:
 
 
 def first(values: dict[NamedNode, list[Term]], predicate: NamedNode) -> Term | None:
-    """The first value of a property, None where there is none."""
+    """The first value of a property, or None."""
     found = values.get(predicate)
     return found[0] if found else None

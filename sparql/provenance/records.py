@@ -1,9 +1,9 @@
 """Where every statement comes from, as RDF beside the graph: PROV-O and RDF 1.2 reifiers.
 
-A document and a run are stored once, with the facts that all their statements share. A reifier holds what
-a statement rests on: the span, the quote, the confidence; statements of a run that rest on the very same
-share one (a reifier may stand for several, RDF 1.2 Concepts, 1.5). All of it is committed together with
-the statements, so there is nothing to reconcile after a crash.
+A document and a run are stored once, with the facts that all their statements share. A reifier holds the
+evidence of a statement: the span, the quote, the confidence; statements of a run with the same evidence share
+one (a reifier may have several, RDF 1.2 Concepts, 1.5). All of it is committed together with the statements,
+so there is nothing to reconcile after a crash.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from sparql.model.change import Verdict
 from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG, XSD, Namespace
 
 RECORD = Namespace("https://w3id.org/urbankg/record/")
-"""Documents, runs, evidence and review items are named under this IRI."""
+"""Documents, runs, evidence and review items have IRIs under this one."""
 _MOST_SHARING = 64
-"""So many statements share a reifier: whoever reads of one of them reads past the others."""
+"""At most so many statements share a reifier: a read of one of them skips the others."""
 
 
 @dataclass(frozen=True)
 class Support:
-    """What one statement rests on in one document; offsets in code points, end exclusive."""
+    """The evidence of one statement in one document; offsets in code points, end exclusive."""
 
     start: int | None = None
     end: int | None = None
@@ -32,21 +32,21 @@ class Support:
     confidence: float | None = None
     reply: str | None = None
     stated: str | None = None
-    """What it says of where its subject is: within, contains, touches or apart; if geometry was asked."""
+    """The text's claim about the place of the subject: within, contains, touches or apart."""
     computed: NamedNode | None = None
     """The RCC8 property (GeoSPARQL 1.1, 8.5) that holds between the geometries."""
     distance_m: float | None = None
     inferred: tuple[str, ...] = ()
-    """Which ends ("subject", "object") stand nowhere in the document."""
+    """Which ends ("subject", "object") do not occur in the document."""
     geocoded: str | None = None
-    """Who knows the geometry: the IRI of a feature, or a file and the place in it."""
+    """The source of the geometry: the IRI of a feature, or a file and a position in it."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text as it was posted, or a source known by its name alone.
+    """A text as posted, or a source known by its name alone.
 
-    The same text is the same document; so are statements without a text that name the same source.
+    Equal texts are the same document; so are statements without a text that name the same source.
     """
 
     text: str | None
@@ -60,7 +60,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Run:
-    """One act that proposed statements: an extraction by a model, or a client's own submission."""
+    """One act that proposed statements: an extraction by a model, or a client's submission."""
 
     identifier: str
     started: datetime
@@ -70,7 +70,7 @@ class Run:
     facts: Mapping[NamedNode, str] = field(default_factory=dict)
     """What all its statements share: model, adapter, prompt, ontology and shapes versions, trace."""
     ontologies: tuple[NamedNode, ...] = ()
-    """The owl:versionIRI of the ontologies by which its statements were judged."""
+    """The owl:versionIRI of the ontologies that its statements were judged by."""
 
     @property
     def iri(self) -> NamedNode:
@@ -100,12 +100,12 @@ def run_quads(run: Run) -> Iterator[Quad]:
 
 
 def evidence_iri(run: NamedNode, triple: Triple) -> NamedNode:
-    """The reifier that is a statement's own in a run; the same one however often it is asked for."""
+    """The reifier of a statement in a run; always the same for the same arguments."""
     return RECORD.term("evidence/" + digest(run.value.rpartition("/")[2], str(triple)))
 
 
 def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator[Quad]:
-    """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and on what words."""
+    """The reifier (RDF 1.2 Concepts, 1.5) that says which run made a statement, and from which words."""
     reifier = evidence_iri(run, triple)
     yield _quad(reifier, RDF.reifies, triple)
     yield _quad(reifier, PROV.wasGeneratedBy, run)
@@ -114,15 +114,15 @@ def evidence_quads(run: NamedNode, triple: Triple, support: Support) -> Iterator
 
 
 def shared_evidence(run: NamedNode, supports: Iterable[tuple[Triple, Support]]) -> Iterator[Quad]:
-    """The reifiers of a run's statements, one for those that rest on the same."""
+    """The reifiers of a run's statements, one for all with the same evidence."""
     alike: dict[Support, list[Triple]] = {}
     for triple, support in supports:
         alike.setdefault(support, []).append(triple)
     for support, triples in alike.items():
         facts = [(PROV.wasGeneratedBy, run), *support_terms(support)]
-        told = [f"{predicate} {value}" for predicate, value in facts]
+        written = [f"{predicate} {value}" for predicate, value in facts]
         for first in range(0, len(triples), _MOST_SHARING):
-            reifier = RECORD.term("evidence/" + digest(*told, str(first)))
+            reifier = RECORD.term("evidence/" + digest(*written, str(first)))
             for predicate, value in facts:
                 yield _quad(reifier, predicate, value)
             for triple in triples[first : first + _MOST_SHARING]:
@@ -152,13 +152,13 @@ def support_terms(support: Support) -> Iterator[tuple[NamedNode, NamedNode | Lit
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Writes a run's provenance and review items in the very commit of its statements."""
+    """Writes a run's provenance and review items in the same commit as its statements."""
 
     run: Run
     supports: Mapping[Triple, Support]
     review: Callable[[Verdict, Run, Mapping[Triple, Support]], Iterable[Quad]]
     outdated: Callable[[Verdict, Run], Iterable[Quad]] = lambda verdict, run: ()
-    """Gives the quads of review items that the verdict makes untrue; see `retract`."""
+    """Gives the quads of review items that the verdict makes obsolete; see `retract`."""
     more: Callable[[Verdict], Iterable[Quad]] = lambda verdict: ()
     """Gives what else is kept with the run: words that the ontology does not know."""
 

@@ -1,4 +1,4 @@
-"""Where a remote store is, and how to be let in."""
+"""The address of a remote store, and the credentials for it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pyoxigraph import NamedNode
 class RemoteAddress:
     """The addresses of a SPARQL 1.1 store (query, update, and optionally its graph store) and credentials.
 
-    `default_graph` names the graph that stands for the default graph in stores without one of its own, or
-    whose default graph is the union of all (Virtuoso, GraphDB). `timeout_s` is for one request of the writer.
+    `default_graph` names the graph that serves as the default graph in stores that have none, or whose
+    default graph is the union of all (Virtuoso, GraphDB). `timeout_s` is for one request of the writer.
     """
 
     query_url: str

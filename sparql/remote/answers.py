@@ -1,7 +1,7 @@
-"""A remote store's answers, mended: what stores write differently from the standard, and what was kept apart.
+"""Repairs a remote store's answers: deviations from the standard, and wrapped datatypes.
 
-The JSON results of Virtuoso name blank nodes by what is no label and write true as 1; datatypes that were
-wrapped on the way out (`sparql.remote.terms`) are unwrapped. Everything else passes as it is.
+The JSON results of Virtuoso use invalid labels for blank nodes and write true as 1; datatypes that were
+wrapped in requests (`sparql.remote.terms`) are unwrapped. Everything else is unchanged.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from sparql.remote.store_capabilities import StoreCapabilities
 from sparql.remote.terms import KEPT_APART, NODE_LABEL
-from sparql.remote.traits import Traits
 
-Mend = Callable[[bytes], bytes]
+RepairLine = Callable[[bytes], bytes]
 _BOOLEAN = rb"http://www.w3.org/2001/XMLSchema#boolean"
 _NODE_IN_JSON = re.compile(rb'("type"\s*:\s*"bnode"\s*,\s*"value"\s*:\s*")nodeID://')
 _DATATYPE_IN_JSON = re.compile(rb'("datatype"\s*:\s*")' + re.escape(KEPT_APART.encode()))
@@ -21,49 +21,49 @@ _BOOLEAN_IN_TRIPLES = re.compile(rb'([ \t])"([01])"(\^\^<' + _BOOLEAN + rb">)")
 _WORDS = {b"1": b'"true"', b"0": b'"false"'}
 
 
-def mending_of_results(traits: Traits) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """What to do with SPARQL JSON results in pieces."""
+def result_repair(capabilities: StoreCapabilities) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """The function that repairs SPARQL JSON results in pieces."""
 
-    def mend(line: bytes) -> bytes:
-        if traits.virtuoso:
+    def repair(line: bytes) -> bytes:
+        if capabilities.virtuoso:
             line = _NODE_IN_JSON.sub(rb"\1" + NODE_LABEL.encode(), line)
-        if traits.kept_apart:
+        if capabilities.kept_apart:
             line = _DATATYPE_IN_JSON.sub(rb"\1", line)
-        if traits.booleans_as_digits:
+        if capabilities.booleans_as_digits:
             line = _BOOLEAN_IN_JSON.sub(lambda found: found[1] + _WORDS[found[2]], line)
         return line
 
-    return _by_line(mend) if _differs(traits) else iter
+    return _by_line(repair) if _differs(capabilities) else iter
 
 
-def mending_of_triples(traits: Traits) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """What to do with N-Triples in pieces."""
+def triple_repair(capabilities: StoreCapabilities) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """The function that repairs N-Triples in pieces."""
 
-    def mend(line: bytes) -> bytes:
+    def repair(line: bytes) -> bytes:
         # Inside a literal the quote would be escaped.
         line = line.replace(b'"^^<' + KEPT_APART.encode(), b'"^^<')
         return _BOOLEAN_IN_TRIPLES.sub(lambda found: found[1] + _WORDS[found[2]] + found[3], line)
 
-    return _by_line(mend) if _differs(traits) else iter
+    return _by_line(repair) if _differs(capabilities) else iter
 
 
-def _differs(traits: Traits) -> bool:
-    return bool(traits.virtuoso or traits.kept_apart or traits.booleans_as_digits)
+def _differs(capabilities: StoreCapabilities) -> bool:
+    return bool(capabilities.virtuoso or capabilities.kept_apart or capabilities.booleans_as_digits)
 
 
-def _by_line(mend: Mend) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
-    """Mend whole lines only: what is looked for never spans two of them in the stores that need it."""
+def _by_line(repair: RepairLine) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
+    """Repair whole lines only: no match spans two of them in the stores that need repair."""
 
-    def mended(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    def repaired(pieces: Iterable[bytes]) -> Iterator[bytes]:
         left: list[bytes] = []
         for piece in pieces:
             head, newline, tail = piece.rpartition(b"\n")
             if newline:
-                yield mend(b"".join((*left, head, newline)))
+                yield repair(b"".join((*left, head, newline)))
                 left = [tail]
             else:
                 left.append(piece)
         if rest := b"".join(left):
-            yield mend(rest)
+            yield repair(rest)
 
-    return mended
+    return repaired

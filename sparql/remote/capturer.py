@@ -1,4 +1,4 @@
-"""What an update would change in a remote store: patterns evaluated there, templates filled here."""
+"""The changes of an update of a remote store: patterns are evaluated there, templates filled here."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ class RemoteCapturer:
         """The delta. Raises RequestError, ReadError, WriteError and RemoteError."""
         if _LOCAL & facts_of(text).iris:
             raise RemoteUnsupported(
-                self._store.address.query_url, "an update that reads a system graph which is kept beside it"
+                self._store.address.query_url,
+                "an update that reads a system graph, which is kept in the local store",
             )
         graph = self._store.graph.until(timeout_s)
         return capture(graph, text, using=using, using_named=using_named, base=base)
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Does nothing."""

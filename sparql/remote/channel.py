@@ -1,4 +1,4 @@
-"""Bytes between the event loop and a thread that converts them, both ways, with little in between."""
+"""Bytes between the event loop and a thread that converts them, in both directions, with small buffers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WAITING_CHUNKS = 4
 
 
 class Stopped(Exception):
-    """Nobody waits for the answer any more."""
+    """The answer is no longer wanted."""
 
 
 class Bridge:
-    """Lets one thread wait for things of the loop, until `stop`."""
+    """Lets one thread wait for coroutines of the loop, until `stop`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -29,7 +29,7 @@ class Bridge:
         self._stopped = False
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Called by the thread: the outcome of `work` on the loop. Raises Stopped."""
+        """Called by the thread: the result of `work` on the loop. Raises Stopped."""
         if self._stopped:
             work.close()
             raise Stopped
@@ -43,7 +43,7 @@ class Bridge:
             raise Stopped from None
 
     def stop(self) -> None:
-        """Called on the loop: whatever the thread waits for ends."""
+        """Called on the loop: ends any wait of the thread."""
         self._stopped = True
         if self._waiting is not None:
             self._waiting.cancel()
@@ -60,7 +60,7 @@ def pieces(bridge: Bridge, source: AsyncIterator[bytes]) -> Iterator[bytes]:
 
 
 class Outflow:
-    """What the thread has made, on its way to the client; ends with `end`."""
+    """The output of the thread for the client; ends with `end`."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
@@ -70,7 +70,7 @@ class Outflow:
         self.error: SparqlError | None = None
 
     async def put(self, chunk: bytes) -> None:
-        """Hand on a chunk; waits while many are not taken yet."""
+        """Pass on a chunk; waits while many are not taken yet."""
         while len(self._chunks) >= _WAITING_CHUNKS:
             self._taken.clear()
             await self._taken.wait()
@@ -78,13 +78,13 @@ class Outflow:
         self._changed.set()
 
     def end(self, error: SparqlError | None = None) -> None:
-        """No more comes; with an error, what came is not whole."""
+        """No more follows; with an error, the output is incomplete."""
         if not self.ended:
             self.ended, self.error = True, error
             self._changed.set()
 
     async def begun(self) -> None:
-        """Return when there is a chunk, or the end. Raises the error that came instead of a first chunk."""
+        """Return when there is a chunk, or the end. Raises an error that occurred before the first chunk."""
         while not self._chunks and not self.ended:
             self._changed.clear()
             await self._changed.wait()
@@ -92,7 +92,7 @@ class Outflow:
             raise self.error
 
     def whole(self) -> bytes | None:
-        """Everything, if it has come."""
+        """Everything, if the output is complete."""
         if not self.ended or self.error is not None:
             return None
         chunks = b"".join(self._chunks)
@@ -113,7 +113,7 @@ class Outflow:
 
 
 class Sink:
-    """The file that the serialiser writes to, in the thread."""
+    """The file that the serializer writes to, in the thread."""
 
     def __init__(self, bridge: Bridge, outflow: Outflow) -> None:
         self._bridge = bridge
@@ -123,7 +123,7 @@ class Sink:
         self._threshold = _FIRST_CHUNK
 
     def write(self, data: bytes) -> int:
-        """Take bytes of the answer. Raises Stopped."""
+        """Accept bytes of the answer. Raises Stopped."""
         self._parts.append(bytes(data))
         self._size += len(data)
         if self._size >= self._threshold:
@@ -132,10 +132,10 @@ class Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing to do: chunks go out by size, the last one by `finish`."""
+        """Does nothing: chunks are sent by size, the last one by `finish`."""
 
     def finish(self) -> None:
-        """Hand on what is left."""
+        """Send the rest."""
         if self._parts:
             data, self._parts, self._size = b"".join(self._parts), [], 0
             self._bridge.wait_for(self._outflow.put(data))

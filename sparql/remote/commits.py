@@ -1,11 +1,11 @@
-"""One update request that turns a remote store from one commit into the next, or does nothing.
+"""One update request that takes a remote store from one commit to the next, or does nothing.
 
-A marker triple says which commit the store holds. The update replaces the marker where it is the one
-expected, and changes the data in that same operation, so it can be sent twice without harm, an update that
-was lost on the way can be told from one that arrived, and a foreign writer's takeover is noticed.
+A marker triple identifies the commit that the store holds. The update replaces the expected marker and
+changes the data in the same operation, so it can be sent twice without harm, an update that was lost can be
+distinguished from one that arrived, and another writer is noticed.
 
-What is long, or what the store would not take in a template, is put into staging graphs first, which nobody
-reads; one operation then moves it. A single operation is atomic in the stores that matter; several
+Long data, or terms that the store does not support in a template, are put into staging graphs first, which
+nobody reads; one operation then moves them. A single operation is atomic in the stores that matter; several
 in one request are not (Virtuoso 7).
 """
 
@@ -19,8 +19,8 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 from sparql.model.errors import RemoteUnreachable
 from sparql.model.vocabulary import GRAPH, STATE, UKG
 from sparql.remote.endpoint import ConnectionLost, Endpoint
+from sparql.remote.store_capabilities import STAGING, StoreCapabilities
 from sparql.remote.terms import Terms
-from sparql.remote.traits import STAGING, Traits
 
 _PIECE_QUADS = 500
 _PIECE_CHARACTERS = 200_000
@@ -28,29 +28,29 @@ _INLINE_QUADS = 500
 _INLINE_CHARACTERS = 200_000
 _ATTEMPTS = 3
 _LONGEST_BY_GRAPH_STORE = 10_000
-"""Longer triples go as an update: Virtuoso 7 does not know a body with long literals for RDF."""
+"""Longer triples are sent as an update: Virtuoso 7 does not recognize a body with long literals as RDF."""
 
 
 def marker(commit: NamedNode) -> str:
-    """The triple, in its graph, that says which commit a store holds."""
+    """The triple, in its graph, that identifies the commit of a store."""
     return f"GRAPH {STATE} {{ {UKG.store} {UKG.commit} {commit} }}"
 
 
 def read_marker(endpoint: Endpoint) -> NamedNode | None:
-    """The commit that the store holds; None in one that no server has written to."""
+    """The commit that the store holds; None in a store that no server has written to."""
     rows = endpoint.solutions(f"SELECT ?commit WHERE {{ {marker_pattern()} }}")
     names = sorted(str(row["commit"]) for row in rows)
     return NamedNode(names[0][1:-1]) if names else None
 
 
 def marker_pattern() -> str:
-    """Where the marker stands."""
+    """The pattern that finds the marker."""
     return f"GRAPH {STATE} {{ {UKG.store} {UKG.commit} ?commit }}"
 
 
 @dataclass(frozen=True)
 class _Move:
-    """A staging graph, and where what is in it goes (`adding`) or goes from."""
+    """A staging graph, and the graph that its content is added to (`adding`) or removed from."""
 
     staging: NamedNode
     target: NamedNode | DefaultGraph
@@ -58,33 +58,33 @@ class _Move:
 
 
 class Delta:
-    """What one commit changes in a remote store, on its way there."""
+    """The changes of one commit of a remote store."""
 
     def __init__(
         self,
         endpoint: Endpoint,
         terms: Terms,
-        traits: Traits,
+        capabilities: StoreCapabilities,
         default_graph: NamedNode | None,
         commit: NamedNode,
     ) -> None:
         self._endpoint = endpoint
         self._terms = terms
-        self._traits = traits
+        self._capabilities = capabilities
         self._default = default_graph
         self._name = commit.value.rpartition(":")[2]
         self._moves: dict[tuple[NamedNode | DefaultGraph, bool], _Move] = {}
         self._inline: dict[bool, list[str]] = {True: [], False: []}
 
     def take(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
-        """Make ready exactly these quads. Raises RemoteUnsupported, RemoteRefused, RemoteUnreachable."""
+        """Prepare exactly these quads. Raises RemoteUnsupported, RemoteRefused, RemoteUnreachable."""
         written = {
             True: [self._written(quad) for quad in additions],
             False: [self._written(quad) for quad in removals],
         }
         every = [*written[True], *written[False]]
         small = len(every) <= _INLINE_QUADS and sum(len(one) for one, _ in every) <= _INLINE_CHARACTERS
-        if small and self._traits.inline:
+        if small and self._capabilities.inline:
             for adding, quads in written.items():
                 self._inline[adding] = [self._in_graph(one, graph) for one, graph in quads]
             return
@@ -92,26 +92,26 @@ class Delta:
             self._stage(quads, adding=adding)
 
     def add(self, additions: Iterable[Quad]) -> None:
-        """Stage quads of any number as they come; nothing is seen of them until the delta is applied."""
+        """Stage any number of quads; none is visible until the delta is applied."""
         self._stage((self._written(quad) for quad in additions), adding=True)
 
     def text(self, before: NamedNode, after: NamedNode) -> str:
         """The update. Where the marker is not `before` it does nothing."""
-        gone, come = [marker(before), *self._inline[False]], [*self._inline[True], marker(after)]
+        deleted, inserted = [marker(before), *self._inline[False]], [*self._inline[True], marker(after)]
         branches = []
         for number, move in enumerate(self._moves.values()):
             triple = f"?s{number} ?p{number} ?o{number} ."
             branches.append(f"{{ GRAPH {move.staging} {{ {triple} }} }}")
-            (come if move.adding else gone).append(self._in_graph(triple, move.target))
-        # The first branch is there for the marker: with nothing staged there is one solution nevertheless.
+            (inserted if move.adding else deleted).append(self._in_graph(triple, move.target))
+        # The first branch is the marker: even with nothing staged there is one solution.
         staged = " ".join((f"{{ {marker(before)} }}", *(f"UNION {branch}" for branch in branches)))
         return (
-            f"DELETE {{ {' '.join(gone)} }} INSERT {{ {' '.join(come)} }} "
+            f"DELETE {{ {' '.join(deleted)} }} INSERT {{ {' '.join(inserted)} }} "
             f"WHERE {{ {marker(before)} {staged} }}"
         )
 
     def clear(self) -> None:
-        """Take the staging graphs away; what is left of them after a failure goes at the next start."""
+        """Drop the staging graphs; what a failure leaves is dropped at the next start."""
         for move in self._moves.values():
             try:
                 self._endpoint.update(f"DROP SILENT GRAPH {move.staging}")
@@ -138,7 +138,7 @@ class Delta:
                 self._endpoint.update(text)
                 return
             except ConnectionLost as error:
-                # A set of triples without blank nodes: sent again it is the same.
+                # A set of triples without blank nodes, so sending it again does no harm.
                 if attempt == _ATTEMPTS - 1:
                     raise RemoteUnreachable(self._endpoint.address.update_url, str(error)) from error
 
@@ -154,7 +154,7 @@ class Delta:
 def _pieces(
     quads: Iterable[tuple[str, NamedNode | DefaultGraph]],
 ) -> Iterator[tuple[NamedNode | DefaultGraph, list[str]]]:
-    """The triples by graph, in pieces that stores take at once."""
+    """The triples by graph, in pieces that stores accept."""
     waiting: dict[NamedNode | DefaultGraph, list[str]] = {}
     sizes: dict[NamedNode | DefaultGraph, int] = {}
     for triple, graph in quads:

@@ -1,8 +1,8 @@
-"""A remote store's answer as one of ours: read, mended, checked to be whole, and written anew.
+"""Converts a remote store's answer: parsed, repaired, checked to be complete, and serialized again.
 
-Stores differ in what they write (Virtuoso's CSV, TSV and ASK are not the standard's), and some end a
-broken answer as if it were whole; so nothing is passed through unread. Runs in one thread: the engine's
-results belong to the thread that made them.
+Stores deviate from the standard (Virtuoso's CSV, TSV and ASK), and some end a broken answer as if it were
+complete; so everything is parsed. Runs in one thread: the engine's results belong to the thread that made
+them.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from pyoxigraph import (
 
 from sparql.model.errors import RemoteIncomplete
 from sparql.protocol.formats import Format
-from sparql.remote.answers import mending_of_results, mending_of_triples
+from sparql.remote.answers import result_repair, triple_repair
 from sparql.remote.endpoint import as_file
-from sparql.remote.traits import Traits
+from sparql.remote.store_capabilities import StoreCapabilities
 from sparql.syntax.request_facts import QueryForm
 
 _TRUE = ("1", "true")
 
 
 class Conversion:
-    """Answers of the store at `url`, with its `traits`, in `format_`."""
+    """Answers of the store at `url`, with its `capabilities`, in `format_`."""
 
-    def __init__(self, url: str, traits: Traits, format_: Format) -> None:
+    def __init__(self, url: str, capabilities: StoreCapabilities, format_: Format) -> None:
         self._url = url
-        self._traits = traits
+        self._capabilities = capabilities
         self._format = format_
 
     def run(self, form: QueryForm | None, pieces: Iterator[bytes], output: IO[bytes]) -> None:
@@ -50,12 +50,14 @@ class Conversion:
             else:
                 self._table(pieces, output)
         except (SyntaxError, ValueError, KeyError) as error:
-            raise RemoteIncomplete(self._url, f"it is broken or not what was asked for ({error})") from error
+            raise RemoteIncomplete(
+                self._url, f"it is broken or not the requested format ({error})"
+            ) from error
 
     def rows_as_graph(
         self, pieces: Iterator[bytes], output: IO[bytes], prefixes: dict[str, str] | None
     ) -> None:
-        """Write the triples that a SELECT of ?s ?p ?o gave. Raises RemoteIncomplete."""
+        """Write the triples from a SELECT of ?s ?p ?o. Raises RemoteIncomplete."""
         assert isinstance(self._format.engine, RdfFormat)
         try:
             rows = self._solutions(pieces)
@@ -69,8 +71,8 @@ class Conversion:
         self._solutions(pieces).serialize(output, format=self._format.engine)
 
     def _solutions(self, pieces: Iterator[bytes]) -> QuerySolutions:
-        mended = as_file(mending_of_results(self._traits)(pieces))
-        return cast("QuerySolutions", parse_query_results(mended, format=QueryResultsFormat.JSON))
+        repaired = as_file(result_repair(self._capabilities)(pieces))
+        return cast("QuerySolutions", parse_query_results(repaired, format=QueryResultsFormat.JSON))
 
     def _truth(self, answer: bytes, output: IO[bytes]) -> None:
         assert isinstance(self._format.engine, QueryResultsFormat)
@@ -82,22 +84,23 @@ class Conversion:
             rows = members["results"]["bindings"]
             truth = any(term["value"] in _TRUE for row in rows for term in row.values())
         text = json.dumps({"head": {}, "boolean": truth})
-        told = parse_query_results(text, format=QueryResultsFormat.JSON)
-        told.serialize(output, format=self._format.engine)
+        result = parse_query_results(text, format=QueryResultsFormat.JSON)
+        result.serialize(output, format=self._format.engine)
 
     def _graph(self, pieces: Iterator[bytes], output: IO[bytes]) -> None:
         assert isinstance(self._format.engine, RdfFormat)
-        mended = as_file(mending_of_triples(self._traits)(pieces))
-        quads = parse(mended, format=RdfFormat.N_TRIPLES)
+        repaired = as_file(triple_repair(self._capabilities)(pieces))
+        quads = parse(repaired, format=RdfFormat.N_TRIPLES)
         serialize(self._counted(quad.triple for quad in quads), output, format=self._format.engine)
 
     def _counted(self, triples: Iterator[Triple]) -> Iterator[Triple]:
-        """A store that cuts tables cuts graphs too, and does not say so."""
-        limit = self._traits.row_limit
+        """A store that truncates tables truncates graphs too, without saying so."""
+        limit = self._capabilities.row_limit
         for count, triple in enumerate(triples, 1):
             if limit is not None and count >= limit:
                 raise RemoteIncomplete(
-                    self._url, f"the store cuts answers at {limit} rows; raise its limit or narrow the query"
+                    self._url,
+                    f"the store truncates answers at {limit} rows; raise its limit or narrow the query",
                 )
             yield triple
 

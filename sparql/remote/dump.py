@@ -17,7 +17,7 @@ _PATIENCE_S = 3600.0
 
 
 async def dump_dataset(store: RemoteStore, format_: Format) -> AsyncIterator[bytes]:
-    """In pieces, graph by graph; one graph at a time is held in memory. Raises RemoteError."""
+    """In pieces, graph by graph; one graph at a time is in memory. Raises RemoteError."""
     assert isinstance(format_.engine, RdfFormat)
     engine = format_.engine
     bridge, outflow = Bridge(asyncio.get_running_loop()), Outflow()

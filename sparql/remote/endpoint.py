@@ -1,6 +1,6 @@
-"""The writer's connection to a remote store: questions may be asked again, updates are sent once.
+"""The writer's connection to a remote store: queries may be repeated, updates are sent once.
 
-Blocking; for the writer's thread. Queries of clients go through `sparql.remote.readers`.
+Blocking; for the writer's thread. Queries of clients use `sparql.remote.query_service`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Repair = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
 class ConnectionLost(Exception):
-    """The connection ended after an update was sent, before an answer came."""
+    """The connection ended after an update was sent, before the response."""
 
 
 class Endpoint:
-    """Queries and updates as SPARQL 1.1 Protocol requests; `repair` mends what a store writes amiss."""
+    """Queries and updates as SPARQL 1.1 Protocol requests; `repair` corrects results of the store."""
 
     def __init__(self, address: RemoteAddress, transport: httpx.BaseTransport | None = None) -> None:
         self.address = address
@@ -43,13 +43,13 @@ class Endpoint:
             auth=address.authentication(),
             timeout=httpx.Timeout(address.timeout_s, connect=_CONNECT_TIMEOUT_S),
             transport=transport,
-            # Settings of the environment (proxies, netrc) are not this store's.
+            # Ignore environment settings (proxies, netrc), which are not for this store.
             trust_env=False,
         )
 
     @contextmanager
     def deadline(self, moment: float | None) -> Iterator[None]:
-        """Questions of this thread end at `moment` (of `time.monotonic`): QueryTimeout."""
+        """Queries of this thread end at `moment` (of `time.monotonic`): QueryTimeout."""
         before = getattr(self._local, "deadline", None)
         self._local.deadline = moment
         try:
@@ -63,14 +63,14 @@ class Endpoint:
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
     ) -> list[Row]:
-        """The solutions of a SELECT, whole.
+        """All solutions of a SELECT.
 
         Raises RemoteUnreachable, RemoteRefused, RemoteIncomplete and QueryTimeout.
         """
         return self._asked(text, default_graphs, named_graphs, _read_solutions)
 
     def limit_of(self, text: str) -> int | None:
-        """After how many rows the store cuts the answer to a query; None when it does not."""
+        """The number of rows at which the store truncates the answer to a query; None when it does not."""
         try:
             self._asked(text, (), (), _read_solutions)
         except RemoteIncomplete as error:
@@ -80,7 +80,7 @@ class Endpoint:
         return None
 
     def update(self, text: str) -> None:
-        """Send an update once; only a connection that was never made is tried again.
+        """Send an update once; only a failed connection is tried again.
 
         Raises RemoteUnreachable (nothing was sent), RemoteRefused and ConnectionLost.
         """
@@ -102,7 +102,7 @@ class Endpoint:
             raise refused(url, response.status_code, response.text)
 
     def add_to_graph(self, graph: NamedNode, n_triples: bytes) -> None:
-        """Add triples without blank nodes to a graph, by the graph store; safe to send again.
+        """Add triples without blank nodes to a graph, by the graph store protocol; may be repeated.
 
         Raises RemoteUnreachable and RemoteRefused.
         """
@@ -123,7 +123,7 @@ class Endpoint:
             raise refused(url, response.status_code, response.text)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _asked(
@@ -154,12 +154,12 @@ class Endpoint:
                 if attempt == _ATTEMPTS - 1:
                     raise RemoteUnreachable(url, _reason(error)) from error
             except SyntaxError as error:
-                raise RemoteIncomplete(url, f"it is no SPARQL result ({error})") from error
+                raise RemoteIncomplete(url, f"it is not a SPARQL result ({error})") from error
             time.sleep(_PAUSE_S * 2**attempt)
         raise AssertionError("unreachable")
 
     def _timeout(self) -> httpx.Timeout:
-        """What is left of the deadline. Raises QueryTimeout when nothing is."""
+        """The time until the deadline. Raises QueryTimeout when there is none."""
         moment = getattr(self._local, "deadline", None)
         if moment is None:
             return self._client.timeout
@@ -172,7 +172,7 @@ class Endpoint:
 def query_form(
     text: str, default_graphs: Sequence[NamedNode], named_graphs: Sequence[NamedNode]
 ) -> dict[str, str | list[str]]:
-    """The form of a query by POST (SPARQL 1.1 Protocol, 2.1.2)."""
+    """A query as a form for POST (SPARQL 1.1 Protocol, 2.1.2)."""
     form: dict[str, str | list[str]] = {"query": text}
     if default_graphs:
         form["default-graph-uri"] = [graph.value for graph in default_graphs]
@@ -182,19 +182,19 @@ def query_form(
 
 
 def check_whole(url: str, headers: httpx.Headers) -> None:
-    """Raises RemoteIncomplete when the store says that it cut the answer, as Virtuoso does."""
+    """Raises RemoteIncomplete when the store reports a truncated answer, as Virtuoso does."""
     limit = headers.get("x-sparql-maxrows")
     if limit is not None:
-        error = RemoteIncomplete(url, f"it was cut after {limit} rows; raise ResultSetMaxRows there")
+        error = RemoteIncomplete(url, f"it was truncated after {limit} rows; raise ResultSetMaxRows there")
         error.row_limit = int(limit) if limit.isdigit() else None
         raise error
     if headers.get("x-sql-state") == "S1TAT":
         raise RemoteIncomplete(url, "the store stopped at its time limit and sent a part; narrow the query")
 
 
-def refused(url: str, status: int, told: str) -> RemoteRefused:
-    """The error for an answer that is none, with the store's words without the request it repeats."""
-    words = " ".join(told.partition("SPARQL query:")[0].split())
+def refused(url: str, status: int, reply: str) -> RemoteRefused:
+    """The error for an error response, with the store's message but without the request that it repeats."""
+    words = " ".join(reply.partition("SPARQL query:")[0].split())
     return RemoteRefused(url, status, words[:_TOLD] or "no reason given")
 
 
@@ -216,7 +216,7 @@ class _File:
 
 
 def as_file(pieces: Iterator[bytes]) -> IO[bytes]:
-    """What the engine's parsers read from."""
+    """The file-like object that the engine's parsers read from."""
     return cast("IO[bytes]", _File(pieces))
 
 

@@ -1,6 +1,6 @@
-"""A remote store's dataset, read pattern by pattern over SPARQL; what the gate and the captures see.
+"""A remote store's dataset, read pattern by pattern over SPARQL by the gate and by captures.
 
-Within `steady`, answers are remembered: the writer holds its lock, and asks for the same things often.
+Within `remember_reads`, answers are cached: the writer holds its lock, and repeats many reads.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from sparql.model.errors import RemoteUnsupported
 from sparql.model.source import Term
 from sparql.model.vocabulary import DEFAULT, GRAPH
 from sparql.remote.endpoint import Endpoint, Row
+from sparql.remote.store_capabilities import STAGING
 from sparql.remote.terms import Terms
 from sparql.remote.texts import with_kept_apart, without_system_graphs
-from sparql.remote.traits import STAGING
 
 _AT_ONCE = 100
 _LONG = 1000
-"""Literals from so many characters on are compared here: not every store finds them by their value."""
+"""Longer literals are compared here: some stores do not find them by value."""
 _HIDDEN = (GRAPH.iri + STAGING, "http://www.openlinksw.com/", "http://localuriqaserver/")
 _OWN_GRAPHS = frozenset({"http://www.w3.org/ns/ldp#", "urn:activitystreams-owl:map"})
-"""With the two above, what a fresh Virtuoso holds for itself."""
+"""Together with the two above, the system graphs of a fresh Virtuoso."""
 NO_GRAPH = NamedNode("urn:x-urbankg:no-graph")
-"""A dataset without named graphs is told by one that there is not: without any, some stores take all."""
+"""A dataset without named graphs names one that does not exist: without any, some stores use all."""
 Pair = tuple[NamedNode, NamedNode]
 """Subject and predicate as the store holds them."""
 
 
 class RemoteGraph:
-    """The dataset behind an endpoint, with our default graph where `default_graph` says.
+    """The dataset behind an endpoint, with the default graph at `default_graph`.
 
     `deadline` (of `time.monotonic`) ends its queries.
     """
@@ -54,21 +54,21 @@ class RemoteGraph:
         self._remembered: dict[object, Any] | None = None
 
     def until(self, timeout_s: float) -> RemoteGraph:
-        """The same, for one piece of work that may take so long."""
+        """The same, with a time limit for one piece of work."""
         moment = time.monotonic() + timeout_s
         return RemoteGraph(self._endpoint, self._terms, self._default, deadline=moment)
 
     @contextmanager
-    def steady(self) -> Iterator[None]:
-        """Remember answers while the block runs."""
+    def remember_reads(self) -> Iterator[None]:
+        """Cache answers while the block runs."""
         self._remembered = {}
         try:
             yield
         finally:
             self._remembered = None
 
-    def expect(self, triples: Sequence[Triple]) -> None:
-        """Fetch together what is known of these triples, for `__contains__` to remember."""
+    def prefetch(self, triples: Sequence[Triple]) -> None:
+        """Fetch the state of these triples in one query, for `__contains__` to remember."""
         if self._remembered is None:
             return
         pairs = dict.fromkeys(
@@ -83,7 +83,7 @@ class RemoteGraph:
     def quads_for_pattern(
         self, subject: Any, predicate: Any, object_: Any, graph_name: Any = None, /
     ) -> Iterator[Quad]:
-        """Quads that fit; None is a wildcard. Of all graphs: the default graph first."""
+        """Matching quads; None is a wildcard. Without a graph, of all graphs: the default graph first."""
         if isinstance(subject, Literal | Triple) or isinstance(object_, Triple):
             return iter(())
         if graph_name is None:
@@ -112,14 +112,14 @@ class RemoteGraph:
         return quad.object in found
 
     def contains_named_graph(self, graph_name: Any, /) -> bool:
-        """Whether a graph holds anything: a remote store need not know empty graphs."""
+        """Whether a graph contains anything: a remote store may not support empty graphs."""
         if isinstance(graph_name, BlankNode) or graph_name == self._default:
             return False
         rows = self._ask(f"SELECT (1 AS ?found) WHERE {{ GRAPH {graph_name} {{ ?s ?p ?o }} }} LIMIT 1")
         return bool(rows)
 
     def named_graphs(self) -> Iterator[NamedNode | BlankNode]:
-        """The named graphs that hold anything, system graphs too."""
+        """The named graphs that contain anything, including system graphs."""
         for row in self._ask("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }"):
             name = row["g"]
             if isinstance(name, NamedNode) and name != self._default and not _is_hidden(name):
@@ -134,7 +134,7 @@ class RemoteGraph:
         ]
 
     def visible_graphs(self, more: Iterable[NamedNode] = ()) -> tuple[NamedNode, ...]:
-        """What GRAPH may range over: clients' graphs and `more`."""
+        """The graphs that GRAPH may range over: clients' graphs and `more`."""
         return (*self.client_graphs(), *more) or (NO_GRAPH,)
 
     def query(
@@ -147,7 +147,7 @@ class RemoteGraph:
         default_graph: Any = None,
         named_graphs: Any = None,
     ) -> list[Solution]:
-        """The solutions of a SELECT; the functions are those that the store has, not ours."""
+        """The solutions of a SELECT; the functions are the store's, not ours."""
         text = with_kept_apart(query, self._terms)
         if default_graph is None and self._default is None:
             # The store's own default graph has no name, so no dataset can be made with it.
@@ -167,11 +167,11 @@ class RemoteGraph:
         """Refused: there is no copy of a remote store to try operations on."""
         raise RemoteUnsupported(
             self._endpoint.address.query_url,
-            "an operation that reads what an earlier one of its request changed; send it in its own request",
+            "an operation that reads the changes of an earlier one in its request; send it by itself",
         )
 
     def state(self, text: str) -> list[Row]:
-        """A question of the system's own, as it stands."""
+        """A query of the system itself, unchanged."""
         return self._ask(text)
 
     def _matching(
@@ -191,7 +191,7 @@ class RemoteGraph:
         rows = self._ask(f"SELECT {' '.join(wanted) or '(1 AS ?found)'} WHERE {{ {inner}{where} }}")
         found = []
         for row in rows:
-            # Whatever is not in the row was given.
+            # Terms that are not in the row were constants.
             quad = Quad(
                 subject or self._terms.incoming(row["s"]),  # type: ignore[arg-type]
                 predicate or row["p"],  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ class RemoteGraph:
         self._remembered.update(self._fetched(pairs))
 
     def _fetched(self, pairs: Sequence[Pair]) -> dict[Pair, dict[Any, set[Term]]]:
-        """For each pair its objects by graph, all in one question."""
+        """The objects of each pair by graph, in one query."""
         found: dict[Pair, dict[Any, set[Term]]] = {pair: {} for pair in pairs}
         if len(pairs) == 1:
             subject, predicate = pairs[0]
@@ -247,7 +247,7 @@ class RemoteGraph:
 
 
 class Solution:
-    """One solution; its blank nodes are those that were written here."""
+    """One solution, with its blank nodes restored."""
 
     def __init__(self, row: Row, terms: Terms) -> None:
         self._row = row

@@ -1,6 +1,6 @@
-"""The marker of the last commit: where the remote store is, and where this server knows it to be.
+"""The marker of the last commit, in the remote store and as this server remembers it.
 
-An update that must not be lost or done twice finds the marker of the commit before it, and leaves its own.
+An update that must be applied exactly once requires the marker of the commit before it, and writes its own.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _log = logging.getLogger("urbankg.store")
 
 
 class CommitMarker:
-    """`commit` is the one that the store at `address` is at; it is remembered in `local`.
+    """`commit` is the current commit of the store at `address`; it is remembered in `local`.
 
-    After an update whose answer was lost the store is asked what became of it, after each of
+    After an update whose response was lost, the store is asked for its state after each of
     `settling_pauses_s`.
     """
 
@@ -44,9 +44,9 @@ class CommitMarker:
         self.commit = new_commit()
 
     def begin(self, *, undecided: bool) -> None:
-        """Find out which commit the store is at; a marker is left in a store that has none.
+        """Find out the store's commit; a store without a marker gets one.
 
-        With `undecided` it is not known what became of the last commit.
+        `undecided` means that the result of the last commit is unknown.
         """
         held, known = read_marker(self._endpoint), self._known()
         if undecided and known is not None:
@@ -62,7 +62,7 @@ class CommitMarker:
             if known is not None:
                 _log.warning(
                     "The store at %s is not at the commit that this folder knows: another server wrote to "
-                    "it, or the folder was restored. It is taken as it is.",
+                    "it, or the folder was restored. Its current state is used.",
                     self._address.query_url,
                 )
             self._know(held)
@@ -73,7 +73,7 @@ class CommitMarker:
         return read_marker(self._endpoint)
 
     def apply(self, text: str, pending: PendingCommit) -> None:
-        """Send the update until the marker says that it is applied."""
+        """Send the update until the marker shows that it is applied."""
         url = self._address.update_url
         problem: Exception | None = None
         for pause in (0.0, *self._settling_pauses_s):
@@ -102,17 +102,17 @@ class CommitMarker:
             if held != pending.before:
                 raise RemoteConflict(url)
             if problem is None:
-                raise RemoteRefused(url, 200, "it said that it carried the update out, and did not")
+                raise RemoteRefused(url, 200, "it reported success, but did not carry out the update")
         raise RemoteUndecided(url, str(problem))
 
     def _held_after(self, refusal: RemoteRefused) -> NamedNode | None:
         try:
             return read_marker(self._endpoint)
         except RemoteError as error:
-            raise RemoteUndecided(self._address.update_url, f"{refusal.told}; then {error}") from error
+            raise RemoteUndecided(self._address.update_url, f"{refusal.reply}; then {error}") from error
 
     def rule_out(self, pending: PendingCommit) -> NamedNode | None:
-        """Move the marker on, so that an update still on its way finds nothing to do; what is held then."""
+        """Move the marker on, so that a late update does nothing; returns the marker afterwards."""
         fence = new_commit()
         text = (
             f"DELETE {{ {marker(pending.before)} }} INSERT {{ {marker(fence)} }} "
@@ -133,7 +133,7 @@ class CommitMarker:
         return found.object if found is not None and isinstance(found.object, NamedNode) else None
 
     def _know(self, commit: NamedNode) -> None:
-        """Remember what the store holds; this is no revision of its own."""
+        """Remember the store's commit, without a new revision."""
         known = list(self._local.match_quads(UKG.store, UKG.commit, None, STATE))
         self._local.graph.extend([self.stamp(commit)])
         for quad in known:
@@ -142,10 +142,10 @@ class CommitMarker:
 
     @staticmethod
     def stamp(commit: NamedNode) -> Quad:
-        """The quad of the local store that remembers a commit."""
+        """The quad of the local store that records a commit."""
         return Quad(UKG.store, UKG.commit, commit, STATE)
 
 
 def new_commit() -> NamedNode:
-    """A name for a commit that no other has."""
+    """A unique name for a commit."""
     return NamedNode(f"urn:uuid:{uuid.uuid4()}")

@@ -1,4 +1,4 @@
-"""The commit under way, on the disk before it is sent, to be settled after a crash or a lost connection."""
+"""The commit in progress, saved before it is sent, to be settled after a crash or a lost connection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PendingCommit:
     """A commit from marker `before` to `after`.
 
     `additions` and `removals` are those in the remote store (not listed when `complete` is False), the
-    `local_` ones belong to the store beside it.
+    `local_` ones belong to the local store.
     """
 
     before: NamedNode
@@ -32,13 +32,13 @@ class PendingCommit:
 
 
 class PendingFile:
-    """Where it is written; at most one commit is under way."""
+    """The file for it; at most one commit is in progress."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
 
     def write(self, commit: PendingCommit) -> None:
-        """Put it on the disk. Raises OSError."""
+        """Save it. Raises OSError."""
         members = {
             "before": commit.before.value,
             "after": commit.after.value,
@@ -57,7 +57,7 @@ class PendingFile:
         partial.replace(self._path)
 
     def read(self) -> PendingCommit | None:
-        """The commit that was under way, if one was."""
+        """The commit in progress, if there is one."""
         try:
             members = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""The graph in a remote SPARQL 1.1 store, with a local store beside it for what such a store cannot hold.
+"""The graph in a remote SPARQL 1.1 store, with a local store for what such a store cannot hold.
 
-There: the default graph, clients' named graphs, the graphs of origins (asserted, extracted, derived,
-ontology) and the marker of the last commit. Here: provenance and review (RDF 1.2 triple terms), the state and
-the revision. A commit is noted on the disk, applied there in one guarded update, then committed here; what
-becomes unknown in between is settled by asking for the marker.
+Remote: the default graph, clients' named graphs, the graphs of origins (asserted, extracted, derived,
+ontology) and the marker of the last commit. Local: provenance and review (RDF 1.2 triple terms), the state
+and the revision. A commit is saved on the disk, applied remotely in one guarded update, then committed
+locally; an unknown result is settled by reading the marker.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sparql.model.graph_reading import GraphReading
 from sparql.model.source import Term
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
-from sparql.remote.answers import mending_of_results
+from sparql.remote.answers import result_repair
 from sparql.remote.commits import Delta
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.graph import RemoteGraph
 from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
-from sparql.remote.traits import STAGING, Traits, find_traits, terms_of
+from sparql.remote.store_capabilities import STAGING, StoreCapabilities, find_capabilities, terms_of
 from sparql.storage.change_log import ChangeLog, Commit
 from sparql.storage.disk_room import unwritable
 from sparql.storage.embedded_store import EmbeddedStore
@@ -44,11 +44,11 @@ _SETTLING_PAUSES_S = (0.2, 0.5, 1.0, 2.0)
 
 
 class RemoteStore(GraphReading):
-    """One writer's view of the store at `address`; `local` is the store beside it, in a folder.
+    """The single writer's view of the store at `address`; `local` is the local store, in a folder.
 
-    After an update whose answer was lost the store is asked what became of it, after each of
-    `settling_pauses_s`. `traits` that are known already are not found out anew. Raises RemoteError when the
-    store cannot be reached or does not take updates.
+    After an update whose response was lost, the store is asked for its state after each of
+    `settling_pauses_s`. Known `capabilities` are not tested again. Raises RemoteError when the store cannot
+    be reached or does not accept updates.
     """
 
     def __init__(
@@ -58,16 +58,16 @@ class RemoteStore(GraphReading):
         *,
         transport: httpx.BaseTransport | None = None,
         settling_pauses_s: Sequence[float] = _SETTLING_PAUSES_S,
-        traits: Traits | None = None,
+        capabilities: StoreCapabilities | None = None,
     ) -> None:
         assert local.folder is not None
         self.address = address
         self.local = local
         self.journal: ChangeLog | None = None
         self.endpoint = Endpoint(address, transport)
-        self.traits = traits or find_traits(self.endpoint)
-        self.endpoint.repair = mending_of_results(self.traits)
-        self._terms = terms_of(address.query_url, self.traits)
+        self.capabilities = capabilities or find_capabilities(self.endpoint)
+        self.endpoint.repair = result_repair(self.capabilities)
+        self._terms = terms_of(address.query_url, self.capabilities)
         self.graph = RemoteGraph(self.endpoint, self._terms, address.default_graph)
         self._pending = PendingFile(local.folder)
         self._sweep()
@@ -76,22 +76,17 @@ class RemoteStore(GraphReading):
 
     @property
     def folder(self) -> Path:
-        """The folder of the store beside."""
+        """The folder of the local store."""
         assert self.local.folder is not None
         return self.local.folder
 
     @property
-    def embedded(self) -> EmbeddedStore:
-        """The store beside."""
-        return self.local
-
-    @property
     def bulk_pending(self) -> bool:
-        """Whether a bulk load began whose end was never reached."""
+        """Whether a bulk load began and did not end."""
         return self.local.bulk_pending
 
     def revision(self) -> int:
-        """The number of this server's last commit; what others write there does not count."""
+        """The number of this server's last commit; other writers' changes do not count."""
         return self.local.revision()
 
     def match_quads(
@@ -101,7 +96,7 @@ class RemoteStore(GraphReading):
         object_: Term | None,
         graph: NamedNode | BlankNode | DefaultGraph | None = None,
     ) -> Iterator[Quad]:
-        """Quads that fit the pattern, of one graph or (None) of all."""
+        """Quads that match the pattern, of one graph or (None) of all."""
         if graph in LOCAL_GRAPHS:
             return self.local.match_quads(subject, predicate, object_, graph)
         return self.graph.quads_for_pattern(subject, predicate, object_, graph)
@@ -112,18 +107,18 @@ class RemoteStore(GraphReading):
         return quad in self.graph
 
     def has_graph(self, graph: NamedNode) -> bool:
-        """Whether a named graph holds anything; remote stores need not know empty ones."""
+        """Whether a named graph contains anything; remote stores may not support empty ones."""
         if graph in LOCAL_GRAPHS:
             return self.local.has_graph(graph)
         return self.graph.contains_named_graph(graph)
 
-    def steady(self) -> AbstractContextManager[None]:
-        """Answers are remembered while the block runs."""
-        return self.graph.steady()
+    def remember_reads(self) -> AbstractContextManager[None]:
+        """Answers are cached while the block runs."""
+        return self.graph.remember_reads()
 
-    def expect(self, triples: Sequence[Triple]) -> None:
-        """Fetch together what `contains` will be asked of these."""
-        self.graph.expect(triples)
+    def prefetch(self, triples: Sequence[Triple]) -> None:
+        """Fetch together what `contains` will need for these."""
+        self.graph.prefetch(triples)
 
     def commit(
         self,
@@ -134,23 +129,23 @@ class RemoteStore(GraphReading):
         graphs_created: Collection[NamedNode] = (),
         graphs_dropped: Collection[NamedNode] = (),
     ) -> int:
-        """Apply exactly these quads there, in one operation, and here, and return the new revision.
+        """Apply exactly these quads remotely, in one operation, and locally, and return the new revision.
 
-        Graphs come and go with their quads: empty ones are not kept. Raises RemoteUnreachable,
-        RemoteRefused, RemoteUnsupported and RemoteConflict when nothing was changed, and RemoteUndecided
-        when that is not known.
+        Graphs exist only with their quads: empty ones are not kept. Raises RemoteUnreachable, RemoteRefused,
+        RemoteUnsupported and RemoteConflict when nothing was changed, and RemoteUndecided when that is
+        unknown.
         """
         kept = set(additions)
-        gone = [quad for quad in removals if quad not in kept]
-        come = list(dict.fromkeys(additions))
+        removed = [quad for quad in removals if quad not in kept]
+        added = list(dict.fromkeys(additions))
         pending = PendingCommit(
             self._marker.commit,
             new_commit(),
             origin,
-            _where(come, local=False),
-            _where(gone, local=False),
-            _where(come, local=True),
-            _where(gone, local=True),
+            _where(added, local=False),
+            _where(removed, local=False),
+            _where(added, local=True),
+            _where(removed, local=True),
         )
         if not pending.additions and not pending.removals:
             return self._commit_here(pending)
@@ -163,13 +158,13 @@ class RemoteStore(GraphReading):
             delta.clear()
 
     def settle(self, revision: int | None = None) -> None:
-        """Wait for the local disk, as the setting durability says."""
+        """Wait for the local disk, as the setting durability requires."""
         self.local.settle(revision)
 
     def late_commit(self) -> PendingCommit | None:
-        """Settle a commit whose end was not known: take it in if it was applied, else rule it out.
+        """Settle a commit whose result was unknown: complete it if it was applied, else prevent it.
 
-        Raises RemoteUnreachable, RemoteUndecided or RemoteConflict while that cannot be done.
+        Raises RemoteUnreachable, RemoteUndecided or RemoteConflict while that is impossible.
         """
         pending = self._pending.read()
         if pending is None:
@@ -180,23 +175,23 @@ class RemoteStore(GraphReading):
         if held == pending.after:
             self._commit_here(pending, late=True)
             self._pending.forget()
-            _log.warning("A commit whose end was not known had been applied; it is taken in now.")
+            _log.warning("A commit whose result was unknown had been applied; it is completed now.")
             return pending
         if held is not None and held == self._marker.commit:
             self._pending.forget()
-            _log.warning("A commit whose end was not known had not been applied; it is given up.")
+            _log.warning("A commit whose result was unknown had not been applied; it is dropped.")
             return None
         raise RemoteConflict(self.address.query_url)
 
     def begin_bulk(self) -> None:
-        """Note here that a bulk load has begun."""
+        """Record locally that a bulk load has begun."""
         with self._noted(
             PendingCommit(self._marker.commit, self._marker.commit, "asserted", (), (), (), (), False)
         ):
             self.local.begin_bulk()
 
     def bulk_add(self, quads: Iterable[Quad]) -> None:
-        """Add quads of any number, all or none: staged as they come, then moved in one operation."""
+        """Add any number of quads, all or none: staged as they arrive, then moved in one operation."""
         pending = PendingCommit(self._marker.commit, new_commit(), "asserted", (), (), (), (), complete=False)
         delta = self._delta(pending.after)
         try:
@@ -206,7 +201,7 @@ class RemoteStore(GraphReading):
             delta.clear()
 
     def end_bulk(self, removals: Collection[Quad] = ()) -> int:
-        """Commit that the bulk load is finished, and what went because of it; the new revision."""
+        """Commit the end of the bulk load together with these removals; the new revision."""
         if removals:
             self.commit((), removals)
         with self._noted(
@@ -215,24 +210,24 @@ class RemoteStore(GraphReading):
             return self.local.end_bulk()
 
     def probe(self) -> None:
-        """Check that both stores work and that nobody took the remote one over. Raises StoreError."""
+        """Check that both stores work and no other server writes to the remote one. Raises StoreError."""
         self.local.probe()
         if self._pending.read() is not None:
-            raise RemoteUndecided(self.address.update_url, "the next write asks what became of it")
+            raise RemoteUndecided(self.address.update_url, "the next write checks its result")
         if self._marker.held() != self._marker.commit:
             raise RemoteConflict(self.address.query_url)
 
     def optimize(self) -> None:
-        """Compact the local store's files; the remote one has its own means."""
+        """Compact the local store's files; the remote store compacts its own."""
         self.local.optimize()
 
     def close(self) -> None:
-        """Let go of both stores."""
+        """Close both stores."""
         self.endpoint.close()
         self.local.close()
 
     def _sweep(self) -> None:
-        """Take away the staging graphs of an earlier server that did not end well."""
+        """Drop the staging graphs that an earlier server left after a crash."""
         rows = self.endpoint.solutions(
             "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } "
             f'FILTER(STRSTARTS(STR(?g), "{GRAPH.iri}{STAGING}")) }}'
@@ -244,14 +239,14 @@ class RemoteStore(GraphReading):
                 raise RemoteUnreachable(self.address.update_url, str(error)) from error
 
     def _check(self, pending: PendingCommit) -> None:
-        """Our default graph is not written to by its name, past the gate."""
+        """Our default graph cannot be written to by its name, bypassing the gate."""
         name = self.address.default_graph
         for quad in (*pending.additions, *pending.removals):
             if name is not None and quad.graph_name == name:
                 raise ProtectedGraph(name)
 
     def _delta(self, commit: NamedNode) -> Delta:
-        return Delta(self.endpoint, self._terms, self.traits, self.address.default_graph, commit)
+        return Delta(self.endpoint, self._terms, self.capabilities, self.address.default_graph, commit)
 
     def _carry_out(self, pending: PendingCommit, delta: Delta) -> int:
         try:
@@ -275,7 +270,7 @@ class RemoteStore(GraphReading):
         return revision
 
     def _commit_here(self, pending: PendingCommit, *, late: bool = False) -> int:
-        """The local part of a commit that is applied there, or has nothing there."""
+        """Commit the local part; the remote part is applied or empty."""
         there = bool(pending.additions or pending.removals) or not pending.complete
         stamps = (
             ([self._marker.stamp(pending.after)], [self._marker.stamp(pending.before)]) if there else ([], [])
@@ -290,14 +285,14 @@ class RemoteStore(GraphReading):
 
     @contextmanager
     def _noted(self, pending: PendingCommit, *, late: bool = False) -> Iterator[None]:
-        """The journal's entry, with only what is really changed; of a `late` commit that is no more known."""
+        """The journal's entry, with only the real changes; for a `late` commit these are no longer known."""
         if self.journal is None:
             yield
             return
         additions = (*pending.additions, *pending.local_additions)
         removals = (*pending.removals, *pending.local_removals)
         if not late:
-            self.expect([quad.triple for quad in pending.additions])
+            self.prefetch([quad.triple for quad in pending.additions])
             additions = tuple(quad for quad in additions if not self.contains(quad))
             removals = tuple(quad for quad in removals if self.contains(quad))
         entry = Commit(self.revision() + 1, pending.origin, additions, removals, complete=pending.complete)
@@ -306,5 +301,5 @@ class RemoteStore(GraphReading):
 
 
 def _where(quads: Iterable[Quad], *, local: bool) -> list[Quad]:
-    """Those that are kept here (`local`), or there."""
+    """The quads that are kept locally (`local`), or remotely."""
     return [quad for quad in quads if (quad.graph_name in LOCAL_GRAPHS) is local]

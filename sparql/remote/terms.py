@@ -1,8 +1,8 @@
-"""Terms on their way to a remote store and back.
+"""Converts terms for a remote store and back.
 
-Blank nodes travel as skolem IRIs (RDF 1.1 Concepts, 3.5), since SPARQL cannot name a stored blank node.
-Literals of datatypes that the store would not keep as they are travel under a datatype of our own, which
-holds the real one; answers are turned back by `sparql.remote.answers`.
+Blank nodes become skolem IRIs (RDF 1.1 Concepts, 3.5), since SPARQL cannot name a stored blank node. Literals
+of datatypes that the store would change are sent under a datatype of our own, which contains the real one;
+answers are converted back by `sparql.remote.answers`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ SKOLEM = "https://w3id.org/urbankg/.well-known/genid/"
 KEPT_APART = "urn:x-urbankg:datatype:"
 NODE_ID = "nodeID://"
 NODE_LABEL = "nodeID-"
-"""Virtuoso's names for blank nodes are IRIs in a query and no labels elsewhere."""
+"""Virtuoso's blank nodes are IRIs in a query and labels elsewhere."""
 
 
 class Terms:
-    """How terms are written for the store at `url`; literals of `kept_apart` datatypes are wrapped."""
+    """Converts terms for the store at `url`; literals of `kept_apart` datatypes are wrapped."""
 
     def __init__(self, url: str, kept_apart: Iterable[NamedNode] = ()) -> None:
         self._url = url
@@ -32,7 +32,7 @@ class Terms:
         """The term as the store holds it. Raises RemoteUnsupported for triple terms."""
         if isinstance(term, Triple):
             raise RemoteUnsupported(
-                self._url, "triple terms of RDF 1.2 are kept only in the system graphs beside it"
+                self._url, "triple terms of RDF 1.2 outside the system graphs in the local store"
             )
         if isinstance(term, BlankNode):
             label = term.value
@@ -55,7 +55,7 @@ class Terms:
         """A quad's triple as N-Triples without the dot, and its graph."""
         graph = quad.graph_name
         if isinstance(graph, BlankNode):
-            raise RemoteUnsupported(self._url, "blank nodes cannot name graphs there; use an IRI")
+            raise RemoteUnsupported(self._url, "blank nodes as graph names; use an IRI")
         parts = (self.outgoing(quad.subject), quad.predicate, self.outgoing(quad.object))
         return " ".join(map(str, parts)), graph
 

@@ -1,4 +1,4 @@
-"""Query texts made fit for a remote store: graphs of the system hidden, kept-apart datatypes renamed."""
+"""Adapts query texts to a remote store: system graphs are hidden, wrapped datatypes renamed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sparql.syntax.tokens import Token, TokenKind, read_tokens
 
 
 def without_system_graphs(text: str) -> str:
-    """The query with `GRAPH ?g { ... }` kept from ranging over the system's graphs.
+    """The query with system graphs excluded from `GRAPH ?g { ... }`.
 
-    A FILTER after the group says so; it holds for the group around it, which has such a binding of ?g in
-    every solution or (in OPTIONAL and MINUS) is judged by itself.
+    A FILTER is added after the group; it applies to the surrounding group, in which every solution binds ?g
+    or (in OPTIONAL and MINUS) which is evaluated by itself.
     """
     tokens = list(read_tokens(text, read_prologue(text).end))
     added: list[tuple[int, str]] = []
@@ -32,7 +32,7 @@ def without_system_graphs(text: str) -> str:
 
 
 def with_kept_apart(text: str, terms: Terms, base: str | None = None) -> str:
-    """The query with the datatypes of its literals as the store holds them."""
+    """The query with wrapped datatypes of literals, as the store holds them."""
     if not terms.kept_apart or "^^" not in text:
         return text
     prologue = read_prologue(text, 0, Prologue({}, base, 0))

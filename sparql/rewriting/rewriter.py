@@ -27,7 +27,7 @@ from sparql.rewriting.index.stopping import Stop, Stopped
 from sparql.rewriting.meaning.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
 from sparql.spatial.relation_basis import are_exact
-from sparql.storage.gil_yield import short_turns
+from sparql.storage.gil_yield import short_switch_interval
 
 # What reads and writes queries is imported with the first query that has something for it.
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Rewriter:
 
     def _build(self) -> None:
         try:
-            with short_turns():
+            with short_switch_interval():
                 self.geometries.at(self._source.revision())
         except IndexAway:
             # The first query that needs it will try again.

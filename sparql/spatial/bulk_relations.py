@@ -1,13 +1,14 @@
-"""Bringing the derived relations of a whole graph up to date from a run over strips."""
+"""Updates the derived relations of a whole graph from a run over tiles."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Protocol
 
 import numpy
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.relate.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
@@ -16,16 +17,15 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DERIVED
 from sparql.spatial.relation_basis import marked
 from sparql.spatial.relations import Node, both_ways, located_features
-from sparql.spatial.tiled_run import FEATURES_A_STRIP, RelatedPair, StripRun
-from sparql.writing.writer import Writer
+from sparql.spatial.tiled_run import FEATURES_PER_TILE, RelatedPair, TiledRun
 
 _PORTION = 50_000
-"""So many relations are handed over at once: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
+"""Relations are passed on in portions: some 80 MB in the bulk loader, which would keep up to 2.4 GB."""
 
 
 @dataclass(frozen=True)
 class Rederived:
-    """How many stored relations came and went, how many there are now, and the revision."""
+    """How many stored relations were added and removed, how many there are now, and the revision."""
 
     added: int
     removed: int
@@ -33,35 +33,46 @@ class Rederived:
     revision: int
 
 
+class DerivedTriplesWriter(Protocol):
+    """Commits the relations; implemented by the writer."""
+
+    def rederive(
+        self,
+        additions: Iterable[Collection[Triple]],
+        removals: Iterable[Collection[Triple]],
+        marks: tuple[Collection[Quad], Collection[Quad]],
+    ) -> int: ...
+
+
 def open_run(
     store: TripleStore,
     folder: Path,
     *,
     tolerances: Tolerances = EXACT,
-    features_a_strip: int = FEATURES_A_STRIP,
+    features_per_tile: int = FEATURES_PER_TILE,
     on_geometry: Callable[[], None] = lambda: None,
-) -> StripRun:
-    """Read the features of a graph into a run, or find the one that was begun over the very same."""
+) -> TiledRun:
+    """Read the features of a graph into a run, or resume one over the same features."""
 
     def read() -> Iterator[tuple[str, BaseGeometry]]:
         for node, geometry in located_features(store):
             on_geometry()
             yield str(node), geometry
 
-    own = {str(node): metres for node, metres in tolerances.all_own(store).items()}
-    return StripRun(
-        folder, read(), tolerances=tolerances, tolerance_of=own.get, features_a_strip=features_a_strip
+    own = {str(node): meters for node, meters in tolerances.all_own(store).items()}
+    return TiledRun(
+        folder, read(), tolerances=tolerances, tolerance_of=own.get, features_per_tile=features_per_tile
     )
 
 
-def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
-    """Make the stored relations those of a finished run.
+def commit_run(writer: DerivedTriplesWriter, store: TripleStore, run: TiledRun) -> Rederived:
+    """Replace the stored relations with those of a finished run.
 
-    What a crash in the middle leaves is mended when the folder is opened the next time.
+    After a crash in the middle, the next opening of the folder derives them again.
     """
     found = _Relations(run)
     derived = store.named(DERIVED)
-    # As they are now, however much later they are read.
+    # A snapshot, however much later it is read.
     before = [store.match_quads(None, predicate, None, DERIVED) for predicate in PROPERTIES.values()]
     added = removed = 0
 
@@ -85,22 +96,22 @@ def commit_run(writer: Writer, store: TripleStore, run: StripRun) -> Rederived:
 
 
 def relation_triples(pairs: Iterable[RelatedPair]) -> Iterator[Triple]:
-    """The statements of related pairs, both directions."""
+    """The statements of related pairs, in both directions."""
     for pair in pairs:
         yield from both_ways(_node(pair.left), pair.relation, _node(pair.right))
 
 
 class _Relations:
-    """All relations of a run, both directions, each once: eight bytes a relation, at first sixteen."""
+    """All relations of a run, both directions, each once: eight bytes a relation, sixteen at first."""
 
-    def __init__(self, run: StripRun) -> None:
+    def __init__(self, run: TiledRun) -> None:
         self._names = run.names
         self._numbers = {name: number for number, name in enumerate(run.names)}
         parts: list[NDArray[numpy.int64]] = [numpy.zeros(0, dtype=numpy.int64)]
         for left, right, codes in run.arrays():
             parts.append(self._keys(left, codes, right))
             parts.append(self._keys(right, INVERSE_CODES[codes], left))
-        # In place: numpy.unique would take sixty bytes a relation on its way.
+        # In place: numpy.unique would take sixty bytes a relation.
         found = numpy.concatenate(parts)
         parts.clear()
         found.sort()

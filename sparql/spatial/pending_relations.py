@@ -1,4 +1,4 @@
-"""The deriver of RCC8 before its index is there: what says nothing of geometry need not wait for it."""
+"""The deriver of RCC8 before its index exists: changes without geometry need not wait for it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class PendingRelations:
-    """Stands for `SpatialRelations`, which `build` reads from the graph when they are first needed.
+    """Stands in for `SpatialRelations`, which `build` reads from the graph on first use.
 
-    No change that may concern them is committed before, so what is read then holds all that was. Where the
-    graph says of nothing where it is, they are not needed for all relations anew either: after a crash in a
-    bulk load nobody who writes waits for the geometry libraries.
+    No change that may affect relations is committed before that, so the index then covers all commits. If the
+    graph has no geometry, deriving all relations again does not need it either: after a crash in a bulk
+    load no writer waits for the geometry libraries.
     """
 
     def __init__(self, build: Callable[[], SpatialRelations], tolerances: Tolerances) -> None:
@@ -34,7 +34,7 @@ class PendingRelations:
         self._built: SpatialRelations | None = None
 
     def wait(self) -> SpatialRelations:
-        """The relations, as soon as they are there; builds them if nobody has begun."""
+        """The relations, once they are ready; builds them if nobody has begun."""
         with self._building:
             if self._built is None:
                 self._built = self._build()
@@ -51,23 +51,23 @@ class PendingRelations:
         additions: Collection[Triple],
         removals: Collection[Triple],
     ) -> Delta:
-        """The relations that come and go with a change."""
+        """The relations to add and remove with a change."""
         return self.wait().plan(before, derived, additions, removals)
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
-        """All relations anew, against those that are stored."""
+        """All relations again, compared with those stored."""
         if self._built is None and not _any_place(source) and _is_empty(derived):
             return Delta()
         return self.wait().catch_up(source, derived)
 
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
-        """The quads that tell what relations rest on; none come or go without a plan."""
+        """The quads that record the basis of the relations; none change without a plan."""
         if self._built is not None:
             return self._built.marked(store, whole=whole)
         return marked(store, self._tolerances, whole=True, first=False) if whole else ([], [])
 
     def undo(self) -> None:
-        """Forget the plan, if there is one."""
+        """Discard the plan, if there is one."""
         if self._built is not None:
             self._built.undo()
 
@@ -77,7 +77,7 @@ class PendingRelations:
             self._built.keep()
 
     def rebuild(self, source: TripleSource) -> None:
-        """Read all geometries from the graph; what was not read yet will be."""
+        """Read all geometries from the graph; if nothing has been read yet, do that later."""
         with self._building:
             if self._built is not None:
                 self._built.rebuild(source)

@@ -1,7 +1,7 @@
-"""What the kept relations rest on: whether they are exact, so that a function is true just where they say so.
+"""The basis of the stored relations: whether they are exact, so that they can replace a function.
 
-The state graph says with which tolerances all of them were derived. Where it says nothing, or something else
-than this, nobody may take a relation for the value of a function.
+The state graph records the tolerances with which all of them were derived. Where it has no record, or another
+one, a stored relation must not be used as the value of a function.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _MIXED: Final = "mixed"
 
 
 def basis_quad(tolerances: Tolerances | None) -> Quad:
-    """The mark of relations that were all derived with these tolerances; None: now with these, now others."""
-    basis = _MIXED if tolerances is None else tolerances.told
+    """The mark of relations that were all derived with these tolerances; None: with several."""
+    basis = _MIXED if tolerances is None else tolerances.description
     return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
 
 
 def marks(store: QuadSource) -> list[Quad]:
-    """What the store says now; empty where nothing is known."""
+    """The current mark; empty where nothing is known."""
     return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
 
 
@@ -41,10 +41,10 @@ def is_marked(store: QuadSource, tolerances: Tolerances) -> bool:
 def marked(
     store: QuadSource, tolerances: Tolerances, *, whole: bool, first: bool
 ) -> tuple[list[Quad], list[Quad]]:
-    """The marks that come and go with derived relations.
+    """The marks to add and remove with derived relations.
 
-    `whole` tells that all relations are derived anew, `first` that there was no geometry before. Relations
-    that nobody has marked are left so.
+    `whole` means that all relations are derived again, `first` that there was no geometry before. Unmarked
+    relations stay unmarked.
     """
     found, wanted = marks(store), basis_quad(tolerances)
     if found == [wanted]:

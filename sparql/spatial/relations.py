@@ -1,8 +1,8 @@
-"""RCC8 between all features, kept true by every change to a geometry.
+"""RCC8 between all features, kept up to date with every change to a geometry.
 
-A feature's default geometry counts, else each of its geometries. All relations but DC are kept, in
-both directions (GeoSPARQL 1.1, 10.4). A change of a geometry retracts every relation of its feature
-and relates it anew against the index: the cost follows the feature's neighbours, not the graph.
+A feature's default geometry counts, else each of its geometries. All relations except DC are stored, in both
+directions (GeoSPARQL 1.1, 10.4). A change of a geometry removes every relation of its feature and relates it
+anew against the index: the cost depends on the feature's neighbors, not the graph.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ from sparql.spatial.geometry_reading import (
     subject_column,
 )
 from sparql.spatial.relation_basis import is_marked, marked
-from sparql.storage.gil_yield import in_turns
+from sparql.storage.gil_yield import with_pauses
 
 Node = NamedNode | BlankNode
 Key = tuple[Node, Node]
@@ -40,7 +40,7 @@ _Standing = tuple[dict[Key, BaseGeometry], float | None]
 """The geometries of a feature, and its tolerance where it is in a layer."""
 
 _BULK_SHARE = 4
-"""From one changed feature in so many on, their pairs are related in one sweep instead of one by one."""
+"""From this many changed features on, their pairs are related in one sweep instead of one by one."""
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
 _RELATIONS = frozenset(_RELATION.values())
 
@@ -59,7 +59,7 @@ class SpatialRelations:
         self.index = self._index_of(())
         self._undo: dict[Node, _Standing] = {}
         self._first = False
-        # The store that says already what its relations rest on: only this makes it say something else.
+        # The last store that has the right mark: only this object changes it.
         self._marked: QuadSource | None = None
 
     def derives_from(self, triple: Triple) -> bool:
@@ -69,11 +69,11 @@ class SpatialRelations:
     def rebuild(self, source: TripleSource, reading: GeometryReading | None = None) -> None:
         """Read all geometries from the graph; the relations themselves are stored already.
 
-        `reading` is what the graph says of them now, where somebody has read it.
+        `reading` is the current content of the graph, if it was read already.
         """
         self._keys = dict(_all_geometries(source, reading))
         own = self._tolerances.all_own(source)
-        self._own = {feature: metres for feature, metres in own.items() if feature in self._keys}
+        self._own = {feature: meters for feature, meters in own.items() if feature in self._keys}
         self.index = self._index_of(item for geometries in self._keys.values() for item in geometries.items())
         self._undo = {}
         self._marked = None
@@ -85,7 +85,7 @@ class SpatialRelations:
         additions: Collection[Triple],
         removals: Collection[Triple],
     ) -> Delta:
-        """The relations that come and go with a change; the index already shows it, until `undo`."""
+        """The relations to add and remove with a change; the index reflects it at once, until `undo`."""
         self._undo = {}
         before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
         added = TripleIndex(additions)
@@ -101,7 +101,7 @@ class SpatialRelations:
         self._first = not self._keys
         self._undo = {feature: self._standing(feature) for feature in changed}
         self._set_all(changed)
-        # What had no geometry has no relations.
+        # A feature without geometry has no relations.
         had = [feature for feature, (geometries, _) in self._undo.items() if geometries]
         old = {t for feature in had for t in _stored_relations(derived, feature)}
         bulk = len(changed) * _BULK_SHARE >= len(self._keys)
@@ -109,16 +109,16 @@ class SpatialRelations:
         return Delta(frozenset(new - old), frozenset(old - new))
 
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
-        """All relations anew, against those that are stored; the index holds the graph as it is."""
+        """All relations again, compared with those stored; the index reflects the current graph."""
         self.rebuild(source)
         old = {triple for predicate in _RELATION.values() for triple in derived.match(None, predicate, None)}
         new = set(self._all_relations(self._keys))
         return Delta(frozenset(new - old), frozenset(old - new))
 
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
-        """The quads that come and go so that the store tells what its relations rest on.
+        """The quads to add and remove so that the store records the basis of its relations.
 
-        With the plan that stands, or (`whole`) with all relations anew.
+        For the current plan, or (`whole`) for all relations again.
         """
         if not (whole or self._undo) or store is self._marked:
             return [], []
@@ -128,7 +128,7 @@ class SpatialRelations:
         return marked(store, self._tolerances, whole=whole, first=self._first)
 
     def undo(self) -> None:
-        """Take the last plan back out of the index."""
+        """Remove the last plan from the index."""
         if self._undo:
             self._set_all(self._undo)
             self._undo = {}
@@ -142,22 +142,22 @@ class SpatialRelations:
         return tuple(self._keys.get(feature, {}).values())
 
     def geometry_with(self, source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
-        """The same as `geometry_of`, or what a source beside the graph says of a feature it lacks."""
+        """Like `geometry_of`, or what a source beside the graph says about a feature it lacks."""
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())
 
     def tolerance_with(self, source: TripleSource, feature: Node) -> float:
-        """How far the borders of a feature may be off, by the graph and by a source beside it, in metres."""
-        told = (self._own.get(feature), self._tolerances.own(source, feature))
-        return max((metres for metres in told if metres is not None), default=self._tolerances.usual_m)
+        """How inaccurate a feature's borders may be, by the graph and by a source beside it, in meters."""
+        known = (self._own.get(feature), self._tolerances.own(source, feature))
+        return max((meters for meters in known if meters is not None), default=self._tolerances.default_m)
 
     def _index_of(self, located: Iterable[tuple[Key, BaseGeometry]]) -> FeatureIndex[Key]:
         tolerances = self._tolerances
         if not tolerances.layers:
-            return FeatureIndex(located, tolerance_m=tolerances.usual_m)
+            return FeatureIndex(located, tolerance_m=tolerances.default_m)
         return FeatureIndex(
             located,
             tolerance_m=tolerances.largest_m,
-            tolerance_of=lambda key: self._own.get(key[0], tolerances.usual_m),
+            tolerance_of=lambda key: self._own.get(key[0], tolerances.default_m),
         )
 
     def _standing(self, feature: Node) -> _Standing:
@@ -195,19 +195,19 @@ class SpatialRelations:
             yield from both_ways(feature, relation, other)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
-        """The same for many features at once: every pair with one of them is related, once."""
+        """The same for many features together: every pair with one of them is related once."""
         keys = [key for feature in features for key in self._keys.get(feature, {})]
         for (first, _), (second, _), relation in self.index.relate_all(keys):
             yield from both_ways(first, relation, second)
 
 
 def geometries_in(source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
-    """The geometries that count for a feature, in CRS84, as a source tells them."""
+    """The geometries that count for a feature, in CRS84."""
     return tuple(_geometries(source, feature).values())
 
 
 def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]]:
-    """Every feature of a graph with each of the geometries that count for it, in CRS84.
+    """Every feature of a graph with each of its geometries that count, in CRS84.
 
     Names are kept in memory, geometries are not.
     """
@@ -237,14 +237,14 @@ def located_features(source: TripleSource) -> Iterator[tuple[Node, BaseGeometry]
 def _all_geometries(
     source: TripleSource, reading: GeometryReading | None = None
 ) -> Iterator[tuple[Node, dict[Key, BaseGeometry]]]:
-    """Every feature that has a geometry, with those that count: as `_geometries` says, read in one sweep."""
+    """Every feature that has a geometry, with those that count (see `_geometries`), read in one sweep."""
     reading = reading or read_geometries(source)
     nodes = _only_nodes(reading.links.values())
     rows: dict[str, int | None] = {}
-    for row, (located, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
+    for row, (located, literal) in with_pauses(enumerate(zip(reading.nodes, reading.literals, strict=True))):
         rows[located] = None if literal is None or located in rows else row
     there = (~shapely.is_missing(reading.shapes) & ~shapely.is_empty(reading.shapes)).tolist()
-    for name, only in in_turns(nodes.items()):
+    for name, only in with_pauses(nodes.items()):
         feature, place = node_of(name), None if only is None else rows.get(only)
         if only is None or place is None:
             geometries = _geometries(source, feature)
@@ -256,10 +256,10 @@ def _all_geometries(
 
 
 def _only_nodes(links: Iterable[tuple[list[str], list[str | None]]]) -> dict[str, str | None]:
-    """The geometry node of each feature; None for several, or for what is none."""
+    """The geometry node of each feature; None for several, or for an object that is no node."""
     nodes: dict[str, str | None] = {}
     for features, led in links:
-        for name, node in in_turns(zip(features, led, strict=True)):
+        for name, node in with_pauses(zip(features, led, strict=True)):
             nodes[name] = node if nodes.setdefault(name, node) == node else None
     return nodes
 
@@ -278,8 +278,9 @@ def _stored_relations(source: TripleSource, feature: Node) -> Iterable[Triple]:
 
 
 def _geometries(source: TripleSource, feature: Node) -> dict[Key, BaseGeometry]:
-    """The feature's default geometries, else all; one that cannot be read is left out (the gate
-    refuses it on every route, so it can only be there in data older than the gate)."""
+    """The feature's default geometries, else all. Unreadable ones, which only data older than the gate can
+    have, are left out.
+    """
     for predicates in (DEFAULT_GEOMETRY, HAS_GEOMETRY[len(DEFAULT_GEOMETRY) :]):
         found = {}
         nodes = [t.object for predicate in predicates for t in source.match(feature, predicate, None)]

@@ -1,8 +1,8 @@
-"""Relating very many features on an executor: strip by strip, resumable, in bounded memory.
+"""Relates very many features on an executor: tile by tile, resumable, in bounded memory.
 
-Geometries are written to a folder first; from then on only their boxes and names are in memory. The answer
-of every strip is kept in that folder too, so that a run that was ended, however, goes on where it was: a run
-over the same features and settings finds the strips that are done.
+Geometries are written to a folder first; from then on only their boxes and names are in memory. The result of
+each tile is kept in that folder too, so that an interrupted run can be resumed: a run over the same features
+and settings finds the finished tiles.
 """
 
 import array
@@ -21,18 +21,18 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from geo.relate.partitioning import Strip, StripPairs, StripTask, relate_strip, strips_of
+from geo.relate.partitioning import Tile, TilePairs, TileTask, relate_tile, tiles_of
 from geo.relate.rcc8 import CODES, RCC8
-from sparql.model.errors import StripLost
+from sparql.model.errors import TileLost
 from sparql.model.tolerances import EXACT, Tolerances
 
-FEATURES_A_STRIP = 20_000
+FEATURES_PER_TILE = 20_000
 _GEOMETRIES, _RUN = "geometries.wkb", "run.json"
 
 Numbers = NDArray[numpy.int64]
 Codes = NDArray[numpy.int8]
-OnStrip = Callable[[int, int, int], None]
-"""Called with how many strips are done, how many there are, and how many pairs the last looked at."""
+OnTile = Callable[[int, int, int], None]
+"""Called with the number of finished tiles, of all tiles, and of pairs examined in the last one."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class RelatedPair:
     right: str
 
 
-class StripRun:
-    """One run over all features of a source, kept in a folder of its own under `folder`.
+class TiledRun:
+    """One run over all features of a source, kept in its own folder under `folder`.
 
-    `features` gives names and CRS84 geometries; a name with several geometries comes several times. Empty
-    geometries are related to nothing. `tolerance_of` tells the tolerance of what is in a layer, None of the
-    others. Remains of runs over other features are removed.
+    `features` gives names and CRS84 geometries; a name with several geometries occurs several times. Empty
+    geometries are related to nothing. `tolerance_of` gives the tolerance of a feature in a layer, else None.
+    Remains of runs over other features are removed.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class StripRun:
         *,
         tolerances: Tolerances = EXACT,
         tolerance_of: Callable[[str], float | None] = lambda name: None,
-        features_a_strip: int = FEATURES_A_STRIP,
+        features_per_tile: int = FEATURES_PER_TILE,
     ) -> None:
         self.tolerances = tolerances
         self._spool = _Spool(folder / "reading")
-        settings = f"{tolerances.told} {features_a_strip} {shapely.geos_version}"
+        settings = f"{tolerances.description} {features_per_tile} {shapely.geos_version}"
         fingerprint = self._spool.fill(features, settings)
         own = [tolerance_of(name) for name in self._spool.names] if tolerances.layers else []
-        usual = tolerances.usual_m
-        self._own = numpy.array([usual if metres is None else metres for metres in own], dtype=numpy.float64)
+        usual = tolerances.default_m
+        self._own = numpy.array([usual if meters is None else meters for meters in own], dtype=numpy.float64)
         if tolerances.layers:
             fingerprint += hashlib.blake2b(self._own.tobytes(), digest_size=4).hexdigest()
         self.folder = folder / fingerprint
@@ -79,33 +79,33 @@ class StripRun:
         else:
             self._spool.folder.replace(self.folder)
         self._spool.folder = self.folder
-        self._strips = list(strips_of(self._spool.bounds, tolerances.largest_m, features_a_strip))
+        self._tiles = list(tiles_of(self._spool.bounds, tolerances.largest_m, features_per_tile))
 
     def __len__(self) -> int:
-        return len(self._strips)
+        return len(self._tiles)
 
     @property
     def features(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return len(self._spool.names)
 
     @property
     def finished(self) -> int:
-        """How many strips are done."""
-        return sum(self._file(strip.number).exists() for strip in self._strips)
+        """The number of finished tiles."""
+        return sum(self._file(tile.number).exists() for tile in self._tiles)
 
     def run(
-        self, executor: Executor, *, at_once: int, on_strip: OnStrip = lambda done, all_, pairs: None
+        self, executor: Executor, *, at_once: int, on_tile: OnTile = lambda done, all_, pairs: None
     ) -> None:
-        """Relate the strips that are not done, `at_once` of them under way. Raises StripLost."""
-        open_strips = iter([strip for strip in self._strips if not self._file(strip.number).exists()])
+        """Relate the unfinished tiles, `at_once` of them in parallel. Raises TileLost."""
+        open_tiles = iter([tile for tile in self._tiles if not self._file(tile.number).exists()])
         done = self.finished
-        on_strip(done, len(self), 0)
-        waiting: set[Future[StripPairs]] = set()
+        on_tile(done, len(self), 0)
+        waiting: set[Future[TilePairs]] = set()
         try:
             while True:
-                for strip in open_strips:
-                    waiting.add(executor.submit(relate_strip, self._task(strip)))
+                for tile in open_tiles:
+                    waiting.add(executor.submit(relate_tile, self._task(tile)))
                     if len(waiting) >= at_once:
                         break
                 if not waiting:
@@ -115,11 +115,11 @@ class StripRun:
                     found = future.result()
                     self._keep(found)
                     done += 1
-                    on_strip(done, len(self), found.looked_at)
+                    on_tile(done, len(self), found.looked_at)
         except (RuntimeError, CancelledError, OSError, ImportError) as error:
-            # A pool that broke, or a cluster that cannot read the task, is a RuntimeError.
+            # A broken pool, or a cluster that cannot unpickle the task, raises RuntimeError.
             reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
-            raise StripLost(f"{type(error).__name__}: {reason}") from error
+            raise TileLost(f"{type(error).__name__}: {reason}") from error
         finally:
             for future in waiting:
                 future.cancel()
@@ -130,13 +130,13 @@ class StripRun:
         return self._spool.names
 
     def arrays(self) -> Iterator[tuple[Numbers, Numbers, Codes]]:
-        """The pairs of features that are not disconnected, strip by strip: two feature numbers and a code.
+        """The pairs of features that are not disconnected, tile by tile: two feature numbers and a code.
 
-        A pair comes once per pair of their geometries, a feature with itself not at all.
+        A pair occurs once per pair of their geometries; a feature is never paired with itself.
         """
         feature_of = self._spool.feature_of
-        for strip in self._strips:
-            with numpy.load(self._file(strip.number)) as kept:
+        for tile in self._tiles:
+            with numpy.load(self._file(tile.number)) as kept:
                 left, right, codes = feature_of[kept["left"]], feature_of[kept["right"]], kept["codes"]
             apart = left != right
             yield left[apart], right[apart], codes[apart]
@@ -151,16 +151,16 @@ class StripRun:
         """Remove the folder of the run."""
         shutil.rmtree(self.folder)
 
-    def _task(self, strip: Strip) -> StripTask:
-        pieces = self._spool.read(strip.rows)
+    def _task(self, tile: Tile) -> TileTask:
+        pieces = self._spool.read(tile.rows)
         offsets = numpy.cumsum([0, *map(len, pieces)], dtype=numpy.int64)
         layered = self.tolerances.layers
-        metres = self._own[self._spool.feature_of[strip.rows]] if layered else self.tolerances.usual_m
-        return StripTask(strip.number, b"".join(pieces), offsets, strip.first, metres)
+        meters = self._own[self._spool.feature_of[tile.rows]] if layered else self.tolerances.default_m
+        return TileTask(tile.number, b"".join(pieces), offsets, tile.first, meters)
 
-    def _keep(self, found: StripPairs) -> None:
-        """Write a strip's answer, rows instead of positions; a file that is there is whole."""
-        rows = self._strips[found.number].rows.astype(numpy.int32)
+    def _keep(self, found: TilePairs) -> None:
+        """Write a tile's result, with rows instead of positions; an existing file is always complete."""
+        rows = self._tiles[found.number].rows.astype(numpy.int32)
         path = self._file(found.number)
         partial = path.with_suffix(".partial")
         with partial.open("wb") as file:
@@ -174,7 +174,7 @@ class StripRun:
 
 
 class _Spool:
-    """Geometries in a file; their places in it, boxes and owners in memory."""
+    """Geometries in a file; their offsets, boxes and owners in memory."""
 
     def __init__(self, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -186,7 +186,7 @@ class _Spool:
         self._offsets: NDArray[numpy.int64] = numpy.zeros(1, dtype=numpy.int64)
 
     def fill(self, features: Iterable[tuple[str, BaseGeometry]], settings: str) -> str:
-        """Write all geometries; the fingerprint of all that the answer depends on."""
+        """Write all geometries; returns the fingerprint of everything that the result depends on."""
         digest = hashlib.blake2b(settings.encode(), digest_size=12)
         numbers: dict[str, int] = {}
         feature_of, sizes, bounds = array.array("q"), array.array("q"), array.array("d")

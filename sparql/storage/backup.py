@@ -1,38 +1,48 @@
-"""Backups: the graph as it is at one revision, and the files beside it, in a folder that can be restored.
+"""Backups: the graph at one revision, and the files beside it, in a folder that can be restored.
 
-The graph is a checkpoint of the database (hard links where the folder is on the same disk, so it is quick
-and costs no space at first); SQLite files are copied by SQLite's own online backup; other files as they
-are. A backup that was interrupted has another name than the one asked for and cannot be restored.
+The graph is a checkpoint of the database (hard links where the folder is on the same disk, so it is quick and
+takes no space at first); SQLite files are copied by SQLite's online backup, other files as they are. An
+interrupted backup has a temporary name and cannot be restored.
 """
 
 import json
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import pyoxigraph
 
 from sparql.model.errors import BackupError
+from sparql.model.triple_store import LocalStore
 from sparql.storage.database_files import check_files
-from sparql.storage.embedded_store import EmbeddedStore, stored_revision
-from sparql.writing.writer import Writer
+from sparql.storage.embedded_store import stored_revision
+
+Result = TypeVar("Result")
 
 MANIFEST = "backup.json"
 _LAYOUT = 1
 _GRAPH = "graph"
-# What belongs to a running server or is made anew from the graph.
+# Files of a running server, or derived from the graph.
 _LEFT_OUT = frozenset({"graph", "checkpoints", "server.json", MANIFEST})
 _SQLITE_HEADER = b"SQLite format 3\0"
 _SQLITE_COMPANIONS = ("-wal", "-shm", "-journal")
 
 
+class ExclusiveWriter(Protocol):
+    """The writer of a store, which can keep all writes waiting."""
+
+    def exclusively(self, work: Callable[[], Result], /) -> Result: ...
+
+
 @dataclass(frozen=True)
 class Backup:
-    """What a backup holds: the graph's revision, when it was taken, and the files beside the graph."""
+    """The content of a backup: the graph's revision, the time, and the files beside the graph."""
 
     folder: Path
     revision: int
@@ -40,12 +50,12 @@ class Backup:
     files: tuple[str, ...]
 
     def json(self) -> dict[str, object]:
-        """As it stands in the manifest and in the server's answer."""
+        """As written to the manifest and the server's answer."""
         return {**asdict(self), "folder": str(self.folder), "files": list(self.files), "layout": _LAYOUT}
 
 
-def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | None = None) -> Backup:
-    """Write a backup to a new folder while the store is in use; writes wait, reads go on.
+def back_up(store: LocalStore, writer: ExclusiveWriter, folder: Path, now: datetime | None = None) -> Backup:
+    """Write a backup to a new folder while the store is in use; writes wait, reads continue.
 
     Raises `BackupError` when the folder exists, is inside the data folder or cannot be written.
     """
@@ -56,9 +66,9 @@ def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | 
     try:
         taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
-        raise BackupError(f"{folder} cannot be looked at: {error.strerror}; name another folder.") from error
+        raise BackupError(f"{folder} cannot be read: {error.strerror}; name another folder.") from error
     if taken:
-        raise BackupError(f"{folder} exists already; name a new folder for the backup.")
+        raise BackupError(f"{folder} already exists; name a new folder for the backup.")
     if folder.resolve().is_relative_to(data.resolve()):
         raise BackupError(f"{folder} is inside the data folder it would copy; name one outside {data}.")
     taken_at = (now or datetime.now(UTC)).isoformat(timespec="seconds")
@@ -82,9 +92,9 @@ def back_up(store: EmbeddedStore, writer: Writer, folder: Path, now: datetime | 
 
 
 def restore(backup: Path, data: Path) -> Backup:
-    """Make a data folder from a backup, and check that it opens. The backup stays as it is.
+    """Make a data folder from a backup, and check that it opens. The backup itself is not changed.
 
-    Raises `BackupError` when that is no whole backup, or the data folder is not empty.
+    Raises `BackupError` when the backup is incomplete, or the data folder is not empty.
     """
     manifest = _read_manifest(backup)
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
@@ -94,7 +104,7 @@ def restore(backup: Path, data: Path) -> Backup:
     partial = data.absolute().with_name(data.absolute().name + ".partial")
     try:
         shutil.rmtree(partial, ignore_errors=True)
-        # Copies, not links: the restored database goes on writing to some of these files.
+        # Copies, not links: the restored database continues writing to some of these files.
         shutil.copytree(backup, partial, ignore=shutil.ignore_patterns(MANIFEST))
         _check_graph(partial, backup, manifest.revision)
         _sync_tree(partial)
@@ -108,7 +118,7 @@ def restore(backup: Path, data: Path) -> Backup:
     return manifest
 
 
-def _copy_out(store: EmbeddedStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:
+def _copy_out(store: LocalStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:
     revision = store.revision()
     store.graph.backup(str(target / _GRAPH))
     copied = []
@@ -148,7 +158,7 @@ def _read_manifest(backup: Path) -> Backup:
         layout = int(found["layout"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BackupError(
-            f"{backup} is not a whole backup: its {MANIFEST} is missing or broken. Name the folder that "
+            f"{backup} is not a complete backup: its {MANIFEST} is missing or broken. Name the folder that "
             "`urbankg backup` wrote."
         ) from error
     if layout > _LAYOUT:
@@ -157,7 +167,7 @@ def _read_manifest(backup: Path) -> Backup:
 
 
 def _check_graph(folder: Path, backup: Path, revision: int) -> None:
-    """The copy opens, and holds the revision that the manifest names."""
+    """Check that the copy opens and holds the revision of the manifest."""
     try:
         check_files(folder / _GRAPH)
         found = stored_revision(pyoxigraph.Store.read_only(str(folder / _GRAPH)))
@@ -168,7 +178,7 @@ def _check_graph(folder: Path, backup: Path, revision: int) -> None:
 
 
 def _sync_tree(folder: Path) -> None:
-    """Put a folder with everything in it on the disk."""
+    """Sync a folder with all its content to the disk."""
     for path in (folder, *folder.rglob("*"), folder.parent):
         handle = os.open(path, os.O_RDONLY)
         try:

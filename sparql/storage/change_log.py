@@ -1,9 +1,9 @@
 """The log behind the change feed: one line of JSON per revision, in files beside the store.
 
 An entry is written before its commit and counts only when the commit is done, so a process killed at any
-moment leaves a log that holds every revision of the store: at the next start entries beyond the store's own
-revision, and a torn last line, are cut off. Should a revision be missing after all (power loss, a restored
-folder), the log starts anew, so what it holds is always without gaps.
+moment leaves a log that holds every revision of the store: at the next start, entries beyond the store's own
+revision and an incomplete last line are cut off. If a revision is missing after all (power loss, a restored
+folder), the log starts again, so it never has gaps.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from sparql.storage.disk_room import unwritable
 _PREFIX = b'{"revision":'
 _BLOCK = 2**20
 _PARTS = 8
-"""How many files the log is spread over; the oldest goes when all together pass the limit."""
+"""Into how many files the log is split; the oldest is deleted when all together exceed the limit."""
 _SYSTEM = GRAPH.iri
 _json = JSONEncoder().encode
 
 
 @dataclass(frozen=True)
 class Commit:
-    """What one commit changes: only quads that really come and go.
+    """The changes of one commit: only quads that are really added and removed.
 
     ``complete`` is False where the quads are not all listed (a bulk load). ``origin`` is ``asserted``,
     ``extracted``, ``ontology`` or ``system``. ``system`` counts quads of system graphs that are not listed.
@@ -62,7 +62,7 @@ class _Segment:
 
 
 class _End:
-    """The file that entries are appended to, held open from one entry to the next."""
+    """The file that entries are appended to, kept open between entries."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,7 +71,7 @@ class _End:
         weakref.finalize(self, os.close, self._descriptor)
 
     def append(self, line: bytes, place: int, *, sync: bool) -> None:
-        """Write a line after what counts of the file; what a failed write left there goes first."""
+        """Write a line after the valid part of the file; the remains of a failed write are cut off first."""
         if os.fstat(self._descriptor).st_nlink == 0:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} was deleted", str(self.path))
         if self._torn:
@@ -85,12 +85,12 @@ class _End:
         self._torn = False
 
     def cut(self, size: int) -> None:
-        """Take back what stands beyond a size."""
+        """Cut off everything beyond a size."""
         os.ftruncate(self._descriptor, size)
 
 
 class ChangeLog:
-    """The log in ``folder``, brought in line with a store at ``revision``.
+    """The log in ``folder``, aligned with a store at ``revision``.
 
     An entry lists its quads up to ``entry_bytes`` of N-Quads and only counts them beyond; the files together
     keep about ``total_bytes``. With ``sync`` an entry is on the disk before its commit is. One thread writes,
@@ -126,15 +126,16 @@ class ChangeLog:
 
     @property
     def oldest(self) -> int:
-        """The first revision that the log still holds; one past the newest while it is empty."""
+        """The first revision in the log; one past the newest while it is empty."""
         with self._lock:
             return self._segments[0].first if self._segments else self._revision + 1
 
     @contextmanager
     def writing(self, *commits: Commit) -> Iterator[None]:
-        """Enter commits that the block carries out together; when it raises, the entries are taken back.
+        """Write the entries of commits that the block carries out together; if it raises, they are removed
+        again.
 
-        Raises StoreUnwritable, before the block, when the disk does not take the entries.
+        Raises StoreUnwritable, before the block, when the disk refuses the entries.
         """
         time = self._now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         lines = b"".join(_line(commit, time, self._entry_bytes) for commit in commits)
@@ -164,7 +165,7 @@ class ChangeLog:
         return ChangeReader(self, after)
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` after every commit, in the thread that committed; the result ends that."""
+        """Call ``listener`` after every commit, in the committing thread; call the result to unsubscribe."""
         with self._lock:
             self._listeners.add(listener)
 
@@ -175,7 +176,7 @@ class ChangeLog:
         return stop
 
     def segment_with(self, revision: int) -> tuple[Path, Path | None] | None:
-        """The file that holds a revision, or would, and the one after it."""
+        """The file that contains a revision, or would, and the next file."""
         with self._lock:
             paths: list[tuple[_Segment, _Segment | None]] = [*pairwise(self._segments)]
             if self._segments:
@@ -213,7 +214,7 @@ class ChangeLog:
 
 
 class ChangeReader:
-    """Walks through the log; used by one thread at a time."""
+    """Iterates over the log; used by one thread at a time."""
 
     def __init__(self, log: ChangeLog, after: int) -> None:
         self._log = log
@@ -222,9 +223,10 @@ class ChangeReader:
         self._offset = 0
 
     def next_lines(self, limit_bytes: int = 2**18) -> list[bytes]:
-        """The next entries, at least one if there is one, and no more when they pass ``limit_bytes``.
+        """The next entries, at least one if there is one, and no more once they exceed ``limit_bytes``.
 
-        Blocks on the disk only. Raises ChangesForgotten when the log went on without this reader.
+        Blocks on the disk only. Raises ChangesForgotten when the log has dropped the entries this reader
+        needs.
         """
         newest = self._log.newest
         lines: list[bytes] = []
@@ -236,7 +238,7 @@ class ChangeReader:
                 self._path, self._offset = found[0], 0
             more = self._lines_of(self._path, newest, limit_bytes)
             if not more:
-                # The file is not what was written to it; somebody else was at it.
+                # The file was changed by something else.
                 raise ChangesForgotten(self.revision, newest)
             lines += more
         return lines
@@ -259,7 +261,7 @@ class ChangeReader:
 
 
 def _line(commit: Commit, time: str, limit: int) -> bytes:
-    """An entry. System graphs are counted only: they are read by their IRI or not at all."""
+    """The line of an entry. System graphs are only counted: they are readable by their IRI alone."""
     added = [quad for quad in commit.additions if not is_system(quad)]
     removed = [quad for quad in commit.removals if not is_system(quad)]
     system = commit.system + len(commit.additions) + len(commit.removals) - len(added) - len(removed)
@@ -270,7 +272,7 @@ def _line(commit: Commit, time: str, limit: int) -> bytes:
         _json(sorted(graph.value for graph in graphs)) if graphs else "[]"
         for graphs in (commit.graphs_created, commit.graphs_dropped)
     )
-    # Written out, since one of these is made for every update.
+    # Written by hand for speed, since every update writes one.
     return (
         f'{{"revision":{commit.revision},"time":"{time}","origin":{_json(commit.origin)},'
         f'"added":{len(added)},"removed":{len(removed)},"system":{system},'
@@ -281,7 +283,7 @@ def _line(commit: Commit, time: str, limit: int) -> bytes:
 
 
 def _n_quads(quads: Iterable[Quad], limit: int) -> str | None:
-    """The quads as N-Quads, or None when they take more than ``limit`` characters."""
+    """The quads as N-Quads, or None when they exceed ``limit`` characters."""
     lines = []
     left = limit
     for quad in quads:
@@ -305,7 +307,7 @@ def _recover(folder: Path, revision: int) -> list[_Segment]:
     last = None
     paths = sorted(folder.glob("*.jsonl"))
     for path in paths:
-        # Only the newest file was being written to; in the others few lines have to be looked at.
+        # Only the newest file was being written to; in the others checking a few lines is enough.
         whole = _whole(path, revision) if path != paths[-1] else None
         segment, last_here = whole or _cut(path, revision)
         if last_here is None or (last is not None and segment.first != last + 1):
@@ -321,7 +323,7 @@ def _recover(folder: Path, revision: int) -> list[_Segment]:
 
 
 def _whole(path: Path, revision: int) -> tuple[_Segment, int] | None:
-    """A file whose first and last revisions and number of lines fit each other, and its last revision."""
+    """A file whose first and last revisions match its number of lines, and its last revision."""
     with path.open("rb") as file:
         first = _revision_of(file.readline())
         lines = 1
@@ -339,7 +341,7 @@ def _whole(path: Path, revision: int) -> tuple[_Segment, int] | None:
 
 
 def _cut(path: Path, revision: int) -> tuple[_Segment, int | None]:
-    """Cut a file where its lines are no more whole, in order or of the store; its last revision."""
+    """Cut a file at the first line that is incomplete, unordered or beyond the store; its last revision."""
     size, first, last = 0, 0, None
     with path.open("r+b") as file:
         for line in file:
@@ -353,7 +355,7 @@ def _cut(path: Path, revision: int) -> tuple[_Segment, int | None]:
 
 
 def _revision_of(line: bytes) -> int:
-    """The revision of an entry; one beyond all others for a line that is not whole."""
+    """The revision of an entry; higher than all others for an incomplete line."""
     number = line[len(_PREFIX) :].partition(b",")[0]
     if not line.endswith(b"}\n") or not line.startswith(_PREFIX) or not number.isdigit():
         return 2**63

@@ -1,9 +1,9 @@
-"""Damage to the files of a database that the engine itself would not notice, and would make worse.
+"""Detects damage to database files that the engine itself would not notice, and would make worse.
 
-The engine (RocksDB) takes a list of files that breaks off for one whose end was not written before a crash.
-It then opens the database as it was long ago, and deletes every file that the shortened list does not name.
-Where the name of the list is missing, it makes a new database in the same place. Both are found here before
-it opens.
+If the list of files (manifest) is truncated, the engine (RocksDB) assumes that its end was not written before
+a crash. It then opens an old state of the database and deletes every file that the truncated list does not
+name. If the pointer to the list is missing, it creates a new database in the same place. Both cases are
+detected here before it opens.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ _FULL, _LAST = 1, 4
 
 
 def check_files(database: Path) -> None:
-    """Raise OSError for a database whose list of files is missing or breaks off; a new one passes."""
+    """Raise OSError for a database whose list of files is missing or truncated; a new one passes."""
     try:
         name = (database / _CURRENT).read_bytes().strip().decode("ascii", "replace")
     except FileNotFoundError as error:
         if any(database.glob("*.sst")):
             raise OSError("the file CURRENT is missing beside the files of a database") from error
         return
-    # A name that is none is for the engine to refuse.
+    # The engine itself refuses an invalid name.
     if name.startswith("MANIFEST-") and "/" not in name and "\0" not in name:
         content = (database / name).read_bytes()
         if breaks_off(content):
-            raise OSError(f"the file {name} breaks off after {len(content)} bytes")
+            raise OSError(f"the file {name} is truncated after {len(content)} bytes")
 
 
 def breaks_off(content: bytes) -> bool:
     """Whether a log of RocksDB ends in the middle of a record.
 
-    Records are cut into fragments that do not cross a block; what is too short for a header ends a block.
+    Records are split into fragments within blocks; a remainder too short for a header ends a block.
     """
     place, kind = 0, _FULL
     while place < len(content):
@@ -45,7 +45,7 @@ def breaks_off(content: bytes) -> bool:
             continue
         header = content[place : place + _HEADER]
         if not any(header):
-            # Space that the file system gave out before the engine wrote to it.
+            # Space that the file system allocated before the engine wrote to it.
             break
         end = place + _HEADER + int.from_bytes(header[4:6], "little")
         if len(header) < _HEADER or end > len(content):

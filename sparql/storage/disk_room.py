@@ -1,4 +1,4 @@
-"""Whether a disk is full, and whether there is room again."""
+"""Detects a full disk, and whether there is space again."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 from sparql.model.errors import DiskFull, StoreUnwritable
 
-# A limit on the size of files (RLIMIT_FSIZE) or a quota is a full disk to whoever meets it.
+# A limit on file sizes (RLIMIT_FSIZE) or a quota has the same effect as a full disk.
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-# The engine reports the operating system's words only.
+# The engine reports only the operating system's message.
 _WORDS = tuple(os.strerror(number) for number in sorted(_NUMBERS))
 _PROBE = ".room"
 LEAST_ROOM = 4 * 2**20
-"""What a database needs to be opened, beside what its logs hold."""
+"""The space that a database needs to open, beyond the content of its logs."""
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error says that the disk took no more."""
+    """Whether an error means that the disk is full."""
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     if not isinstance(error, OSError):
@@ -28,7 +28,9 @@ def is_full(error: BaseException) -> bool:
 
 
 def has_room(folder: Path, size: int = LEAST_ROOM) -> bool:
-    """Whether a file of so many bytes can be written in a folder: tried, since limits and quotas count."""
+    """Whether a file of this size can be written in a folder: tested by writing, since limits and quotas
+    count.
+    """
     probe = folder / f"{_PROBE}-{os.getpid()}"
     try:
         handle = os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
@@ -43,13 +45,13 @@ def has_room(folder: Path, size: int = LEAST_ROOM) -> bool:
 
 
 def is_full_for_sqlite(error: BaseException, folder: Path) -> bool:
-    """The same for an error of SQLite, which does not say what the operating system said."""
+    """The same for an error of SQLite, which does not include the operating system's error."""
     if is_full(error):
         return True
     return isinstance(error, sqlite3.Error) and "I/O" in str(error) and not has_room(folder)
 
 
 def unwritable(folder: Path, error: OSError | RuntimeError) -> StoreUnwritable:
-    """The error of this program for an error of the operating system at a write."""
+    """Our error for an operating system error during a write."""
     kind = DiskFull if is_full(error) else StoreUnwritable
     return kind(folder, (error.strerror if isinstance(error, OSError) else None) or str(error))

@@ -1,7 +1,7 @@
-"""Dumps: a graph, or the default graph with the clients' own, written as RDF in one stream.
+"""Dumps: a graph, or the default graph with clients' graphs, written as RDF in one stream.
 
 Run as a program (`python -m sparql.storage.dump CHECKPOINT FORMAT [GRAPH]`) it dumps a checkpoint to standard
-output: the server does that in a process of its own, so that a dump neither slows nor fills it.
+output: the server does that in a separate process, so that a dump takes neither its time nor its memory.
 """
 
 import sys
@@ -21,16 +21,16 @@ _PIECE = 64 * 1024
 
 
 def holds_graph_names(format_: Format) -> bool:
-    """Whether a format can say which graph a triple belongs to."""
+    """Whether a format can name the graph of a triple."""
     return isinstance(format_.engine, RdfFormat) and format_.engine.supports_datasets
 
 
 def write_dump(
     graph: pyoxigraph.Store, output: IO[bytes], format_: Format, name: NamedNode | None = None
 ) -> None:
-    """Write one named graph, or (None) the default graph and, in a format that names graphs, the clients'.
+    """Write one named graph, or (None) the default graph and, in a format with graph names, clients' graphs.
 
-    System graphs are written only when named. Memory stays flat.
+    System graphs are written only when named. Memory use is constant.
     """
     engine = format_.engine
     assert isinstance(engine, RdfFormat)

@@ -1,8 +1,8 @@
-"""When a commit is on the disk, and not only with the operating system.
+"""When a commit is on the disk, and not only in the operating system's cache.
 
-A process that is killed loses nothing of what it wrote; a machine that loses power loses what the
-operating system had not put on the disk yet. RocksDB leaves its log (the write-ahead log, which every
-commit goes to first) to the operating system; here it is synced as the setting asks.
+A process that is killed loses nothing of what it wrote; a machine that loses power loses what was not yet
+synced. RocksDB does not sync its write-ahead log, which every commit is written to first; here it is synced
+as the setting requires.
 """
 
 import os
@@ -17,8 +17,8 @@ from sparql.model.errors import StoreUnwritable
 class Durability(StrEnum):
     """What an acknowledged commit survives: `none` a killed process; the others also a loss of power.
 
-    With `commit` each commit is synced by itself, before the next may start. With `group` commits go on
-    meanwhile, and all that wait for the disk share one sync; a commit is acknowledged after it.
+    With `commit` each commit is synced by itself, before the next may start. With `group` commits continue
+    meanwhile, and all that wait share one sync; a commit is acknowledged after it.
     """
 
     NONE = "none"
@@ -34,10 +34,10 @@ class LogFiles:
         self._newest = ""
 
     def sync(self) -> None:
-        """Put on the disk all that was logged before this call. Raises `StoreUnwritable`.
+        """Sync everything that was logged before this call. Raises `StoreUnwritable`.
 
-        A commit may have gone to a log that was closed since, so all logs from the newest one of the
-        last call on are synced; names are numbers of one width, in the order of the logs.
+        A commit may be in a log that has been closed since, so all logs from the newest one of the last call
+        on are synced; names are numbers of equal width, in the order of the logs.
         """
         try:
             names = sorted(name for name in os.listdir(self._folder) if name.endswith(".log"))
@@ -61,7 +61,7 @@ class LogFiles:
 class GroupSync:
     """Lets threads that wait for the disk share one sync.
 
-    `sync` puts everything logged so far on the disk; `reached` is the revision of the last commit logged.
+    `sync` syncs everything logged so far; `reached` is the revision of the last commit logged.
     """
 
     def __init__(self, sync: Callable[[], None], reached: Callable[[], int]) -> None:
@@ -74,10 +74,10 @@ class GroupSync:
         self.syncs = 0
 
     def wait(self, revision: int) -> None:
-        """Return when that revision is on the disk; the first to come syncs for all that came meanwhile.
+        """Return when that revision is on the disk; the first waiter syncs for all that arrived meanwhile.
 
-        Raises `StoreUnwritable`; after that for ever, as a sync that failed cannot be repeated: the
-        operating system forgets what it could not write.
+        Raises `StoreUnwritable`, and from then on always: a failed sync cannot be repeated, since the
+        operating system drops what it could not write.
         """
         with self._turn:
             while self._settled < revision:
@@ -89,7 +89,7 @@ class GroupSync:
                     self._lead()
 
     def _lead(self) -> None:
-        """Sync with the condition released meanwhile; called and returns with it held."""
+        """Sync with the condition released; it is held when called and on return."""
         self._syncing = True
         reached = self._reached()
         self._turn.release()

@@ -1,8 +1,8 @@
-"""The embedded store: one Oxigraph database in a folder, one writer, checkpoints for readers.
+"""The embedded store: one Oxigraph database in a folder, one writer, checkpoints for worker processes.
 
-Layout: the default graph holds all that is accepted; system graphs beside it record where each
-triple came from (`sparql.model.vocabulary`). The revision is a quad of the state graph, committed with the
-data, so a restart knows exactly what was acknowledged.
+Layout: the default graph holds everything that was accepted; system graphs beside it record where each triple
+came from (`sparql.model.vocabulary`). The revision is a quad of the state graph, committed with the data, so
+a restart knows exactly what was acknowledged.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from sparql.storage.change_log import ChangeLog, Commit, is_system
 from sparql.storage.database_files import check_files
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
+from sparql.storage.exact_update import write_exactly
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
-from sparql.workers.checkpoints import Checkpoint as LentCheckpoint
-from sparql.writing.exact_update import write_exactly
 
 _STORE = UKG.store
 _REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
 _CLASSES = 10_000
-"""Of so many classes it is kept which lie right above them."""
+"""The number of classes whose direct superclasses are cached."""
 _BUFFERED_BYTES = 8 * 2**20
-"""Beyond this, what the engine holds in memory of what was written is written to its files."""
+"""When the engine buffers more than this, the buffer is written to its files."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
 
 
@@ -50,18 +49,18 @@ class Checkpoint:
 
 
 class Observer(Protocol):
-    """Something kept in step with the default graph: the label index, for one.
+    """Something kept in step with the default graph, for example the label index.
 
-    `rebuild` is called at the start with quads of the default graph, `apply` after each commit, under
-    the writer's lock.
+    `rebuild` is called at the start with quads of the default graph, `apply` after each commit, under the
+    writer's lock.
     """
 
     @property
     def predicates(self) -> Collection[NamedNode]:
-        """What it reads: it is rebuilt from the quads with these alone."""
+        """The predicates it reads: it is rebuilt from the quads with these alone."""
 
     def expect_rebuild(self) -> None:
-        """A rebuild follows, and what is applied until its end comes on top of what it is given."""
+        """A rebuild follows; what is applied before its end is applied again on top of it."""
 
     def rebuild(self, quads: Iterable[Quad]) -> None: ...
 
@@ -69,21 +68,20 @@ class Observer(Protocol):
 
 
 class Follower(Protocol):
-    """What every commit is reported to, in order, before the next may start and `revision` returns it."""
+    """Receives every commit, in order, before the next may start and before `revision` returns it."""
 
     def committed(self, commit: Commit, since: int) -> None:
-        """The store went from the revision `since` to that of the commit by exactly these quads."""
+        """The store went from revision `since` to that of the commit by exactly these quads."""
 
     def lost_track(self) -> None:
-        """The store changed in a manner that is not reported quad by quad."""
+        """The store was changed without a report of the individual quads."""
 
 
 class EmbeddedStore(GraphReading):
     """An Oxigraph database in `folder`, or in memory when `folder` is None (then without checkpoints).
 
-    `durability` says when a commit is acknowledged; with GROUP, call `settle` after it. Raises
-    `StoreLocked` when another process holds the folder and `StoreUnreadable` when its files cannot be
-    opened.
+    `durability` says when a commit is acknowledged; with GROUP, call `settle` after it. Raises `StoreLocked`
+    when another process holds the folder and `StoreUnreadable` when its files cannot be opened.
     """
 
     def __init__(self, folder: Path | None = None, *, durability: Durability = Durability.NONE) -> None:
@@ -105,25 +103,25 @@ class EmbeddedStore(GraphReading):
             _empty(self._checkpoints)
         self._stamped = _stamp(self._revision)
         self.journal: ChangeLog | None = None
-        """Where each commit is noted before it is done."""
+        """Records each commit before it is done."""
         self._followers: list[Follower] = []
         self.before_commit: Callable[[int, Iterable[Quad], Iterable[Quad]], None] | None = None
-        """Told the revision, additions and removals of what is committed, before it is done."""
+        """Called with the revision, additions and removals of each commit before it is done."""
         self._log = LogFiles((folder or Path()) / "graph")
         self.group = GroupSync(self._log.sync, self.revision)
 
     def revision(self) -> int:
-        """The number of the last committed change; it only grows."""
+        """The number of the last committed change; it only increases."""
         return self._revision
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
-        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
+        """Triples of the default graph that match the pattern; `None` is a wildcard."""
         if predicate != RDFS.subClassOf or subject is None or object_ is not None:
             return super().match(subject, predicate, object_)
-        # Every change asks for this and hardly any changes it. What others read while it changes goes to the
-        # dictionary that was there when they began, and with it.
+        # Every change reads this and hardly any changes it. A change replaces the dictionary, so results that
+        # were read before it go to the old one.
         known = self._superclasses
         above = known.get(subject)
         if above is None:
@@ -142,16 +140,16 @@ class EmbeddedStore(GraphReading):
         object_: Term | None,
         graph: NamedNode | BlankNode | DefaultGraph | None = None,
     ) -> Iterator[Quad]:
-        """Quads that fit the pattern, of one graph or (None) of all."""
+        """Quads that match the pattern, of one graph or (None) of all."""
         if isinstance(subject, Literal | Triple):
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
 
     @property
     def is_ordered(self) -> bool:
-        """Whether quads of one graph come subject by subject, and those with a predicate value by value.
+        """Whether quads of one graph are sorted by subject, and those with a given predicate by object.
 
-        The engine reads them from an index by just that order on the disk, and from a list in memory.
+        On disk the engine reads them from an index in that order, in memory from an unsorted list.
         """
         return self.folder is not None
 
@@ -159,23 +157,28 @@ class EmbeddedStore(GraphReading):
         return quad in self.graph
 
     @property
-    def embedded(self) -> EmbeddedStore:
-        """This very store."""
+    def local(self) -> EmbeddedStore:
+        """This store itself."""
         return self
 
+    @property
+    def syncs(self) -> int:
+        """How many syncs `Durability.GROUP` has made."""
+        return self.group.syncs
+
     def has_graph(self, graph: NamedNode) -> bool:
-        """Whether there is such a named graph, be it empty."""
+        """Whether the named graph exists, even if empty."""
         return self.graph.contains_named_graph(graph)
 
-    def steady(self) -> AbstractContextManager[None]:
-        """Nothing to remember: reading again costs little."""
+    def remember_reads(self) -> AbstractContextManager[None]:
+        """Nothing to remember: reading again is cheap."""
         return nullcontext()
 
-    def expect(self, triples: Sequence[Triple]) -> None:
-        """Nothing to fetch beforehand."""
+    def prefetch(self, triples: Sequence[Triple]) -> None:
+        """Nothing to prefetch: reads are local."""
 
     def late_commit(self) -> LateCommit | None:
-        """None: whether a commit was done is always known here."""
+        """None: the result of a commit is always known here."""
         return None
 
     def commit(
@@ -189,22 +192,22 @@ class EmbeddedStore(GraphReading):
     ) -> int:
         """Apply exactly these quads in one atomic step and return the new revision.
 
-        Removals that are also added stay. Graphs are created and dropped as such, which matters for
-        empty ones; a dropped graph goes with all its quads. `origin` is for the journal. A crash leaves
-        either all of it or none. Raises `StoreUnwritable` when the disk does not take it.
+        Quads both removed and added stay. Graphs are created and dropped explicitly, which matters for empty
+        ones; a dropped graph loses all its quads. `origin` is for the journal. A crash leaves either all of
+        it or none. Raises `StoreUnwritable` when the disk refuses it.
         """
         with self._lock:
             revision = self._revision + 1
             kept = set(additions) if removals else ()
-            gone = [quad for quad in removals if quad not in kept]
-            entry = Commit(revision, origin, additions, gone, graphs_created, graphs_dropped)
+            removed = [quad for quad in removals if quad not in kept]
+            entry = Commit(revision, origin, additions, removed, graphs_created, graphs_dropped)
             self._carry_out(entry, self._noted(entry))
             return revision
 
     def commit_all(self, commits: Sequence[Commit]) -> None:
-        """Apply commits that follow one another in one atomic step: a crash leaves all of them or none.
+        """Apply consecutive commits in one atomic step: a crash leaves all of them or none.
 
-        Each tells only what it really changes after those before it, and creates and drops no graph. Their
+        Each lists only what it really changes after those before it, and creates and drops no graph. Their
         revisions follow that of the store. Raises `StoreUnwritable`, and then nothing was applied.
         """
         with self._lock:
@@ -215,7 +218,7 @@ class EmbeddedStore(GraphReading):
             self._carry_out(whole, noted)
 
     def _carry_out(self, whole: Commit, noted: AbstractContextManager[None]) -> None:
-        """Apply a commit under the store's lock and tell of it."""
+        """Apply a commit under the store's lock and report it to the followers."""
         stamp = _stamp(whole.revision)
         if self.before_commit is not None:
             self.before_commit(whole.revision, whole.additions, whole.removals)
@@ -229,16 +232,16 @@ class EmbeddedStore(GraphReading):
                     self._forget_classes()
         older, self._stamped = self._stamped, stamp
         if self._followers:
-            told = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
+            reported = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
             for follower in self._followers:
-                follower.committed(told, self._revision)
+                follower.committed(reported, self._revision)
         self._revision = whole.revision
-        # The older stamp is only litter: the newest one counts, so this needs no atomicity.
+        # The newest stamp counts, so removing the older one needs no atomicity.
         with suppress(OSError):
             self.graph.remove(older)
         if self.durability is Durability.COMMIT:
             self._log.sync()
-        # A disk that does not take it refuses the next write, too; this one is done.
+        # If the disk refuses this, the next write fails; this one is done.
         with suppress(StoreUnwritable):
             self._buffer.wrote(
                 len(whole.additions) + len(whole.removals), literal_characters(whole.additions)
@@ -252,20 +255,20 @@ class EmbeddedStore(GraphReading):
         dropped: Collection[NamedNode],
     ) -> None:
         """One transaction of the engine."""
-        self._bring_back()
+        self._reopen_if_full()
         try:
             write_exactly(self.graph, additions, removals, created, dropped)
         except OSError as error:
-            self._give_way(error)
-            # It may have refused this for an older failure, a checkpoint's for one.
-            self._bring_back()
+            self._note_full_disk(error)
+            # It may have refused this because of an earlier failure, for example of a checkpoint.
+            self._reopen_if_full()
             with self._engine():
                 write_exactly(self.graph, additions, removals, created, dropped)
 
     def _noted(self, commit: Commit) -> AbstractContextManager[None]:
-        """The journal's entry for a commit, with only what it really changes.
+        """The journal's entry for a commit, with only the quads that it really changes.
 
-        What is added to system graphs is only counted there, so nobody asks whether it was there already.
+        Additions to system graphs are only counted, so there is no check whether they existed.
         """
         if self.journal is None:
             return nullcontext()
@@ -289,16 +292,16 @@ class EmbeddedStore(GraphReading):
             self.group.wait(self._revision if revision is None else revision)
 
     def begin_bulk(self) -> None:
-        """Note on the disk that a bulk load has begun; `bulk_pending` until `end_bulk`."""
+        """Record on the disk that a bulk load has begun; `bulk_pending` until `end_bulk`."""
         self.commit([_PENDING])
         self._sync_always()
 
     def bulk_add(self, quads: Iterable[Quad]) -> None:
-        """Add quads at the speed of the bulk loader, all or none; readers go on meanwhile.
+        """Add quads at the speed of the bulk loader, all or none; reads continue meanwhile.
 
-        Whoever calls keeps others from writing. Errors of the iterable come through.
+        The caller must exclude other writers. Errors of the iterable are passed on.
         """
-        self._bring_back()
+        self._reopen_if_full()
         try:
             with self._engine():
                 self.graph.bulk_extend(quads)
@@ -308,25 +311,25 @@ class EmbeddedStore(GraphReading):
                 follower.lost_track()
 
     def end_bulk(self, removals: Collection[Quad] = ()) -> int:
-        """Commit that the bulk load is finished, and what went because of it; the new revision."""
+        """Commit the end of the bulk load together with these removals; the new revision."""
         revision = self.commit((), [*removals, _PENDING])
         self._sync_always()
         return revision
 
     def _sync_always(self) -> None:
-        # The bulk loader's files are on the disk at once; the mark around them must not be younger.
+        # The bulk loader's files are on the disk at once; the marks around them must be, too.
         if self.folder is not None:
             self._log.sync()
 
     @property
     def bulk_pending(self) -> bool:
-        """Whether a bulk load began whose end was never reached."""
+        """Whether a bulk load began and did not end."""
         return _PENDING in self.graph
 
     def probe(self) -> None:
         """Write and remove a quad, without a revision. Raises `StoreUnwritable`."""
         with self._lock:
-            self._bring_back()
+            self._reopen_if_full()
             with self._engine():
                 self.graph.add(_PROBE)
                 self.graph.remove(_PROBE)
@@ -348,13 +351,13 @@ class EmbeddedStore(GraphReading):
             return current
 
     def clone(self) -> Checkpoint:
-        """A copy of the store as it is, which may be written to, for whoever calls to delete."""
+        """A writable copy of the current store, which the caller must delete."""
         with self._lock:
             return Checkpoint(self._backup("clone-"), self._revision)
 
     def _backup(self, name: str) -> Path:
         """A copy of the store made of hard links. Raises StoreUnwritable, and then leaves nothing."""
-        self._bring_back()
+        self._reopen_if_full()
         self._made += 1
         path = self._checkpoints / f"{name}{self._made}"
         try:
@@ -368,66 +371,64 @@ class EmbeddedStore(GraphReading):
         return path
 
     def follow(self, follower: Follower) -> None:
-        """Tell somebody of each commit from now on."""
+        """Report each commit to a follower from now on."""
         with self._lock:
             self._followers.append(follower)
 
-    def release(self, checkpoint: LentCheckpoint) -> None:
-        """Give back a checkpoint; its files go when nobody uses it and it is no longer the newest."""
+    def release(self, checkpoint: Checkpoint) -> None:
+        """Give back a checkpoint; its files are deleted when it is unused and no longer the newest."""
         with self._lock:
             self._users[checkpoint.path] -= 1
             self._drop_if_unused(checkpoint.path)
 
     def optimize(self) -> None:
-        """Compact the database's files; reads and writes go on, more slowly. Raises `StoreUnwritable`."""
+        """Compact the database's files; reads and writes continue, more slowly. Raises `StoreUnwritable`."""
         with self._engine():
             self.graph.optimize()
 
     def write_out(self) -> None:
-        """Write what the database holds in its buffers to its files, which frees their memory.
-
-        Raises `StoreUnwritable`.
-        """
+        """Write the database's buffers to its files, which frees their memory. Raises `StoreUnwritable`."""
         if self.folder is None:
             return
         with self._engine():
             self.graph.flush()
 
-    def _give_way(self, error: OSError) -> None:
-        """Note that the engine refuses writes from now on; raises what it is unless the disk is full."""
+    def _note_full_disk(self, error: OSError) -> None:
+        """Remember that the disk is full; raises our error for any other failure."""
         if not is_full(error):
             raise unwritable(self.folder or Path(), error) from error
         self._full = True
 
     @contextmanager
     def _engine(self) -> Iterator[None]:
-        """Errors of the engine at a write as those of this program."""
+        """Raises engine errors of a write as our own."""
         try:
             yield
         except OSError as error:
             self._full = self._full or is_full(error)
             raise unwritable(self.folder or Path(), error) from error
 
-    def _bring_back(self) -> None:
-        """Open the database anew if the disk was full and has room again; under the store's lock.
+    def _reopen_if_full(self) -> None:
+        """Reopen the database if the disk was full and has space again; called under the store's lock.
 
-        The engine takes no write after one that failed, room or not. Raises DiskFull while there is none.
+        After a failed write the engine refuses all writes, even with space. Raises DiskFull while there is
+        none.
         """
         if not self._full or self.folder is None:
             return
         logged = sum(one.stat().st_size for one in (self.folder / "graph").glob("*.log"))
         if not has_room(self.folder, 2 * logged + LEAST_ROOM):
-            raise DiskFull(self.folder, "too little room to open the database for writing")
+            raise DiskFull(self.folder, "too little space to open the database for writing")
         with self._engine():
-            # Others read meanwhile. It holds no lock, so that the database can be opened beside it.
+            # Serves reads meanwhile. It holds no lock, so that the database can be opened beside it.
             self.graph = pyoxigraph.Store.read_only(str(self.folder / "graph"))
             self.graph = pyoxigraph.Store(str(self.folder / "graph"))
         if stored_revision(self.graph) != self._revision:
-            raise StoreUnwritable(self.folder, "what was written last is not what was acknowledged last")
+            raise StoreUnwritable(self.folder, "the last write stored is not the last one acknowledged")
         self._full = False
 
     def close(self) -> None:
-        """Flush and let go of the folder's lock."""
+        """Flush and release the folder's lock."""
         with self._lock:
             if self.folder is not None:
                 # What is not flushed is in the log.
@@ -445,15 +446,15 @@ class EmbeddedStore(GraphReading):
 
 
 def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
-    """What comes and what goes with commits that follow one another."""
+    """The net additions and removals of consecutive commits."""
     if not any(one.removals for one in commits):
         return [quad for one in commits for quad in one.additions], []
-    standing: dict[Quad, bool] = {}
+    present: dict[Quad, bool] = {}
     for one in commits:
-        standing.update(dict.fromkeys(one.removals, False))
-        standing.update(dict.fromkeys(one.additions, True))
-    return [q for q, stands in standing.items() if stands], [
-        q for q, stands in standing.items() if not stands
+        present.update(dict.fromkeys(one.removals, False))
+        present.update(dict.fromkeys(one.additions, True))
+    return [q for q, is_present in present.items() if is_present], [
+        q for q, is_present in present.items() if not is_present
     ]
 
 
@@ -484,7 +485,7 @@ def _open(path: Path) -> tuple[pyoxigraph.Store, int]:
 
 
 def _empty(folder: Path) -> None:
-    """A new folder in place of what an earlier run left there."""
+    """Replace a folder and what an earlier run left there by an empty one."""
     try:
         if folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder, ignore_errors=True)

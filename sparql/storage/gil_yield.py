@@ -1,4 +1,4 @@
-"""Long work in Python that lets other threads have the interpreter."""
+"""Lets other threads run during long work in Python."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Final, TypeVar
 
 Item = TypeVar("Item")
 
-# Some milliseconds of little work each.
+# A few milliseconds of light work each.
 _A_TURN: Final = 4000
 _REST_S: Final = 0.0002
-# A fifth of what Python leaves a thread.
+# A fifth of Python's default.
 _SHORT_S: Final = 0.001
 _lock: Final = threading.Lock()
 _usual_s: list[float] = []
 
 
-def in_turns(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, with a rest after each few thousand."""
+def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, with a pause after every few thousand."""
     left = iter(items)
     while turn := list(islice(left, _A_TURN)):
         yield from turn
@@ -31,15 +31,15 @@ def in_turns(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def rest() -> None:
-    """Let whoever waits for the interpreter have it at once."""
+    """Let waiting threads have the interpreter at once."""
     time.sleep(_REST_S)
 
 
 @contextmanager
-def short_turns() -> Iterator[None]:
-    """While this lasts, no thread that runs Python keeps another one waiting for more than a millisecond.
+def short_switch_interval() -> Iterator[None]:
+    """Meanwhile, no thread that runs Python makes another one wait for more than a millisecond.
 
-    A request needs the interpreter several times, and waits as often.
+    A request needs the interpreter several times, and waits each time.
     """
     with _lock:
         _usual_s.append(sys.getswitchinterval() if not _usual_s else _usual_s[0])

@@ -1,11 +1,10 @@
-"""Which checkpoint readers begin with: one from which they can follow the commits to the newest revision.
+"""Chooses the checkpoint for workers: one from which they can follow the commits to the newest revision.
 
-A reader that needs a newer revision than that of its checkpoint makes a copy of it and follows commit by
-commit (``store_copy``), which takes a millisecond where a new checkpoint takes tens. A new one is made beside
-that when following has come far, since every copy writes what it follows to the disk once more; and at once
-where the commits in between are not known (a bulk load). Refreshes are coalesced: however many queries wait
-for a newer checkpoint, one is made. A checkpoint goes back to its source when it is no longer the newest and
-no reader uses it.
+A worker that needs a newer revision than that of its checkpoint makes a copy and follows commit by commit
+(``store_copy``), which takes a millisecond instead of tens for a new checkpoint. A new one is made in
+parallel after many commits, since every copy writes them to the disk again; and at once where the commits in
+between are unknown (a bulk load). Refreshes are shared: however many queries wait for a newer checkpoint, one
+is made. A checkpoint is released when it is no longer the newest and no worker uses it.
 """
 
 from __future__ import annotations
@@ -15,39 +14,30 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from glob import escape, glob
-from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
 from sparql.model.errors import ReaderLost, StoreUnwritable
+from sparql.storage.embedded_store import Checkpoint
 from sparql.workers.capture.commit_log import MOST_QUADS, CommitLog
 from sparql.workers.capture.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
 
 _BYTES_A_QUAD = 600
 _FEWEST_QUADS = 500
 _BYTES_A_COPY = 2**19
-"""What the engine writes for a copy as such."""
+"""What the engine writes for a copy itself."""
 _LOOK_EVERY_S = 1.0
 _REST_S = 60.0
 _TRY_AGAIN_S = 1.0
 
 
-class Checkpoint(Protocol):
-    """A frozen copy of the store: a directory that opens read-only, and the revision it holds."""
-
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def revision(self) -> int: ...
-
-
 class CheckpointSource(Protocol):
     """The store. All of it may be called from any thread.
 
-    ``revision`` is that of the last committed write and cheap; ``acquire`` may block for tens of
-    milliseconds and gives a checkpoint at least as new as ``revision()`` was when it was called. It raises
-    StoreUnwritable and OSError. Of a source that reports no commits, every newer revision needs a checkpoint.
+    ``revision`` is that of the last committed write and cheap; ``acquire`` may block for tens of milliseconds
+    and returns a checkpoint at least as new as ``revision()`` at the time of the call. It raises
+    StoreUnwritable and OSError. With a source that reports no commits, every newer revision needs a
+    checkpoint.
     """
 
     def revision(self) -> int: ...
@@ -70,10 +60,10 @@ class Lease:
 
 
 class CheckpointKeeper:
-    """Hands out leases on the newest checkpoint and gives old ones back.
+    """Lends the newest checkpoint and releases old ones.
 
-    ``on_refresh`` is called on the event loop when a newer checkpoint has become the newest. At most so many
-    ``copies`` follow at a time; together they are to take less of the disk than half of the store.
+    ``on_refresh`` is called on the event loop when there is a newer checkpoint. At most ``copies`` copies
+    follow at a time; together they should take less disk space than half of the store.
     """
 
     def __init__(self, source: CheckpointSource, on_refresh: Callable[[], None], copies: int) -> None:
@@ -82,7 +72,7 @@ class CheckpointKeeper:
         self._on_refresh = on_refresh
         self._refresh: asyncio.Task[None] | None = None
         self._under_way: set[asyncio.Future[None]] = set()
-        # Threads of its own: those of the loop may all be waiting for a writer that waits for a reader.
+        # Its own threads: those of the loop may all be waiting for a writer that waits for a worker.
         self._threads = ThreadPoolExecutor(2, "checkpoints")
         self.newest: Lease | None = None
         self.log = CommitLog(source)
@@ -96,22 +86,22 @@ class CheckpointKeeper:
         return self._source.revision()
 
     async def lease(self, needed: int) -> Lease:
-        """A checkpoint of the revision that is needed, or from which the log leads there.
+        """A checkpoint of the needed revision, or one from which the log leads there.
 
-        An older one where none can be made. The caller gives it back by ``drop``. Raises ReaderLost when
-        there is none at all.
+        An older one where none can be made. The caller returns it with ``drop``. Raises ReaderLost when there
+        is none at all.
         """
         await self._until(lambda: self._leads_to(needed), needed)
         self._look_after_copies()
-        return self._lent()
+        return self._lend_newest()
 
     async def at_least(self, needed: int) -> Lease:
-        """The same, of the revision that is needed itself."""
+        """The same, of at least the needed revision itself."""
         await self._until(lambda: self.newest is not None and self.newest.revision >= needed, needed)
-        return self._lent()
+        return self._lend_newest()
 
     def is_refused(self, needed: int) -> bool:
-        """Whether the disk was too full a moment ago for what this revision needs."""
+        """Whether the disk was too full for this revision a moment ago."""
         return (
             self._refused is not None
             and self._refused[0] == needed
@@ -129,11 +119,11 @@ class CheckpointKeeper:
             self._in_thread(self._source.release, lease.checkpoint)
 
     def delete_copies(self, lease: Lease, pid: int) -> None:
-        """Delete what a process has left that did not do so itself."""
+        """Delete the copies of a process that did not do so itself."""
         self._in_thread(shutil.rmtree, copies_folder(lease.path, pid), True)
 
     async def close(self) -> None:
-        """Give everything back; no lease may be in use any more."""
+        """Release everything; no lease may be in use any more."""
         if self._refresh is not None:
             await asyncio.wait([self._refresh])
         if self.newest is not None:
@@ -143,7 +133,7 @@ class CheckpointKeeper:
             await asyncio.wait(self._under_way)
         self._threads.shutdown()
 
-    def _lent(self) -> Lease:
+    def _lend_newest(self) -> Lease:
         assert self.newest is not None
         self.newest.users += 1
         return self.newest
@@ -156,7 +146,7 @@ class CheckpointKeeper:
         return monotonic() >= self._resting_until and self.log.after(self.newest.revision, needed) is not None
 
     async def _until(self, reached: Callable[[], bool], needed: int) -> None:
-        """Make checkpoints until one will do; an older one must do where none can be made."""
+        """Make checkpoints until one is sufficient; an older one must do where none can be made."""
         while not reached():
             if self.newest is not None and self.is_refused(needed):
                 return
@@ -193,9 +183,9 @@ class CheckpointKeeper:
         return lease, disk_bytes(lease.path, own=False)
 
     def _look_after_copies(self) -> None:
-        """Have copies replaced that have come far, and done without where they grow by themselves.
+        """Replace copies after many commits, and avoid copies while they grow by themselves.
 
-        The engine tidies up a large store after a bulk load, and would do the same in every copy.
+        The engine compacts a large store after a bulk load, and would do the same in every copy.
         """
         newest = self.newest
         if newest is None or self._refresh is not None or self.is_refused(self.revision()):

@@ -1,4 +1,4 @@
-"""The extension functions that queries may call: the ``geof:`` functions and aggregates of the geo room."""
+"""The extension functions that queries may call: the ``geof:`` functions and aggregates of `geo`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 
 Function = Callable[..., Any]
 FUNCTION_IRIS = ("opengis.net", "urbankg/function")
-"""Every IRI of a function has one of these in it."""
+"""Every function IRI contains one of these."""
 Functions = dict[NamedNode, Function]
 
 
@@ -21,7 +21,7 @@ def load_functions() -> Functions:
 
 
 def load_aggregates() -> Functions:
-    """The aggregates by IRI: each makes an accumulator for one group."""
+    """The aggregates by IRI: each creates an accumulator for one group."""
     return _table("AGGREGATES")
 
 

@@ -1,4 +1,4 @@
-"""What a reader process is told of a query."""
+"""The members of a query message to a worker process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sparql.workers.result import QueryRequest
 
 
 def members_of(request: QueryRequest) -> dict[str, Any]:
-    """What a reader needs to know of a request. Raises for texts that must not reach it."""
+    """Everything that a worker needs to know about a request. Raises for texts that must not reach it."""
     facts = facts_of(request.text)
     facts.refuse_remote_access()
     if facts.kind is Kind.UPDATE:

@@ -1,9 +1,9 @@
-"""The pool of reader processes: queries and dumps, each with a deadline.
+"""The pool of worker processes: queries and dumps, each with a deadline.
 
-The express (see `staff`) takes queries while all other readers are busy, so that short ones never wait for
-long ones. Its answers must be whole within a moment; a query that takes longer is stopped there, and starts
-again on one of the others. Nothing of its answer has been handed on by then. Queries of its form (the text
-without names and values) do not take the express for the next minute.
+One worker, the express (see `queue.workers`), takes queries while all others are busy, so that short ones
+never wait for long ones. Its answers must be complete within a moment; a longer query is stopped there and
+starts again on another worker. Nothing of its answer has been sent by then. Queries of the same form (the
+text without names and values) do not use the express for the next minute.
 """
 
 from __future__ import annotations
@@ -27,48 +27,48 @@ from sparql.workers.checkpoints import CheckpointSource
 from sparql.workers.members import members_of
 from sparql.workers.processes.frames import FrameKind
 from sparql.workers.processes.launching import Launched
-from sparql.workers.processes.process import ReaderProcess
+from sparql.workers.processes.process import WorkerProcess
 from sparql.workers.queue.client import CLIENT
-from sparql.workers.queue.slow_forms import LongForms
-from sparql.workers.queue.workers import ReaderSettings, ReaderStatistics, Staff
+from sparql.workers.queue.slow_forms import SlowForms
+from sparql.workers.queue.workers import PoolSettings, PoolStatistics, Workers
 from sparql.workers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
 
 _EXPRESS_S = 0.25
 
 
-class _Outstayed(Exception):
-    """The express reader is wanted for others."""
+class _TookTooLong(Exception):
+    """The express worker is needed for other queries."""
 
 
-class ReaderPool:
-    """Runs queries in reader processes on checkpoints of ``source``.
+class WorkerPool:
+    """Runs queries in worker processes on checkpoints of ``source``.
 
-    Belongs to one event loop: ``async with ReaderPool(source) as pool``, or ``start`` and ``close``.
+    Belongs to one event loop: ``async with WorkerPool(source) as pool``, or ``start`` and ``close``.
     """
 
-    def __init__(self, source: CheckpointSource, settings: ReaderSettings | None = None) -> None:
-        self.settings = settings or ReaderSettings()
-        self.statistics = ReaderStatistics()
+    def __init__(self, source: CheckpointSource, settings: PoolSettings | None = None) -> None:
+        self.settings = settings or PoolSettings()
+        self.statistics = PoolStatistics()
         self.prepare: Callable[[str], Preparation | None] = lambda text: None
-        """How `solutions` has its queries rewritten."""
+        """Prepares queries that `solutions` runs."""
         self._source = source
-        self._staff = Staff(source, self.settings, self.statistics)
-        self._long = LongForms(time.monotonic)
+        self._workers = Workers(source, self.settings, self.statistics)
+        self._long = SlowForms(time.monotonic)
 
     def launch(self, starting: list[Launched] | None = None) -> None:
-        """Let the readers begin to start while the caller does something else; `start` waits for them.
+        """Begin to start the workers without waiting; `start` waits for them.
 
-        What the caller has begun to start with these limits is taken off its list.
+        Processes in `starting` that have these limits are taken over and removed from that list.
         """
-        self._staff.launch(starting)
+        self._workers.launch(starting)
 
     async def start(self) -> None:
-        """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""
-        await self._staff.start()
+        """Start all workers; returns when they are ready. Raises ReaderLost when one does not start."""
+        await self._workers.start()
 
     async def close(self) -> None:
-        """End all readers and give their checkpoints back; queries under way are told."""
-        await self._staff.close()
+        """End all workers and release their checkpoints; running queries fail."""
+        await self._workers.close()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -79,21 +79,21 @@ class ReaderPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process ids of the readers."""
-        return self._staff.pids
+        """The process ids of the workers."""
+        return self._workers.pids
 
     @property
     def waiting(self) -> int:
-        """How many queries wait for a reader."""
-        return self._staff.waiting
+        """How many queries wait for a worker."""
+        return self._workers.waiting
 
     @property
     def knows_every_change(self) -> bool:
-        """Nobody else writes to the store, so its revision stands for its content."""
+        """Nobody else writes to the store, so its revision identifies its content."""
         return True
 
     def revision(self) -> int:
-        """The revision that a query started now would see at least."""
+        """The minimum revision that a query started now would see."""
         return self._source.revision()
 
     @asynccontextmanager
@@ -109,34 +109,34 @@ class ReaderPool:
             self.close_query(result)
 
     async def open_query(self, request: QueryRequest) -> QueryResult:
-        """As ``query``, for callers that cannot hold a block open; ``close_query`` must follow."""
+        """Like ``query``, for callers that cannot use a block; ``close_query`` must follow."""
         answer, head = await self._ask(FrameKind.QUERY, members_of(request), request.timeout_s, request)
         return QueryResult(answer, BY_NAME[head["format"]], tuple(head.get("unknown_functions", ())))
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
-        """The text that the query would run as, and the revision that it would read, without running it."""
+        """The prepared text of the query, and the revision that it would read, without running it."""
         timeout_s = request.timeout_s or self.settings.timeout_s
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
-        # What it asks the reader may take longer than the express has time for.
-        reader = await self._staff.take(deadline, patient=True)
-        killer = loop.call_at(deadline, self._staff.expire, reader, timeout_s)
+        # Its questions to the worker may take too long for the express.
+        worker = await self._workers.take(deadline, avoid_express=True)
+        killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
-            await self._staff.refresh(reader)
-            members = await self._rewritten(reader, members_of(request), request)
+            await self._workers.refresh(worker)
+            members = await self._rewritten(worker, members_of(request), request)
         except EOFError:
-            self._staff.give_back(reader)
-            raise await reader.cause_of_end() from None
+            self._workers.give_back(worker)
+            raise await worker.cause_of_end() from None
         except SparqlError:
-            self._staff.give_back(reader)
+            self._workers.give_back(worker)
             raise
         except BaseException:
-            self._staff.retire(reader)
+            self._workers.retire(worker)
             raise
         finally:
             killer.cancel()
-        self._staff.give_back(reader)
-        return members["text"], reader.revision
+        self._workers.give_back(worker)
+        return members["text"], worker.revision
 
     async def open_dump(
         self,
@@ -146,9 +146,9 @@ class ReaderPool:
         prefixes: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> QueryResult:
-        """A graph as a whole (None: the default graph) as ``open_query`` gives an answer.
+        """A whole graph (None: the default graph) as ``open_query`` gives an answer.
 
-        Raises GraphUnknown for a named graph that does not exist; those of the system always do.
+        Raises GraphUnknown for a named graph that does not exist; system graphs always exist.
         """
         members = {
             "graph": None if graph is None else graph.value,
@@ -160,7 +160,7 @@ class ReaderPool:
         return QueryResult(answer, BY_NAME[head["format"]])
 
     def close_query(self, result: QueryResult) -> None:
-        """Done with an answer, whole or not; never blocks, so that it can run while a task is cancelled."""
+        """Finish an answer, complete or not; never blocks, so it can run while a task is canceled."""
         self._finish(result.answer)
 
     async def _ask(
@@ -170,17 +170,21 @@ class ReaderPool:
         timeout_s: float | None,
         request: QueryRequest | None = None,
     ) -> tuple[Answer, dict[str, Any]]:
-        """Hand work to a reader and wait for the head of its answer; ``_finish`` must follow."""
+        """Give work to a worker and wait for the head of its answer; ``_finish`` must follow."""
         timeout_s = timeout_s or self.settings.timeout_s
         deadline = asyncio.get_running_loop().time() + timeout_s
         text, client = members.get("text", ""), CLIENT.get()
-        patient = self._long.known(client, text)
+        avoid_express = self._long.known(client, text)
         try:
-            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=patient)
-        except _Outstayed:
+            return await self._ask_one(
+                kind, members, timeout_s, deadline, request, avoid_express=avoid_express
+            )
+        except _TookTooLong:
             self._long.note(client, text)
-            self._staff.outstayed(client)
-            return await self._ask_one(kind, members, timeout_s, deadline, request, patient=True, again=True)
+            self._workers.took_too_long(client)
+            return await self._ask_one(
+                kind, members, timeout_s, deadline, request, avoid_express=True, again=True
+            )
 
     async def _ask_one(
         self,
@@ -190,83 +194,83 @@ class ReaderPool:
         deadline: float,
         request: QueryRequest | None,
         *,
-        patient: bool = False,
+        avoid_express: bool = False,
         again: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
-        reader = await self._staff.take(deadline, patient=patient, again=again)
+        worker = await self._workers.take(deadline, avoid_express=avoid_express, again=again)
         loop = asyncio.get_running_loop()
         if loop.time() >= deadline:
-            # It has not been asked anything yet, so there is nothing to kill it for.
-            self._staff.give_back(reader)
+            # It has received nothing yet, so there is no reason to kill it.
+            self._workers.give_back(worker)
             raise QueryTimeout(timeout_s)
-        killer = loop.call_at(deadline, self._staff.expire, reader, timeout_s)
+        killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
-            await self._staff.refresh(reader)
+            await self._workers.refresh(worker)
             as_sent = members
             if request is not None and request.preparation is not None:
-                members = await self._rewritten(reader, members, request)
-            if not reader.alive:
-                # The deadline came first.
+                members = await self._rewritten(worker, members, request)
+            if not worker.alive:
+                # The deadline passed first.
                 raise EOFError
-            outlet = None if request is None or self._staff.is_express(reader) else request.outlet
-            told_of = {"path": reader.path, "patience_s": None if outlet is None else outlet.patience_s}
-            reader.send(kind, {**members, **told_of})
+            outlet = None if request is None or self._workers.is_express(worker) else request.outlet
+            connection = {"path": worker.path, "patience_s": None if outlet is None else outlet.patience_s}
+            worker.send(kind, {**members, **connection})
             self.statistics.queries += 1
-            if self._staff.is_express(reader):
-                await self._wait_for_whole(reader)
-            told, payload = await reader.frames.next()
-            if told is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
-                # Its errors should tell of the text that was sent.
-                reader.send(kind, {**as_sent, **told_of})
-                told, payload = await reader.frames.next()
+            if self._workers.is_express(worker):
+                await self._wait_for_whole(worker)
+            answered, payload = await worker.frames.next()
+            if answered is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
+                # Errors should refer to the text as the client sent it.
+                worker.send(kind, {**as_sent, **connection})
+                answered, payload = await worker.frames.next()
         except EOFError:
             killer.cancel()
-            self._staff.give_back(reader)
-            raise await reader.cause_of_end() from None
+            self._workers.give_back(worker)
+            raise await worker.cause_of_end() from None
         except SparqlError:
-            # Nothing was sent, or its end has come: the reader is free.
+            # Nothing was sent, or its end has arrived: the worker is free.
             killer.cancel()
-            self._staff.give_back(reader)
+            self._workers.give_back(worker)
             raise
         except BaseException:
-            # Cancelled, or no checkpoint, or to be run elsewhere: what the reader does now is of no use.
+            # Canceled, no checkpoint, or to be run on another worker: this worker's result is of no use.
             killer.cancel()
-            self._staff.retire(reader)
+            self._workers.retire(worker)
             raise
-        answer = Answer(reader, reader.revision, killer, outlet)
-        if told is not FrameKind.HEAD:
+        answer = Answer(worker, worker.revision, killer, outlet)
+        if answered is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)
-            raise error_of(told, payload)
+            raise error_of(answered, payload)
         return answer, payload
 
-    async def _wait_for_whole(self, reader: ReaderProcess) -> None:
-        """Until all of an answer is here. Raises _Outstayed, unless the reader is no longer the express."""
+    async def _wait_for_whole(self, worker: WorkerProcess) -> None:
+        """Wait for the complete answer. Raises _TookTooLong if this worker is still the express."""
         whole = False
         with suppress(TimeoutError):
             async with asyncio.timeout(_EXPRESS_S):
-                whole = await reader.frames.whole()
-        if not whole and self._staff.is_express(reader):
+                whole = await worker.frames.whole()
+        if not whole and self._workers.is_express(worker):
             self.statistics.kills += 1
-            reader.kill(None)
-            raise _Outstayed
+            worker.kill(None)
+            raise _TookTooLong
 
     async def _rewritten(
-        self, reader: ReaderProcess, members: dict[str, Any], request: QueryRequest
+        self, worker: WorkerProcess, members: dict[str, Any], request: QueryRequest
     ) -> dict[str, Any]:
-        """The members with the text that the query's preparation makes for this checkpoint.
+        """The members with the prepared text for this checkpoint.
 
-        Raises _Outstayed as `_wait_for_whole` does.
+        Raises _TookTooLong like `_wait_for_whole`.
         """
         if request.preparation is None:
             return members
 
         async def ask(probe: Probe) -> list[Row]:
             dataset: dict[str, Any] = {"default_graphs": [], "named_graphs": []} if probe.whole else {}
-            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": reader.path}
-            reader.send(FrameKind.QUERY, asked)
+            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": worker.path}
+            worker.send(FrameKind.QUERY, asked)
             chunks = []
-            while (frame := await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
+            while (frame := await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
                 if frame[0] is FrameKind.DATA:
                     chunks.append(frame[1])
             if frame[0] is not FrameKind.END:
@@ -274,31 +278,31 @@ class ReaderPool:
             return rows_of(json.loads(b"".join(chunks)))
 
         try:
-            async with asyncio.timeout(_EXPRESS_S if self._staff.is_express(reader) else None):
-                text = await request.preparation.apply(reader.revision, ask)
+            async with asyncio.timeout(_EXPRESS_S if self._workers.is_express(worker) else None):
+                text = await request.preparation.apply(worker.revision, ask)
         except TimeoutError:
             self.statistics.kills += 1
-            reader.kill(None)
-            raise _Outstayed from None
+            worker.kill(None)
+            raise _TookTooLong from None
         if text == members["text"]:
             return members
         if request.preparation.optional and members["text"] == request.text:
-            # Candidates only: it names the same graphs, and reading a long text for them takes long.
+            # Only candidates: it names the same graphs, and scanning a long text for them is slow.
             return {**members, "text": text, "sent": request.text}
         return {**members_of(replace(request, text=text)), "sent": request.text}
 
     def _finish(self, answer: Answer) -> None:
         answer.killer.cancel()
         if answer.finished:
-            self._staff.give_back(answer.reader)
+            self._workers.give_back(answer.worker)
         else:
-            self._staff.retire(answer.reader)
+            self._workers.retire(answer.worker)
 
     async def solutions(self, text: str, timeout_s: float | None = None) -> dict[str, Any]:
         """The parsed SPARQL 1.1 JSON results of a SELECT or ASK."""
         form = facts_of(text).form
         if form is not None and form.gives_graph:
-            raise MalformedRequest("A SELECT or ASK is needed here; a graph has no solutions.")
+            raise MalformedRequest("This needs a SELECT or ASK; a graph has no solutions.")
         request = QueryRequest(text, BY_NAME["json"], timeout_s=timeout_s, preparation=self.prepare(text))
         async with self.query(request) as result:
             parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))

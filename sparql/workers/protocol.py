@@ -1,4 +1,4 @@
-"""What routes need of whoever answers queries: the pool of readers, or a remote store."""
+"""What routes need of a query service: the pool of workers, or a remote store."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pyoxigraph import NamedNode
 from sparql.protocol.formats import Format
 
 if TYPE_CHECKING:
-    from sparql.workers.queue.workers import ReaderStatistics
+    from sparql.workers.queue.workers import PoolStatistics
     from sparql.workers.result import QueryRequest
 
 
 class StreamedResult(Protocol):
-    """An answer under way: its head is known, its body comes in chunks."""
+    """An answer in progress: its head is known, its body arrives in chunks."""
 
     @property
     def format(self) -> Format: ...
@@ -26,21 +26,21 @@ class StreamedResult(Protocol):
 
     @property
     def unknown_functions(self) -> tuple[str, ...]:
-        """The IRIs of functions that the query calls and whoever answers it does not know."""
+        """The IRIs of functions that the query calls and the query service does not know."""
         ...
 
     def whole(self) -> bytes | None:
-        """The body, if all of it has arrived already; None while more is to come. Ends the iteration."""
+        """The body, if all of it has arrived; None while more is to come. Ends the iteration."""
         ...
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
 
-class QueryReaders(Protocol):
-    """Answers queries, each with a deadline; see `sparql.workers.pool.ReaderPool`."""
+class QueryService(Protocol):
+    """Answers queries, each with a deadline; see `sparql.workers.pool.WorkerPool`."""
 
     @property
-    def statistics(self) -> ReaderStatistics: ...
+    def statistics(self) -> PoolStatistics: ...
 
     @property
     def pids(self) -> tuple[int, ...]: ...
@@ -50,7 +50,7 @@ class QueryReaders(Protocol):
 
     @property
     def knows_every_change(self) -> bool:
-        """Whether the revision tells of every change to the graph, so that it can stand for the content."""
+        """Whether the revision changes with every change to the graph, so that it identifies the content."""
         ...
 
     async def start(self) -> None: ...
@@ -62,7 +62,7 @@ class QueryReaders(Protocol):
     def query(self, request: QueryRequest) -> AbstractAsyncContextManager[StreamedResult]: ...
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
-        """The text that the query would run as, and the revision that it would read."""
+        """The prepared text of the query, and the revision that it would read."""
         ...
 
     async def open_query(self, request: QueryRequest) -> StreamedResult: ...
@@ -77,7 +77,7 @@ class QueryReaders(Protocol):
     ) -> StreamedResult: ...
 
     def close_query(self, result: Any) -> None:
-        """Done with an answer that `open_query` or `open_dump` of the same object gave."""
+        """Finish an answer of `open_query` or `open_dump` of the same object."""
         ...
 
     async def solutions(self, text: str, timeout_s: float | None = None) -> dict[str, Any]: ...

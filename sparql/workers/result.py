@@ -1,4 +1,4 @@
-"""A query as the readers take it, and its answer as it streams in."""
+"""A query as the workers take it, and its streamed answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.syntax.unknown_functions import unknown_function
 from sparql.workers.processes.frames import FrameKind
 from sparql.workers.processes.handover import CLIENT_GONE, ClientGone, Outlet
-from sparql.workers.processes.process import ReaderProcess
+from sparql.workers.processes.process import WorkerProcess
 
 
 class Preparation(Protocol):
@@ -32,13 +32,13 @@ class Preparation(Protocol):
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """One query. Without a ``format``, JSON or Turtle by the query's form.
+    """One query. Without a ``format``, JSON or Turtle, depending on the query's form.
 
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
-    ``timeout_s`` counts from the call and covers waiting for a reader; None takes the pool's own. ``base``
+    ``timeout_s`` counts from the call and includes waiting for a worker; None uses the pool's own. ``base``
     resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2). A ``preparation`` rewrites
-    the text once the checkpoint is known. Most of a large answer may go to an ``outlet``, past whoever
-    iterates the result.
+    the text once the checkpoint is known. Most of a large answer may be sent to an ``outlet`` instead of the
+    iterator.
     """
 
     text: str
@@ -52,21 +52,21 @@ class QueryRequest:
 
 
 class Answer:
-    """What a reader is sending: chunks of at most 64 KB, to be iterated once.
+    """The answer that a worker is sending: chunks of at most 64 KB, to be iterated once.
 
-    When something fails after the head the iteration raises, so one that ends is whole. ``killer`` is the
-    timer that ends the reader at the deadline. What goes to an ``outlet`` is not among the chunks: all that
-    come before must have been written to it when the next one is asked for.
+    When something fails after the head the iteration raises, so one that ends is complete. ``killer`` is the
+    timer that ends the worker at the deadline. Data sent to an ``outlet`` is not among the chunks: all chunks
+    before it must have been written to the outlet when the next one is requested.
     """
 
     def __init__(
         self,
-        reader: ReaderProcess,
+        worker: WorkerProcess,
         revision: int,
         killer: asyncio.TimerHandle,
         outlet: Outlet | None = None,
     ) -> None:
-        self.reader = reader
+        self.worker = worker
         self.revision = revision
         self.killer = killer
         self._outlet = outlet
@@ -75,14 +75,14 @@ class Answer:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while not self.finished:
             try:
-                kind, payload = await self.reader.frames.next()
+                kind, payload = await self.worker.frames.next()
             except EOFError:
-                raise await self.reader.cause_of_end() from None
+                raise await self.worker.cause_of_end() from None
             if kind is FrameKind.DATA:
                 yield payload
             elif kind is FrameKind.OFFER:
                 assert self._outlet is not None
-                self.reader.hand_over(await self._outlet.emptied())
+                self.worker.hand_over(await self._outlet.emptied())
             else:
                 self.finished = True
                 if kind is FrameKind.ERROR and payload["type"] == CLIENT_GONE and self._outlet is not None:
@@ -93,9 +93,9 @@ class Answer:
 
 
 class QueryResult:
-    """An answer under way: its head is known, its body comes in chunks; see ``Answer``.
+    """An answer in progress: its head is known, its body arrives in chunks; see ``Answer``.
 
-    ``unknown_functions`` are the IRIs of functions that it calls and nobody here knows.
+    ``unknown_functions`` are the IRIs of called functions that do not exist here.
     """
 
     def __init__(self, answer: Answer, format_: Format, unknown_functions: tuple[str, ...] = ()) -> None:
@@ -114,8 +114,8 @@ class QueryResult:
         return self.format.media_type
 
     def whole(self) -> bytes | None:
-        """The body, if all of it has arrived already; None while more is to come. Ends the iteration."""
-        chunks = self.answer.reader.frames.take_finished()
+        """The body, if all of it has arrived; None while more is to come. Ends the iteration."""
+        chunks = self.answer.worker.frames.take_finished()
         if chunks is None:
             return None
         self.answer.finished = True
@@ -126,13 +126,13 @@ class QueryResult:
 
 
 def error_of(kind: FrameKind, payload: Any) -> SparqlError:
-    """The error that an ERROR or REFUSED frame tells of."""
+    """The error that an ERROR or REFUSED frame contains."""
     if kind is FrameKind.REFUSED:
         assert isinstance(payload, SparqlError)
         return payload
     match payload["type"]:
         case "stopped":
-            return ReadError("The query was stopped because nobody waits for its answer any more.")
+            return ReadError("The query was stopped because its answer is no longer wanted.")
         case _:
             if unknown := _UNKNOWN_FUNCTION.search(payload["message"]):
                 return unknown_function(unknown[1])

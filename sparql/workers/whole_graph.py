@@ -1,7 +1,7 @@
-"""Queries that ask for a graph as it is: CONSTRUCT of one pattern of three variables.
+"""Queries that return a whole graph: CONSTRUCT of one pattern of three variables.
 
-The engine remembers every triple that a CONSTRUCT has told, so as not to tell it twice: 450 MB for a million.
-A graph has none twice, so it is written out as it is, which takes no memory and less time.
+The engine remembers every triple that a CONSTRUCT has returned, to avoid duplicates: 450 MB for a million. A
+graph has no duplicates, so it is written out directly, which takes no memory and less time.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _LONGEST = 2048
 
 
 def whole_graph(text: str) -> DefaultGraph | NamedNode | None:
-    """The graph that a query asks for as a whole; None for all other queries, and where it may not be valid.
+    """The graph that a query requests as a whole; None for all other queries, and where it may not be valid.
 
-    It is written as `CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }`, the same of `GRAPH <iri>`, or
-    `CONSTRUCT WHERE { ?s ?p ?o }`, and means the default graph of the store.
+    It is written as `CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }`, the same with `GRAPH <iri>`, or `CONSTRUCT
+    WHERE { ?s ?p ?o }`, and means the default graph of the store.
     """
     if len(text) > _LONGEST:
         return None
@@ -38,11 +38,11 @@ def whole_graph(text: str) -> DefaultGraph | NamedNode | None:
     graph = found.groupdict().get("graph")
     try:
         if found["prefixes"]:
-            # The engine says whether they are valid.
+            # The engine validates them.
             pyoxigraph.Store().query(f"{found['prefixes']} ASK {{}}")
         if graph is None:
             return DefaultGraph()
-        # The engine takes steps upwards (RFC 3986, 5.2.4) out of a name.
+        # The engine resolves upward steps (RFC 3986, 5.2.4) in a name.
         return None if "/." in graph else NamedNode(graph)
     except (SyntaxError, ValueError):
         return None

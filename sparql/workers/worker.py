@@ -1,11 +1,11 @@
-"""A reader process: runs one query at a time on a read-only checkpoint and streams the answer out.
+"""A worker process: runs one query at a time on a read-only checkpoint and streams the answer.
 
-Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries come
-in over the data socket and answers go out over it, large ones over their clients' connections, which come in
-over the handover socket. The control pipe brings the numbers of queries to stop; its end means that the
-parent is gone. A query is evaluated, serialised and dropped in one thread, because the engine's results
-belong to the thread that made them. One that takes long is slowed down, so that short ones elsewhere are
-not; its thread ends with it, and another one goes on.
+Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries
+arrive over the data socket and answers are sent over it, large ones over their clients' connections, which
+arrive over the handover socket. The control pipe carries the numbers of queries to stop; its end means that
+the parent has ended. A query is evaluated, serialized and dropped in one thread, because the engine's results
+belong to the thread that made them. A long query gets a lower priority, so that it does not delay short ones
+elsewhere; its thread ends with it, and another one continues.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from sparql.workers.whole_graph import whole_graph
 
 _FIRST_CHUNK = 4 * 1024
 _OFFER = 16 * 1024
-"""So much more than the first chunk makes an answer a large one."""
+"""An answer that exceeds the first chunk by this much counts as large."""
 _CHUNK = 64 * 1024
 _WATCH_INTERVAL_S = 0.05
 _IDLE_BEFORE_WARMING_S = 2.0
 _LONG_S = 0.1
-# Parsers call themselves for each level of a text. This is address space; memory is taken when used.
+# Parsers recurse for each nesting level of a text. This is address space; memory is taken when used.
 THREAD_STACK_BYTES = 16 * 2**20
 
 
 class QueryStopped(Exception):
-    """Nobody waits for the answer any more."""
+    """The answer is no longer wanted."""
 
 
-class Watch(threading.Thread):
-    """Watches, beside the query, for its end being asked for, for the parent's, over memory and time."""
+class QueryMonitor(threading.Thread):
+    """Watches, beside the query, for stop requests, the end of the parent, and the memory and time limits."""
 
     def __init__(self, control: int, memory_limit_bytes: int) -> None:
         super().__init__(daemon=True)
@@ -72,7 +72,7 @@ class Watch(threading.Thread):
         self._begun = (time.monotonic(), threading.get_native_id())
 
     def end(self) -> bool:
-        """The calling thread is done; whether it was slowed down."""
+        """The calling thread has finished; returns whether its priority was lowered."""
         self._begun = None
         slowed, self._slowed = self._slowed, False
         return slowed
@@ -96,23 +96,23 @@ class Watch(threading.Thread):
 
 
 class Sink:
-    """The file that the serialiser writes to: gathers bytes into chunks and sends them on.
+    """The file that the serializer writes to: collects bytes into chunks and sends them.
 
-    The head goes out with the first chunk, so that an error before it is told in its place. With a
-    `takeover`, what comes after the first chunk of a large answer goes to the client's own connection, which
-    is on its way here while the next one is gathered.
+    The head is sent with the first chunk, so that an earlier error can replace it. With a `takeover`, the
+    rest of a large answer after the first chunk is sent to the client's connection, which is being passed
+    here while the next chunk is collected.
     """
 
     def __init__(
         self,
         connection: socket.socket,
-        watch: Watch,
+        monitor: QueryMonitor,
         number: int,
         head: bytes,
         takeover: Takeover | None = None,
     ) -> None:
         self._connection = connection
-        self._watch = watch
+        self._monitor = monitor
         self._number = number
         self._head = head
         self._takeover = takeover
@@ -121,8 +121,8 @@ class Sink:
         self._threshold = _FIRST_CHUNK
 
     def write(self, data: bytes) -> int:
-        """Take bytes of the answer; raises QueryStopped when nobody wants them."""
-        if self._watch.stopped == self._number:
+        """Accept bytes of the answer; raises QueryStopped when it is no longer wanted."""
+        if self._monitor.stopped == self._number:
             raise QueryStopped
         self._parts.append(bytes(data))
         self._size += len(data)
@@ -131,17 +131,17 @@ class Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing to do: chunks go out by size, the last one by ``finish``."""
+        """Does nothing: chunks are sent by size, the last one by ``finish``."""
 
     def finish(self) -> None:
-        """Send what is left and say that the answer is whole."""
+        """Send the rest and mark the answer as complete."""
         if self._takeover is not None and self._takeover.offered:
             self._take_out(self._takeover)
             self._takeover.close()
         self._connection.sendall(self._gathered() + pack(FrameKind.END))
 
     def close(self) -> None:
-        """Let go of the client's connection, whether the answer is whole or not."""
+        """Close the client's connection, whether the answer is complete or not."""
         if self._takeover is not None:
             self._takeover.close()
 
@@ -172,13 +172,13 @@ class Sink:
 
 
 class Worker:
-    """The checkpoint that is open, and what is done with it."""
+    """The open checkpoint, and the operations on it."""
 
     def __init__(
-        self, connection: socket.socket, watch: Watch, handover: socket.socket | None = None
+        self, connection: socket.socket, monitor: QueryMonitor, handover: socket.socket | None = None
     ) -> None:
         self._connection = connection
-        self._watch = watch
+        self._monitor = monitor
         self._handover = handover
         self._store: pyoxigraph.Store | None = None
         self._path = ""
@@ -191,23 +191,23 @@ class Worker:
         self._received = bytearray()
 
     def greet(self) -> None:
-        """Say that queries can come."""
+        """Report that it is ready for queries."""
         self._connection.sendall(pack(FrameKind.READY))
 
     def serve(self) -> bool:
-        """Answer queries until the parent closes the connection; True if another thread is to go on."""
+        """Answer queries until the parent closes the connection; True if another thread should continue."""
         try:
             while (frame := self._next_frame()) is not None:
                 kind, payload = frame
                 if kind is FrameKind.CLOSE:
                     self._close()
                     continue
-                self._watch.begin()
+                self._monitor.begin()
                 if kind is FrameKind.FEED:
                     self._follow(json.loads(payload))
                 else:
                     self._answer(kind, json.loads(payload))
-                if self._watch.end():
+                if self._monitor.end():
                     return True
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -229,7 +229,7 @@ class Worker:
         return None if payload is None else (kind, payload)
 
     def _receive(self, length: int) -> bytes | None:
-        """So many bytes; what comes beyond them is kept. None at the end of the connection."""
+        """The requested number of bytes; further ones are kept. None at the end of the connection."""
         received = self._received
         while len(received) < length:
             piece = self._connection.recv(_CHUNK)
@@ -251,21 +251,21 @@ class Worker:
         except SyntaxError as error:
             self._refuse(self._syntax_problem(request, error))
         except QueryStopped:
-            self._tell("stopped", "")
+            self._report("stopped", "")
         except ClientGone:
-            self._tell(CLIENT_GONE, "")
+            self._report(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
-            self._tell("failed", str(error))
+            self._report("failed", str(error))
 
     def _syntax_problem(self, request: dict[str, Any], error: SyntaxError) -> SparqlError:
-        """The error at its place in the text that was sent, where that is not the text that was to run."""
-        # Imported here, as it is seldom needed.
+        """The error with its position in the text as sent, if another text was run."""
+        # Imported here, since it is rarely needed.
         from sparql.syntax.request_facts import syntax_problem
 
         text, sent = request["text"], request.get("sent")
         if sent is not None:
             try:
-                # Read, and run over nothing.
+                # Read and discard.
                 pyoxigraph.Store().query(
                     sent, base_iri=request["base"], custom_aggregate_functions=self._aggregates
                 )
@@ -278,7 +278,7 @@ class Worker:
     def _refuse(self, error: SparqlError) -> None:
         self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
 
-    def _tell(self, type_: str, message: str) -> None:
+    def _report(self, type_: str, message: str) -> None:
         self._connection.sendall(pack_json(FrameKind.ERROR, {"type": type_, "message": message}))
 
     def _run(self, request: dict[str, Any]) -> None:
@@ -300,23 +300,23 @@ class Worker:
         )
         triples = isinstance(results, QueryTriples)
         format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
-        told = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
-        with closing(self._sink(request, format_, told)) as sink:
+        facts = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
+        with closing(self._sink(request, format_, facts)) as sink:
             # The engine accepts any object with a write method.
             results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
             sink.finish()
 
-    def _sink(self, request: dict[str, Any], format_: Format, told: dict[str, Any] | None = None) -> Sink:
-        watch, number = self._watch, request["number"]
+    def _sink(self, request: dict[str, Any], format_: Format, facts: dict[str, Any] | None = None) -> Sink:
+        monitor, number = self._monitor, request["number"]
         patience_s = request.get("patience_s")
         takeover = None
         if self._handover is not None and patience_s is not None:
-            takeover = Takeover(self._handover, number, patience_s, lambda: watch.stopped == number)
-        head = pack_json(FrameKind.HEAD, {"format": format_.name, **(told or {})})
-        return Sink(self._connection, watch, number, head, takeover)
+            takeover = Takeover(self._handover, number, patience_s, lambda: monitor.stopped == number)
+        head = pack_json(FrameKind.HEAD, {"format": format_.name, **(facts or {})})
+        return Sink(self._connection, monitor, number, head, takeover)
 
     def _dump(self, request: dict[str, Any]) -> None:
-        """Send a graph as a whole."""
+        """Send a whole graph."""
         store = self._open(request["path"])
         name = request["graph"]
         graph = DefaultGraph() if name is None else NamedNode(name)
@@ -331,7 +331,7 @@ class Worker:
         format_: Format,
         request: dict[str, Any],
     ) -> None:
-        """Send a graph without the memory that a CONSTRUCT takes to find duplicates."""
+        """Send a graph without the memory that CONSTRUCT needs to find duplicates."""
         assert isinstance(format_.engine, RdfFormat)
         prefixes = request.get("prefixes")
         with closing(self._sink(request, format_)) as sink:
@@ -346,7 +346,7 @@ class Worker:
         return self._store
 
     def _close(self) -> None:
-        """Let go of the checkpoint, and of the copy that was made of it."""
+        """Close the checkpoint and the copy that was made of it."""
         self._store, self._path, self._graphs = None, "", None
         if self._copy is not None:
             self._copy.delete()
@@ -354,16 +354,16 @@ class Worker:
             self._copy = None
 
     def _follow(self, asked: dict[str, Any]) -> None:
-        """Bring what is read to the last of the commits, as far as the disk takes them, and say how far.
+        """Bring what is read to the last of the commits, as far as the disk allows, and report the revision.
 
-        The commits follow on a checkpoint when `afresh`, else on what the copy holds. A copy that cannot
-        follow any more is replaced by a new one, and kept where there is no room for that.
+        The commits follow a checkpoint when `from_checkpoint`, else the current copy. A copy that can no
+        longer follow is replaced by a new one, or kept where there is no space for that.
         """
         path, problem = asked["path"], ""
         if self._path != path:
             self._close()
         try:
-            if self._copy is None or asked["afresh"]:
+            if self._copy is None or asked["from_checkpoint"]:
                 self._copies += 1
                 made = copy_of(
                     path,
@@ -416,11 +416,11 @@ def main(arguments: list[str]) -> int:
     data, control, memory_limit_bytes, handover = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection, socket.socket(fileno=handover) as clients:
-        worker = Worker(connection, watch, clients)
+        worker = Worker(connection, monitor, clients)
         worker.greet()
         while (goes_on := run_in_thread(worker)) is True:
             pass
@@ -428,7 +428,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_in_thread(worker: Worker) -> bool | None:
-    """What the worker's `serve` gives in a new thread; None when it fails."""
+    """The result of the worker's `serve` in a new thread; None when it fails."""
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(worker.serve()))
     thread.start()

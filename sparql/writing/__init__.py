@@ -1,4 +1,5 @@
 """The one write path: from a change or an update to one atomic commit.
 
-May import `sparql.model`, `sparql.protocol`, `sparql.syntax`, `sparql.storage` and `sparql.inference`.
+May import `sparql.model`, `sparql.protocol`, `sparql.syntax`, `sparql.storage`, `sparql.spatial` and
+`sparql.inference`.
 """

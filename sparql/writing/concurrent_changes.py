@@ -1,22 +1,22 @@
-"""What changes in the graph while somebody reads it beside those who write."""
+"""Records changes of the graph while it is read beside the writer."""
 
 from collections.abc import Iterable
 
 from pyoxigraph import Quad, Triple
 
 
-class Watch:
-    """What came and went in the default graph since somebody began to look; to be read under the lock.
+class ConcurrentChanges:
+    """The additions and removals of the default graph since recording began; read it under the lock.
 
-    `lost` tells that it changed in a way that is not told triple by triple.
+    `lost` means that there was a change without a report of its triples.
     """
 
     def __init__(self) -> None:
         self.lost = False
-        self.came: set[Triple] = set()
-        self.went: set[Triple] = set()
+        self.additions: set[Triple] = set()
+        self.removals: set[Triple] = set()
 
-    def note(self, added: Iterable[Quad], gone: Iterable[Quad]) -> None:
-        """One commit more. What came and went again is in both: either may matter to what was read."""
-        self.came.update(quad.triple for quad in added)
-        self.went.update(quad.triple for quad in gone)
+    def note(self, added: Iterable[Quad], removed: Iterable[Quad]) -> None:
+        """Add one commit. What was added and removed again is in both: either may affect what was read."""
+        self.additions.update(quad.triple for quad in added)
+        self.removals.update(quad.triple for quad in removed)

@@ -1,4 +1,4 @@
-"""What follows from a change: relations of geometries, inferences by axioms, and which quads tell of them."""
+"""What follows from a change: relations of geometries, inferences by axioms, and their quads."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from itertools import chain
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from sparql.inference.materialised import Inferences
+from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Delta, Deriver
 from sparql.model.source import KnownAbsent
 from sparql.model.support import is_supported, only_asserted, quad_of
@@ -26,13 +26,13 @@ class Plan:
     whole: Delta = field(default_factory=Delta)
 
 
-class Consequences:
-    """Works out what follows; for the writer, under its lock.
+class DerivedChanges:
+    """Works out what follows from a change; for the writer, under its lock.
 
-    `view` is what a change is judged on and committed to: the store, or the group that is gathered before it.
-    `origins` are the graphs that may say where a triple is from. `leaving` are triples that no text supports
-    any longer after the change under way, `before` is the view as the gate read it to judge that. There is
-    one plan at a time, until it is kept or forgotten.
+    `view` is what a change is judged on and committed to: the store, or the group of pending commits.
+    `origins` are the graphs that may record the origin of a triple. `leaving` are triples that no text
+    supports after the current change, `before` is the view as the gate read it for that. There is one plan at
+    a time, until it is kept or discarded.
     """
 
     def __init__(self, store: TripleStore, deriver: Deriver | None, inferences: Inferences | None) -> None:
@@ -40,25 +40,25 @@ class Consequences:
         self.view: TripleStore | Group = store
         self.deriver = deriver
         self.inferences = inferences
-        # Until the start has looked, there may be inferences of an earlier server.
+        # Until the start has checked, there may be inferences of an earlier server.
         self.origins: tuple[NamedNode, ...] = (*ORIGINS, INFERRED)
         self.leaving: frozenset[Triple] = frozenset()
         self.before: KnownAbsent | None = None
         self._planned: tuple[tuple[frozenset[Triple], frozenset[Triple]], Plan] | None = None
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
-        """What is derived from this change; asked again for the same change, the plan stands.
+        """What is derived from this change; the plan is reused for the same change.
 
-        For the writer and for those who build a change under its lock (`Writer.commit_built`).
+        For the writer and for code that builds a change under its lock (`Writer.commit_built`).
         """
         return self.plan(added, removed).whole
 
     def plan(self, added: Collection[Triple], removed: Collection[Triple]) -> Plan:
-        """What follows from these coming and going."""
+        """What follows from these additions and removals."""
         if self.deriver is None and self.inferences is None:
             return Plan()
         if self.deriver is not None and self.inferences is None:
-            # What is derived depends on these alone, so a plan outlives what the gate takes out of a change.
+            # Only these affect what is derived, so a plan stays valid when the gate removes other statements.
             derives_from = self.deriver.derives_from
             added, removed = [*filter(derives_from, added)], [*filter(derives_from, removed)]
         wanted = (frozenset(added), frozenset(removed))
@@ -72,15 +72,15 @@ class Consequences:
             derived = self._derived(added, removed)
             return Plan(derived, whole=derived)
         inferred = self.inferences.plan(added, removed - added)
-        come = added | inferred.additions
-        derived = self._derived(come, (removed | inferred.removals) - come)
+        all_added = added | inferred.additions
+        derived = self._derived(all_added, (removed | inferred.removals) - all_added)
         if derived.additions or derived.removals:
-            # Axioms may speak of relations. That geometries are inferred from relations is not looked for.
-            come = added | derived.additions
+            # Axioms may concern relations. Geometries inferred from relations are not considered.
+            all_added = added | derived.additions
             loose = frozenset(triple for triple in derived.removals if not self._stays(triple))
-            inferred = self.inferences.plan(come, (removed | loose) - come)
-        come = derived.additions | inferred.additions
-        return Plan(derived, inferred, Delta(come, (derived.removals | inferred.removals) - come))
+            inferred = self.inferences.plan(all_added, (removed | loose) - all_added)
+        all_added = derived.additions | inferred.additions
+        return Plan(derived, inferred, Delta(all_added, (derived.removals | inferred.removals) - all_added))
 
     def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
         deriver = self.deriver
@@ -89,24 +89,24 @@ class Consequences:
         return deriver.plan(self.before or self.view, self.view.named(DERIVED), added, removed)
 
     def _stays(self, triple: Triple) -> bool:
-        """Whether a triple is stated by other origins than derivation, after the change under way."""
+        """Whether a triple is stated by origins other than derivation, after the current change."""
         origins = (ASSERTED, ONTOLOGY) if triple in self.leaving else (ASSERTED, ONTOLOGY, EXTRACTED)
         return any(self.view.contains(quad_of(triple, graph)) for graph in origins)
 
     def _was_asserted(self, triple: Triple) -> bool:
-        """Whether it was there before the change, and only because somebody stated it."""
+        """Whether it existed before the change, and only because it was asserted."""
         if self.before is not None and self.before.lacks(triple):
             return False
         return only_asserted(self.view, triple, self.origins)
 
     def is_stated(self, triple: Triple) -> bool:
-        """Whether the graph holds it, and not only because it follows."""
+        """Whether the graph holds it, and not only as an inference."""
         return self.view.contains(quad_of(triple, DEFAULT)) and not (
             self.inferences is not None and self.inferences.is_inferred(triple)
         )
 
     def forget(self) -> None:
-        """The change is over, and its plan, if there is one, will not be committed."""
+        """The change is over; discard its plan, if there is one."""
         self._forget_plan()
         self.before = None
 
@@ -122,30 +122,30 @@ class Consequences:
         self._planned = self.before = None
 
     def may_follow(self, change: Change) -> bool:
-        """Whether anything may follow from what a change states."""
+        """Whether anything may follow from the statements of a change."""
         if self.inferences is not None:
             return True
         derives_from = None if self.deriver is None else self.deriver.derives_from
         return derives_from is not None and any(derives_from(one.triple) for one in change.additions)
 
     def followed(self, plan: Plan, stated: frozenset[Triple]) -> tuple[list[Quad], list[Quad]]:
-        """The quads that come and go with what follows from a change; `stated` came with it."""
+        """The quads to add and remove with what follows from a change; `stated` was added with it."""
         additions: list[Quad] = []
-        gone: list[Quad] = []
+        removals: list[Quad] = []
         for triple in plan.derived.additions:
             if triple in stated or self._was_asserted(triple):
                 additions.append(quad_of(triple, ASSERTED))
             additions += [quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
         for triple in plan.derived.removals:
-            gone.append(quad_of(triple, DERIVED))
+            removals.append(quad_of(triple, DERIVED))
             if not is_supported(self.view, triple, besides=DERIVED):
-                gone.append(quad_of(triple, DEFAULT))
+                removals.append(quad_of(triple, DEFAULT))
         if self.deriver is not None:
-            come, go = self.deriver.marked(self.store)
-            additions += come
-            gone += go
+            added_marks, removed_marks = self.deriver.marked(self.store)
+            additions += added_marks
+            removals += removed_marks
         for triple in plan.inferred.additions:
             additions += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
         for triple in plan.inferred.removals:
-            gone += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
-        return additions, gone
+            removals += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
+        return additions, removals

@@ -1,8 +1,8 @@
 """The SPARQL 1.1 Graph Store HTTP Protocol without HTTP: which graph, which triples, which change.
 
-Every write becomes one ``Change`` that is made under the writer's lock, so what is replaced is what was there
-at that moment. The default graph's ontology and derived triples are the system's: they stay, and derived ones
-follow the geometry they come from. Clients' named graphs are theirs alone.
+Every write becomes one ``Change`` that is built under the writer's lock, so it replaces the content of that
+moment. The default graph's ontology and derived triples belong to the system: they stay, and derived ones
+follow their geometry. Clients' named graphs belong to clients alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xml.parsers import expat
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 
-from sparql.model.blank_nodes import recognised
+from sparql.model.blank_nodes import with_known_blank_nodes
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.errors import (
     GraphUnknown,
@@ -37,10 +37,10 @@ _PARAMETERS = frozenset(("graph", "default", "partial", "format"))
 
 @dataclass(frozen=True)
 class GraphRequest:
-    """What a request's address says.
+    """The content of a request's address.
 
-    ``names_graph`` is False where the address is that of the store itself; ``graph`` is then None, as it is
-    for the default graph. ``direct`` tells that the address itself is the graph's IRI (4.1).
+    ``names_graph`` is False for the address of the store itself; ``graph`` is then None, as for the default
+    graph. ``direct`` means that the address itself is the graph's IRI (4.1).
     """
 
     graph: NamedNode | None
@@ -51,12 +51,12 @@ class GraphRequest:
 
     @property
     def system(self) -> bool:
-        """Whether the graph is one of the system's: readable, and never written by clients."""
+        """Whether it is a system graph: readable, and never written by clients."""
         return self.graph is not None and self.graph.value.startswith(GRAPH.iri)
 
 
 def read_address(query_string: str, direct: str | None) -> GraphRequest:
-    """Which graph an address means: ``direct`` is its own IRI, or None for that of the store (4.1, 4.2).
+    """The graph of an address: ``direct`` is its own IRI, or None for that of the store (4.1, 4.2).
 
     Raises MalformedRequest.
     """
@@ -65,7 +65,7 @@ def read_address(query_string: str, direct: str | None) -> GraphRequest:
     graph, default = parameters.get("graph"), "default" in parameters
     if direct is not None:
         if graph is not None or default:
-            raise MalformedRequest("This address names a graph already; leave graph and default out.")
+            raise MalformedRequest("This address already names a graph; leave graph and default out.")
         return GraphRequest(_graph_iri(direct), direct=True, **options)  # type: ignore[arg-type]
     if graph is not None and default:
         raise MalformedRequest("Both graph and default were sent; send one of them.")
@@ -86,9 +86,9 @@ def payload_format(content_type: str | None) -> Format:
 
 
 def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Triple]:
-    """The triples of a body, with blank nodes of its own; relative IRIs are relative to ``base``.
+    """The triples of a body, with its own blank nodes; relative IRIs are resolved against ``base``.
 
-    The body is read as it is parsed. Raises PayloadProblem with line and column.
+    The body is parsed as a stream. Raises PayloadProblem with line and column.
     """
     assert isinstance(format_.engine, RdfFormat)
     try:
@@ -106,25 +106,25 @@ def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Tripl
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a write; ``created`` tells that the graph was not there before."""
+    """The outcome of a write; ``created`` means that the graph did not exist before."""
 
     verdict: Verdict
     created: bool = False
 
 
 class ChangeWriter(Protocol):
-    """What is needed of the writer."""
+    """The part of the writer that is used here."""
 
     def commit_built(self, build: Callable[[], Change]) -> Verdict:
-        """Commit the change that ``build`` makes, called with the writer's lock held."""
+        """Commit the change that ``build`` makes; it is called with the writer's lock held."""
         ...
 
 
 class GraphStore:
     """PUT, POST and DELETE on graphs (5.3 to 5.5); ``None`` is the default graph.
 
-    All raise ProtectedGraph for graphs of the system and PreconditionFailed; a verdict that does not conform
-    has changed nothing, unless ``partial``.
+    All raise ProtectedGraph for system graphs and PreconditionFailed; if the verdict does not conform,
+    nothing was changed, unless ``partial``.
     """
 
     def __init__(self, store: TripleStore, writer: ChangeWriter) -> None:
@@ -139,15 +139,15 @@ class GraphStore:
         *,
         partial: bool = False,
     ) -> Outcome:
-        """Make a graph hold exactly these triples; of the default graph, the clients' part of it.
+        """Replace a graph with exactly these triples; of the default graph, the clients' part.
 
-        Blank nodes are those that are there where what they connect is the same (`blank_nodes`), so what was
-        read and comes back unchanged changes nothing.
+        Blank nodes are matched with the stored ones where they connect the same triples (`blank_nodes`), so
+        writing back what was read changes nothing.
         """
 
         def build(held: frozenset[Triple]) -> Change:
             everything = self._store.match_quads(None, None, None, graph or DEFAULT)
-            wanted = recognised(triples, (quad.triple for quad in everything))
+            wanted = with_known_blank_nodes(triples, (quad.triple for quad in everything))
             if graph is not None:
                 made = not self.exists(graph)
                 return _named_change(graph, wanted - held, held - wanted, made=made)
@@ -164,7 +164,7 @@ class GraphStore:
         *,
         partial: bool = False,
     ) -> Outcome:
-        """Add triples to a graph, which is made if it is not there."""
+        """Add triples to a graph, which is created if it does not exist."""
 
         def build(held: frozenset[Triple]) -> Change:
             if graph is not None:
@@ -187,7 +187,7 @@ class GraphStore:
         return self._write(graph, conditions, build)
 
     def exists(self, graph: NamedNode | None) -> bool:
-        """Whether there is such a graph, be it empty; the default graph and the system's always are."""
+        """Whether the graph exists, even if empty; the default graph and system graphs always do."""
         if graph is None or graph.value.startswith(GRAPH.iri):
             return True
         return self._store.has_graph(graph)
@@ -214,7 +214,7 @@ class GraphStore:
         return Outcome(verdict, created=not existed)
 
     def _held(self, graph: NamedNode | None) -> frozenset[Triple]:
-        """What a client may replace or remove of a graph."""
+        """The triples of a graph that a client may replace or remove."""
         if graph is not None:
             return frozenset(quad.triple for quad in self._store.match_quads(None, None, None, graph))
         return frozenset(
@@ -248,17 +248,19 @@ def _default_change(added: Iterable[Triple], removed: frozenset[Triple], *, part
 
 
 def _read_parameters(query_string: str) -> dict[str, str]:
-    """Percent-decoded once (4.2); a plus is a plus, as in any IRI."""
+    """Percent-decoded once (4.2); a plus stays a plus, as in any IRI."""
     found: dict[str, str] = {}
     for part in filter(None, query_string.split("&")):
         name, _, value = part.partition("=")
         try:
             name, value = unquote(name, errors="strict"), unquote(value, errors="strict")
         except UnicodeDecodeError as error:
-            raise MalformedRequest("The query string is not percent-encoded UTF-8; encode it so.") from error
+            raise MalformedRequest(
+                "The query string is not percent-encoded UTF-8; encode it as UTF-8."
+            ) from error
         if name not in _PARAMETERS:
             known = ", ".join(sorted(_PARAMETERS))
-            raise MalformedRequest(f"There is no parameter '{name}' here; known are {known}.")
+            raise MalformedRequest(f"There is no parameter '{name}' here; the known ones are {known}.")
         if name in found:
             raise MalformedRequest(f"The parameter {name} was sent twice; send it once.")
         found[name] = value
@@ -276,26 +278,28 @@ def _graph_iri(text: str) -> NamedNode:
     try:
         return NamedNode(text)
     except ValueError as error:
-        raise MalformedRequest(f"'{text}' is no absolute IRI: {error}. Name the graph in full.") from error
+        raise MalformedRequest(
+            f"'{text}' is not an absolute IRI: {error}. Name the graph in full."
+        ) from error
 
 
 def _payload_problem(error: SyntaxError, format_: Format, body: IO[bytes]) -> PayloadProblem:
     reason = re.sub(r"^Parser error at line .*?: ", "", str(error.msg or error)).rstrip(".")
     if "LoadDocumentCallback" in reason:
-        reason = "it names a remote context, which is not fetched; write the context into the body"
+        reason = "it names a remote context, which is not fetched; include the context in the body"
     if reason == "Named graphs are not allowed":
-        reason = "it names graphs of its own, but goes into one; send each graph to its address"
+        reason = "it contains named graphs, but a single graph is written; send each graph to its address"
     line, column = error.lineno, error.offset
     if line is None and format_.engine == RdfFormat.RDF_XML:
         line, column = _place_in_xml(body)
     if line is None:
-        return PayloadProblem(f"The body is not {format_.media_type} that can be taken: {reason}.")
+        return PayloadProblem(f"The body cannot be read as {format_.media_type}: {reason}.")
     place = f"line {line}, column {column}"
-    return PayloadProblem(f"The body is not {format_.media_type} at {place}: {reason}.", line, column)
+    return PayloadProblem(f"The body is not valid {format_.media_type} at {place}: {reason}.", line, column)
 
 
 def _place_in_xml(body: IO[bytes]) -> tuple[int | None, int | None]:
-    """Where XML is not well-formed, which the engine does not tell; nowhere if it is."""
+    """Where XML is not well-formed, which the engine does not report; None if it is."""
     body.seek(0)
     try:
         expat.ParserCreate().ParseFile(body)

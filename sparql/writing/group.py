@@ -1,9 +1,9 @@
-"""Commits that are gathered and done together: what is read here shows them, the store does not yet.
+"""Groups commits into one write: reads through the group show pending commits, the store does not yet.
 
-Under a load of small changes most of what a commit costs is the same whatever it holds: the transaction, the
-stamp of the revision, the write to the journal, the sync. A `Group` stands before the store while the writer
-judges one change after another, each on the graph as those before it leave it, and then all are one step.
-Each keeps its own revision and its own entry in the journal.
+With many small changes most of the cost of a commit does not depend on its content: the transaction, the
+revision's stamp, the write to the journal, the sync. A `Group` wraps the store while the writer judges
+several changes, each on the graph as those before it leave it, and then writes all in one step. Each keeps
+its own revision and its own entry in the journal.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sparql.storage.change_log import Commit
 from sparql.storage.embedded_store import EmbeddedStore
 
 Outcome = Verdict | SparqlError
-"""What came of a change: its verdict, or why it could not be carried out."""
+"""The outcome of a change: its verdict, or why it could not be carried out."""
 
 
 class Group:
-    """A store and the commits that are waiting for it. For one thread, that of the writer.
+    """A store and its pending commits. For the writer's thread only.
 
-    `outcomes` are those of the changes so far; they hold once what they rest on is written.
+    `outcomes` are those of the changes so far; they become valid when their commits are written.
     """
 
     def __init__(self, store: EmbeddedStore, outcomes: list[Outcome]) -> None:
@@ -34,26 +34,26 @@ class Group:
         self._written = len(outcomes)
         self._store = store
         self._waiting: list[Commit] = []
-        # Of every quad that a waiting commit speaks of, whether it stands after all of them.
-        self._standing: dict[Quad, bool] = {}
-        # What the store has said of others: nobody else writes to it meanwhile.
+        # For every quad of a pending commit, whether it exists after all of them.
+        self._pending_state: dict[Quad, bool] = {}
+        # Cached answers of the store for other quads: nobody else writes to it meanwhile.
         self._stored: dict[Quad, bool] = {}
         self._shown: dict[NamedNode | DefaultGraph, TripleIndex] = {}
-        # What came and is not in `_shown` yet: nobody has looked for anything since.
+        # Additions not in `_shown` yet: nothing has been looked up since.
         self._unseen: list[Quad] = []
 
     def contains(self, quad: Quad) -> bool:
-        stands = self._standing.get(quad)
-        if stands is None:
-            stands = self._stored.get(quad)
-        if stands is None:
-            stands = self._stored[quad] = self._store.contains(quad)
-        return stands
+        exists = self._pending_state.get(quad)
+        if exists is None:
+            exists = self._stored.get(quad)
+        if exists is None:
+            exists = self._stored[quad] = self._store.contains(quad)
+        return exists
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
-        """Triples of the default graph that fit the pattern; `None` is a wildcard."""
+        """Triples of the default graph that match the pattern; `None` is a wildcard."""
         return self.match_in(DEFAULT, subject, predicate, object_)
 
     def match_in(
@@ -63,22 +63,22 @@ class Group:
         predicate: NamedNode | None,
         object_: Term | None,
     ) -> Iterator[Triple]:
-        """Triples of one graph that fit the pattern."""
+        """Triples of one graph that match the pattern."""
         self._show()
         shown = self._shown.get(graph)
         if shown is not None:
             yield from shown.match(subject, predicate, object_)
         for quad in self._store.match_quads(subject, predicate, object_, graph):
-            # What stands by the group was shown already.
-            if not self._standing or quad not in self._standing:
+            # Triples of the group were yielded already.
+            if not self._pending_state or quad not in self._pending_state:
                 yield quad.triple
 
     def named(self, graph: NamedNode) -> TripleSource:
         """One named graph as a source of triples."""
         return _NamedGraph(self, graph)
 
-    def expect(self, triples: Sequence[Triple]) -> None:
-        """Nothing to fetch beforehand."""
+    def prefetch(self, triples: Sequence[Triple]) -> None:
+        """Nothing to prefetch: reads are local."""
 
     def commit(
         self,
@@ -89,37 +89,37 @@ class Group:
         graphs_created: Collection[NamedNode] = (),
         graphs_dropped: Collection[NamedNode] = (),
     ) -> int:
-        """Let a commit wait for `flush`; the revision that it will have. Graphs as such do not come or go."""
+        """Add a commit that waits for `flush`; returns its revision. It creates and drops no graphs."""
         assert not graphs_created
         assert not graphs_dropped
         self._show()
         kept = dict.fromkeys(additions)
-        come = [quad for quad in kept if not self.contains(quad)]
-        gone = [quad for quad in dict.fromkeys(removals) if quad not in kept and self.contains(quad)]
-        for quad in gone:
-            self._standing[quad] = False
+        added = [quad for quad in kept if not self.contains(quad)]
+        removed = [quad for quad in dict.fromkeys(removals) if quad not in kept and self.contains(quad)]
+        for quad in removed:
+            self._pending_state[quad] = False
             shown = self._shown.get(_graph_of(quad))
             if shown is not None:
                 shown.discard(quad.triple)
-        for quad in come:
-            self._standing[quad] = True
-        self._unseen += come
-        return self._wait(origin, come, gone)
+        for quad in added:
+            self._pending_state[quad] = True
+        self._unseen += added
+        return self._wait(origin, added, removed)
 
     def add_new(self, quads: Collection[Quad], *, origin: str) -> None:
-        """The same for quads of which `contains` has said that they are not there, each told once."""
-        self._standing.update(dict.fromkeys(quads, True))
+        """The same for quads that `contains` has reported as missing, each given once."""
+        self._pending_state.update(dict.fromkeys(quads, True))
         self._unseen += quads
         self._wait(origin, quads, ())
 
     @property
     def next_revision(self) -> int:
-        """What the next commit will have."""
+        """The revision of the next commit."""
         return self._store.revision() + len(self._waiting) + 1
 
-    def _wait(self, origin: str, come: Collection[Quad], gone: Collection[Quad]) -> int:
+    def _wait(self, origin: str, added: Collection[Quad], removed: Collection[Quad]) -> int:
         revision = self.next_revision
-        self._waiting.append(Commit(revision, origin, come, gone))
+        self._waiting.append(Commit(revision, origin, added, removed))
         return revision
 
     def _show(self) -> None:
@@ -128,12 +128,12 @@ class Group:
         self._unseen = []
 
     def flush(self) -> list[Commit]:
-        """Write what waits, and tell what that was.
+        """Write the pending commits and return them.
 
-        Raises `StoreUnwritable` when that fails, which then is what came of all changes since the last time.
+        Raises `StoreUnwritable` on failure, which then is the outcome of all changes since the last flush.
         """
         waiting, self._waiting = self._waiting, []
-        self._standing, self._stored, self._shown, self._unseen = {}, {}, {}, []
+        self._pending_state, self._stored, self._shown, self._unseen = {}, {}, {}, []
         try:
             if waiting:
                 self._store.commit_all(waiting)
@@ -146,7 +146,7 @@ class Group:
 
 
 class _NamedGraph:
-    """A named graph as the group shows it."""
+    """A named graph as seen through the group."""
 
     def __init__(self, group: Group, graph: NamedNode) -> None:
         self._group = group

@@ -1,4 +1,4 @@
-"""One change, judged and committed: what is new of it, what the gate says, which quads come and go."""
+"""Judges and commits one change: new statements, the gate's decision, the quads to add and remove."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -11,46 +11,47 @@ from sparql.model.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.model.source import KnownAbsent
 from sparql.model.support import only_asserted, quad_of, unsupported, withdrawn, withdrawn_quads
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
-from sparql.writing.derived_changes import Consequences, Plan
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.writing.derived_changes import DerivedChanges, Plan
 from sparql.writing.group import Group
 
 
 class JudgedCommits:
-    """Carries changes out on the view of `consequences`; for the writer, under its lock.
+    """Carries out changes on the view of `derived_changes`; for the writer, under its lock.
 
-    `notify` is told of the quads that came and went with a commit to the store itself, `flush` writes a group
-    before something is read from the store.
+    `notify` receives the quads of each commit to the store itself, `flush` writes a group before something is
+    read from the store.
     """
 
     def __init__(
         self,
-        consequences: Consequences,
+        derived_changes: DerivedChanges,
         gate: Gate | None,
         invalid_geometry: InvalidGeometry,
         *,
         notify: Callable[[Collection[Quad], Collection[Quad]], None],
         flush: Callable[[Group], None],
     ) -> None:
-        self._consequences = consequences
+        self._derived = derived_changes
         self.gate = gate
         self.invalid_geometry: InvalidGeometry = invalid_geometry
         self._notify = notify
         self._flush = flush
-        # Removals of what follows, which are no more than told: it goes with that which it follows from.
-        self._told_inferred: frozenset[Triple] = frozenset()
-        self._told_derived: frozenset[Triple] = frozenset()
+        # Requested removals of derived statements: these are only removed with what they follow from.
+        self._requested_inferred: frozenset[Triple] = frozenset()
+        self._requested_derived: frozenset[Triple] = frozenset()
 
     def commit(self, change: Change) -> Verdict:
-        """Judge a change on the view and commit what conforms to it. Raises `ProtectedTriple`."""
-        self._consequences.view.expect([*(one.triple for one in change.additions), *change.removals])
-        self._told_inferred = self._told_derived = frozenset()
-        if self._consequences.inferences is not None:
-            self._consequences.leaving = withdrawn(change)
+        """Judge a change on the view and commit the conforming part. Raises `ProtectedTriple`."""
+        self._derived.view.prefetch([*(one.triple for one in change.additions), *change.removals])
+        self._requested_inferred = self._requested_derived = frozenset()
+        if self._derived.inferences is not None:
+            self._derived.leaving = withdrawn(change)
         additions, known = self._split_known(change.additions)
         only_states = change.only_states
         removals = frozenset[Triple]()
         if not only_states:
-            removals = self._effective_removals(change) | unsupported(self._consequences.view, change)
+            removals = self._effective_removals(change) | unsupported(self._derived.view, change)
         sound, malformed, repaired = sort_out(additions, self.invalid_geometry)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
@@ -59,12 +60,12 @@ class JudgedCommits:
         except TooMuchDepends as found:
             if change.hold is None:
                 raise
-            self._consequences.forget()
-            return Verdict(held=found, revision=self._consequences.view.commit([*change.hold(found)]))
+            self._derived.forget()
+            return Verdict(held=found, revision=self._derived.view.commit([*change.hold(found)]))
         if (
             only_states
             and not (malformed or repaired or rejected or warnings or hubs)
-            and not self._consequences.may_follow(change)
+            and not self._derived.may_follow(change)
         ):
             return self._state(change, accepted, known)
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
@@ -75,14 +76,14 @@ class JudgedCommits:
         return self._finish(change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs)
 
     def state_plainly(self, change: Change, group: Group) -> Verdict | None:
-        """Commit a change to the group of which nobody has anything to say; None if it is no such change.
+        """Commit a change to the group that needs no judging; None if it is no such change.
 
-        What it states is new, no shape speaks of it and nothing follows from it. The long way would come to
-        the same; this is what costs most when small updates come in a stream.
+        Its statements are new, no shape concerns them and nothing follows from them. The complete path would
+        have the same result, but dominates the cost of a stream of small updates.
         """
         if not (change.additions and change.only_states):
             return None
-        derives_from = None if self._consequences.deriver is None else self._consequences.deriver.derives_from
+        derives_from = None if self._derived.deriver is None else self._derived.deriver.derives_from
         quads = []
         for statement in change.additions:
             triple = statement.triple
@@ -105,10 +106,10 @@ class JudgedCommits:
         return verdict
 
     def stands_alone(self, change: Change) -> bool:
-        """Whether it must not wait: graphs come or go with it, or the index of geometries changes."""
+        """Whether it must be written at once: it creates or drops graphs, or changes the geometry index."""
         if change.graphs_created or change.graphs_dropped:
             return True
-        derives_from = None if self._consequences.deriver is None else self._consequences.deriver.derives_from
+        derives_from = None if self._derived.deriver is None else self._derived.deriver.derives_from
         return derives_from is not None and (
             any(derives_from(one.triple) for one in change.additions)
             or any(derives_from(triple) for triple in change.removals)
@@ -119,12 +120,12 @@ class JudgedCommits:
     ) -> Selection:
         if self.gate is None or change.judged or not (additions or removals):
             return Selection(additions)
-        self._consequences.before = before = KnownAbsent(self._consequences.view)
+        self._derived.before = before = KnownAbsent(self._derived.view)
         return self.gate.select(
             before,
             additions,
             removals,
-            self._consequences.derive,
+            self._derived.derive,
             partial=change.partial,
             source=change.source or str(change.origin),
             reach=change.reach,
@@ -144,7 +145,7 @@ class JudgedCommits:
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
-        plan = self._consequences.plan(added, removals)
+        plan = self._derived.plan(added, removals)
         accepted_triples = {statement.triple for statement in (*accepted, *known)}
         doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
         verdict = Verdict(
@@ -154,67 +155,67 @@ class JudgedCommits:
             self._refuse_what_follows(plan, removals)
         if change.dry_run:
             return verdict
-        additions, gone = self._quads(change.origin, accepted, known, removals, plan)
+        additions, removed = self._quads(change.origin, accepted, known, removals, plan)
         if not refused_whole:
             additions += change.graph_additions
-            gone += self._there(change.graph_removals)
-            gone += withdrawn_quads(self._consequences.view, change, plan.derived)
+            removed += self._there(change.graph_removals)
+            removed += withdrawn_quads(self._derived.view, change, plan.derived)
         if change.record is not None:
-            if isinstance(self._consequences.view, Group) and (
+            if isinstance(self._derived.view, Group) and (
                 verdict.warnings or (verdict.rejected and change.partial)
             ):
-                # What it records may rest on what is recorded already, which it reads from the store.
-                self._flush(self._consequences.view)
+                # The record may depend on earlier records, which it reads from the store.
+                self._flush(self._derived.view)
             additions += change.record(verdict)
         if change.retract is not None:
-            gone += (quad for quad in change.retract(verdict) if self._consequences.view.contains(quad))
-        if self._consequences.inferences is not None:
-            # What is no longer stated but follows comes and goes at once: it stays.
+            removed += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
+        if self._derived.inferences is not None:
+            # A statement that is no longer asserted but still follows stays.
             kept = set(additions)
-            gone = [quad for quad in gone if quad not in kept]
+            removed = [quad for quad in removed if quad not in kept]
         created, dropped = change.graphs_created, change.graphs_dropped
         if refused_whole:
             created = dropped = frozenset()
         revision = None
-        if additions or gone or created or dropped:
-            revision = self._consequences.view.commit(
-                additions, gone, origin=change.origin, graphs_created=created, graphs_dropped=dropped
+        if additions or removed or created or dropped:
+            revision = self._derived.view.commit(
+                additions, removed, origin=change.origin, graphs_created=created, graphs_dropped=dropped
             )
-        self._consequences.keep()
-        if not isinstance(self._consequences.view, Group):
-            self._notify(additions, gone)
+        self._derived.keep()
+        if not isinstance(self._derived.view, Group):
+            self._notify(additions, removed)
         return replace(verdict, revision=revision)
 
     def _state(
         self, change: Change, accepted: tuple[Statement, ...], known: tuple[Statement, ...]
     ) -> Verdict:
-        """What `_finish` does for a change that only states, when nothing is to be told of it but that."""
+        """Like `_finish`, for a change that only adds statements and has nothing else to report."""
         additions = [statement.quad for statement in accepted]
         additions += [
             quad_of(one.triple, ASSERTED)
             for one in known
-            if not only_asserted(self._consequences.view, one.triple, self._consequences.origins)
+            if not only_asserted(self._derived.view, one.triple, self._derived.origins)
         ]
-        gone: list[Quad] = []
-        told = (*accepted, *known)
+        removed: list[Quad] = []
+        accepted_and_known = (*accepted, *known)
         if change.record is not None or change.retract is not None:
-            verdict = Verdict(told, (), (), NOTHING, NOTHING)
+            verdict = Verdict(accepted_and_known, (), (), NOTHING, NOTHING)
             if change.record is not None:
                 additions += change.record(verdict)
             if change.retract is not None:
-                gone += (quad for quad in change.retract(verdict) if self._consequences.view.contains(quad))
+                removed += (quad for quad in change.retract(verdict) if self._derived.view.contains(quad))
         revision = None
-        if additions or gone:
-            revision = self._consequences.view.commit(additions, gone, origin=change.origin)
-            if not isinstance(self._consequences.view, Group):
-                self._notify(additions, gone)
-        return Verdict(told, (), (), NOTHING, NOTHING, revision)
+        if additions or removed:
+            revision = self._derived.view.commit(additions, removed, origin=change.origin)
+            if not isinstance(self._derived.view, Group):
+                self._notify(additions, removed)
+        return Verdict(accepted_and_known, (), (), NOTHING, NOTHING, revision)
 
     def _there(self, quads: Collection[Quad]) -> Iterable[Quad]:
-        """Those that are there, where asking costs nothing: what follows from a text may not be."""
-        if self._consequences.store.embedded is not self._consequences.store:
+        """The quads that exist, where checking is cheap: what follows from a text may not exist."""
+        if not isinstance(self._derived.store, EmbeddedStore):
             return quads
-        return (quad for quad in quads if self._consequences.view.contains(quad))
+        return (quad for quad in quads if self._derived.view.contains(quad))
 
     def _quads(
         self,
@@ -224,7 +225,7 @@ class JudgedCommits:
         removals: frozenset[Triple],
         plan: Plan,
     ) -> tuple[list[Quad], list[Quad]]:
-        self._consequences.view.expect([*plan.derived.additions, *plan.derived.removals])
+        self._derived.view.prefetch([*plan.derived.additions, *plan.derived.removals])
         additions = [statement.quad for statement in accepted]
         added = [statement.triple for statement in accepted]
         if origin is Origin.EXTRACTED:
@@ -232,32 +233,34 @@ class JudgedCommits:
             for triple in (statement.triple for statement in known):
                 additions += (
                     [quad_of(triple, ASSERTED)]
-                    if only_asserted(self._consequences.view, triple, self._consequences.origins)
+                    if only_asserted(self._derived.view, triple, self._derived.origins)
                     else []
                 )
                 additions.append(quad_of(triple, EXTRACTED))
         else:
             for triple in (statement.triple for statement in known):
-                if not only_asserted(self._consequences.view, triple, self._consequences.origins):
+                if not only_asserted(self._derived.view, triple, self._derived.origins):
                     additions.append(quad_of(triple, ASSERTED))
-        # What is stated in the very change that derives it was stated all the same.
+        # A triple stated in the same change that derives it counts as stated.
         stated = frozenset(added) if origin is Origin.ASSERTED else frozenset[Triple]()
-        gone = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
-        come, go = self._consequences.followed(plan, stated)
-        return additions + come, [quad for quad in (*gone, *go) if self._consequences.view.contains(quad)]
+        removed = [quad_of(triple, graph) for triple in removals for graph in (DEFAULT, ASSERTED, EXTRACTED)]
+        following_added, following_removed = self._derived.followed(plan, stated)
+        return additions + following_added, [
+            quad for quad in (*removed, *following_removed) if self._derived.view.contains(quad)
+        ]
 
     def _refuse_what_follows(self, plan: Plan, removals: frozenset[Triple]) -> None:
-        """Refuse to remove what would follow all the same. Raises `ProtectedTriple`.
+        """Refuse to remove what would still follow. Raises `ProtectedTriple`.
 
-        A relation of what gets another geometry in the same change may come back with that.
+        A relation of a feature that gets another geometry in the same change may be derived again.
         """
-        for triple in self._told_inferred:
+        for triple in self._requested_inferred:
             if triple not in plan.inferred.removals:
                 raise ProtectedTriple(triple, INFERRED)
-        left = self._told_derived - plan.derived.removals
+        left = self._requested_derived - plan.derived.removals
         if not left:
             return
-        deriver = self._consequences.deriver
+        deriver = self._derived.deriver
         moved = {t.subject for t in removals if deriver is not None and deriver.derives_from(t)}
         for triple in left:
             if not moved & {triple.subject, triple.object}:
@@ -274,12 +277,12 @@ class JudgedCommits:
                 best[statement.triple] = statement
         new: list[Statement] = []
         known: list[Statement] = []
-        contains = self._consequences.view.contains
+        contains = self._derived.view.contains
         for triple, statement in best.items():
             held = contains(statement.quad)
-            if held and self._consequences.inferences is not None:
-                # What only followed is new as a statement.
-                held = not self._consequences.inferences.is_inferred(triple)
+            if held and self._derived.inferences is not None:
+                # An inference that is now stated is new as a statement.
+                held = not self._derived.inferences.is_inferred(triple)
             (known if held else new).append(statement)
         return tuple(new), tuple(known)
 
@@ -288,19 +291,19 @@ class JudgedCommits:
         removals = frozenset(
             triple
             for triple in change.removals
-            if triple not in added and self._consequences.view.contains(quad_of(triple, DEFAULT))
+            if triple not in added and self._derived.view.contains(quad_of(triple, DEFAULT))
         )
-        # What only follows goes with that which it follows from, or the change is refused later.
-        self._told_derived = frozenset(t for t in removals if self._only_derived(t))
-        removals -= self._told_derived
-        if self._consequences.inferences is None:
+        # An inference is removed with its premises, or the change is refused later.
+        self._requested_derived = frozenset(t for t in removals if self._only_derived(t))
+        removals -= self._requested_derived
+        if self._derived.inferences is None:
             return removals
-        self._told_inferred = frozenset(t for t in removals if self._consequences.inferences.is_inferred(t))
-        return removals - self._told_inferred
+        self._requested_inferred = frozenset(t for t in removals if self._derived.inferences.is_inferred(t))
+        return removals - self._requested_inferred
 
     def _only_derived(self, triple: Triple) -> bool:
-        """Whether a triple is a relation that nobody states. Raises `ProtectedTriple` for what must stay."""
-        contains = self._consequences.view.contains
+        """Whether a triple is a merely derived relation. Raises `ProtectedTriple` for what must stay."""
+        contains = self._derived.view.contains
         if contains(quad_of(triple, ONTOLOGY)):
             raise ProtectedTriple(triple, ONTOLOGY)
         if not contains(quad_of(triple, DERIVED)):

@@ -1,57 +1,56 @@
-"""The graph that holds the ontology, and what follows from its axioms when they change."""
+"""The graph that holds the ontology, and what follows from changes of its axioms."""
 
 from collections.abc import Collection
 
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
-from sparql.inference.materialised import COMPLETE, STALE, mark
+from sparql.inference.materialized import COMPLETE, STALE, mark
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, ONTOLOGY
-from sparql.writing.derived_changes import Consequences
+from sparql.storage.embedded_store import EmbeddedStore
+from sparql.writing.derived_changes import DerivedChanges
 
 
 class OntologyGraph:
     """For the writer, under its lock."""
 
-    def __init__(self, consequences: Consequences) -> None:
-        self._consequences = consequences
+    def __init__(self, derived_changes: DerivedChanges) -> None:
+        self._derived = derived_changes
 
     def replace(
         self, triples: Collection[Triple], record: Collection[Quad]
     ) -> tuple[int, list[Quad], list[Quad]] | None:
-        """Commit that it holds exactly these triples, with a record; the revision and what came and went."""
+        """Commit exactly these triples, with a record; the revision, the additions and the removals."""
         if not record and self._holds(triples):
             return None
-        stored = {quad.triple for quad in self._consequences.store.match_quads(None, None, None, ONTOLOGY)}
+        stored = {quad.triple for quad in self._derived.store.match_quads(None, None, None, ONTOLOGY)}
         new = set(triples)
-        added, gone = new - stored, stored - new
-        if not added and not gone and not record:
+        added, removed = new - stored, stored - new
+        if not added and not removed and not record:
             return None
-        self._consequences.store.expect([*added, *gone])
-        orphans = [t for t in gone if not is_supported(self._consequences.view, t, besides=ONTOLOGY)]
+        self._derived.store.prefetch([*added, *removed])
+        orphans = [t for t in removed if not is_supported(self._derived.view, t, besides=ONTOLOGY)]
         additions = [quad_of(t, ONTOLOGY) for t in added]
         additions += [
-            quad_of(t, ASSERTED)
-            for t in added
-            if only_asserted(self._consequences.view, t, self._consequences.origins)
+            quad_of(t, ASSERTED) for t in added if only_asserted(self._derived.view, t, self._derived.origins)
         ]
         additions += [quad_of(t, DEFAULT) for t in added]
-        removals = [quad_of(t, ONTOLOGY) for t in gone] + [quad_of(t, DEFAULT) for t in orphans]
-        if self._consequences.inferences is not None or mark(self._consequences.store) is not None:
-            come, go = self._follow_ontology(frozenset(added), frozenset(orphans))
-            additions += come
-            removals = [quad for quad in (*removals, *go) if quad not in {*additions}]
-        revision = self._consequences.store.commit([*additions, *record], removals, origin="ontology")
-        self._consequences.keep()
+        removals = [quad_of(t, ONTOLOGY) for t in removed] + [quad_of(t, DEFAULT) for t in orphans]
+        if self._derived.inferences is not None or mark(self._derived.store) is not None:
+            inferred_added, inferred_removed = self._follow_ontology(frozenset(added), frozenset(orphans))
+            additions += inferred_added
+            removals = [quad for quad in (*removals, *inferred_removed) if quad not in {*additions}]
+        revision = self._derived.store.commit([*additions, *record], removals, origin="ontology")
+        self._derived.keep()
         return revision, additions, removals
 
     def _holds(self, triples: Collection[Triple]) -> bool:
-        """Whether it is known to hold exactly these; compared as text, which takes half of the time."""
-        store = self._consequences.store
-        if store.embedded is not store:
+        """Whether it holds exactly these triples; compared as text, which takes half of the time."""
+        store = self._derived.store
+        if not isinstance(store, EmbeddedStore):
             return False
-        stored = store.embedded.graph.dump(format=RdfFormat.N_TRIPLES, from_graph=ONTOLOGY)
+        stored = store.graph.dump(format=RdfFormat.N_TRIPLES, from_graph=ONTOLOGY)
         new = serialize(triples, format=RdfFormat.N_TRIPLES)
         assert stored is not None
         assert new is not None
@@ -60,16 +59,16 @@ class OntologyGraph:
     def _follow_ontology(
         self, added: frozenset[Triple], orphans: frozenset[Triple]
     ) -> tuple[list[Quad], list[Quad]]:
-        """The quads that come and go with what is inferred from a changed ontology.
+        """The quads to add and remove with the inferences from a changed ontology.
 
-        Where too much follows to be worked out while others wait, or nobody infers here, the inferences
-        are marked as stale.
+        If too much follows to work it out while others wait, or inference is off, the inferences are marked
+        as stale.
         """
-        self._consequences.leaving = frozenset()
+        self._derived.leaving = frozenset()
         try:
-            if self._consequences.inferences is not None and self._consequences.inferences.complete:
-                new = frozenset(t for t in added if not self._consequences.is_stated(t))
-                return self._consequences.followed(self._consequences.plan(new, orphans), stated=frozenset())
+            if self._derived.inferences is not None and self._derived.inferences.complete:
+                new = frozenset(t for t in added if not self._derived.is_stated(t))
+                return self._derived.followed(self._derived.plan(new, orphans), stated=frozenset())
         except InferenceTooLarge:
-            self._consequences.forget()
+            self._derived.forget()
         return [STALE], [COMPLETE]

@@ -1,108 +1,102 @@
-"""All that follows from the graph as a whole, brought in line with it: after bulk loads and at the start."""
+"""Derives everything that follows from the whole graph again: after bulk loads and at the start."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.materialised import COMPLETE, STALE, disown_stated, log_progress, mark, remove_all
+from sparql.inference.materialized import COMPLETE, STALE, disown_stated, log_progress, mark, remove_all
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, INFERRED
 from sparql.spatial.relation_basis import marks
-from sparql.writing.derived_changes import ORIGINS, Consequences
+from sparql.writing.derived_changes import ORIGINS, DerivedChanges
 
 
 class Rederivation:
-    """Derives and infers anew; for the writer, under its lock.
+    """Derives and infers again; for the writer, under its lock.
 
-    `on_inference` is told, while all is inferred anew, how many triples were followed and how many inferred.
+    `on_inference` receives, during complete inference, the numbers of triples followed and inferred so far.
     """
 
-    def __init__(self, consequences: Consequences) -> None:
-        self._consequences = consequences
+    def __init__(self, derived_changes: DerivedChanges) -> None:
+        self._derived = derived_changes
         self.on_inference: Callable[[int, int], None] = log_progress
 
     def finish_bulk(self, *, grown: bool = False) -> int:
-        """Derive from the graph as a whole and commit that the bulk load is over; the new revision.
+        """Derive from the whole graph and commit the end of the bulk load; the new revision.
 
-        `grown` tells that the inferences were complete, and statements have only been added since.
+        `grown` means that the inferences were complete, and statements have only been added since.
         """
-        gone = self._derive_whole()
-        if self._consequences.inferences is not None or mark(self._consequences.store) is not None:
-            if gone:
-                self._consequences.store.commit((), gone, origin="derived")
-            self._infer_whole(keep=grown and not gone)
-            gone = []
-        return self._consequences.store.end_bulk(gone)
+        removals = self._derive_whole()
+        if self._derived.inferences is not None or mark(self._derived.store) is not None:
+            if removals:
+                self._derived.store.commit((), removals, origin="derived")
+            self._infer_whole(keep=grown and not removals)
+            removals = []
+        return self._derived.store.end_bulk(removals)
 
     def _derive_whole(self) -> list[Quad]:
-        """Add all that is derived from the graph and not there; the quads that are to go."""
-        if self._consequences.deriver is None:
-            return marks(self._consequences.store)
-        derived = self._consequences.deriver.catch_up(
-            self._consequences.store, self._consequences.store.named(DERIVED)
+        """Add everything that is derived from the graph and missing; the quads to remove."""
+        if self._derived.deriver is None:
+            return marks(self._derived.store)
+        derived = self._derived.deriver.catch_up(self._derived.store, self._derived.store.named(DERIVED))
+        added_marks, removed_marks = self._derived.deriver.marked(self._derived.store, whole=True)
+        self._derived.store.bulk_add(
+            chain(added_marks, (quad for t in derived.additions for quad in self.derived_quads(t)))
         )
-        come, go = self._consequences.deriver.marked(self._consequences.store, whole=True)
-        self._consequences.store.bulk_add(
-            chain(come, (quad for t in derived.additions for quad in self.derived_quads(t)))
-        )
-        return go + self.underived_quads(derived.removals)
+        return removed_marks + self.underived_quads(derived.removals)
 
     def derived_quads(self, triple: Triple) -> list[Quad]:
-        """The quads that come with a derived triple."""
+        """The quads to add for a derived triple."""
         stated = (
             [quad_of(triple, ASSERTED)]
-            if only_asserted(self._consequences.view, triple, self._consequences.origins)
+            if only_asserted(self._derived.view, triple, self._derived.origins)
             else []
         )
         return [*stated, quad_of(triple, DERIVED), quad_of(triple, DEFAULT)]
 
     def underived_quads(self, triples: Collection[Triple]) -> list[Quad]:
-        """The quads that go with triples that are derived no longer."""
-        gone = [quad_of(triple, DERIVED) for triple in triples]
-        return gone + [
-            quad_of(t, DEFAULT)
-            for t in triples
-            if not is_supported(self._consequences.view, t, besides=DERIVED)
+        """The quads to remove for triples that are no longer derived."""
+        removals = [quad_of(triple, DERIVED) for triple in triples]
+        return removals + [
+            quad_of(t, DEFAULT) for t in triples if not is_supported(self._derived.view, t, besides=DERIVED)
         ]
 
     def settle(self) -> bool:
-        """Infer anew where that is wanted and not done, or remove what is not wanted; whether it was so."""
-        found = mark(self._consequences.store)
-        if found == (None if self._consequences.inferences is None else COMPLETE):
-            self._consequences.origins = (
-                ORIGINS if self._consequences.inferences is None else (*ORIGINS, INFERRED)
-            )
+        """Infer again where that is wanted and not done, or remove unwanted inferences; whether it did
+        anything.
+        """
+        found = mark(self._derived.store)
+        if found == (None if self._derived.inferences is None else COMPLETE):
+            self._derived.origins = ORIGINS if self._derived.inferences is None else (*ORIGINS, INFERRED)
             return False
-        self._consequences.store.begin_bulk()
-        self._consequences.store.settle()
+        self._derived.store.begin_bulk()
+        self._derived.store.settle()
         self._infer_whole(keep=False)
-        self._consequences.store.end_bulk()
+        self._derived.store.end_bulk()
         return True
 
     def _infer_whole(self, *, keep: bool) -> None:
-        """Make the inferences what follows from all that is stated; `keep` those that are there."""
+        """Replace the inferences by what follows from all statements; `keep` the existing ones."""
         geometries = self._infers_geometries()
         if keep:
-            disown_stated(self._consequences.store)
+            disown_stated(self._derived.store)
         else:
-            self._consequences.store.commit([STALE], [COMPLETE])
-            remove_all(self._consequences.store)
-        if self._consequences.inferences is not None:
-            self._consequences.inferences.infer_all(self.on_inference)
+            self._derived.store.commit([STALE], [COMPLETE])
+            remove_all(self._derived.store)
+        if self._derived.inferences is not None:
+            self._derived.inferences.infer_all(self.on_inference)
             geometries = geometries or self._infers_geometries()
         if geometries:
-            # Relations rest on them, and axioms may speak of relations.
-            self._consequences.store.commit((), self._derive_whole(), origin="derived")
-            if self._consequences.inferences is not None:
-                self._consequences.inferences.infer_all(self.on_inference)
-        self._consequences.store.commit([] if self._consequences.inferences is None else [COMPLETE], [STALE])
-        self._consequences.origins = (
-            ORIGINS if self._consequences.inferences is None else (*ORIGINS, INFERRED)
-        )
+            # Relations depend on them, and axioms may concern relations.
+            self._derived.store.commit((), self._derive_whole(), origin="derived")
+            if self._derived.inferences is not None:
+                self._derived.inferences.infer_all(self.on_inference)
+        self._derived.store.commit([] if self._derived.inferences is None else [COMPLETE], [STALE])
+        self._derived.origins = ORIGINS if self._derived.inferences is None else (*ORIGINS, INFERRED)
 
     def _infers_geometries(self) -> bool:
         """Whether any triple that relations are derived from is only inferred."""
-        deriver = self._consequences.deriver
-        inferred = self._consequences.store.match_quads(None, None, None, INFERRED)
+        deriver = self._derived.deriver
+        inferred = self._derived.store.match_quads(None, None, None, INFERRED)
         return deriver is not None and any(deriver.derives_from(quad.triple) for quad in inferred)

@@ -1,4 +1,4 @@
-"""The account of an update under way: what comes and goes, and the store as it would be by now."""
+"""Keeps account of an update in progress: additions and removals, and the resulting store."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sparql.storage.write_buffer import WriteBuffer, literal_characters
 
 @dataclass(frozen=True)
 class QuadDelta:
-    """What an update would change.
+    """The changes of an update.
 
-    ``additions`` are the quads it inserts and leaves, also those that the store holds already; ``removals``
-    are quads of the store that it takes away. The two are disjoint. ``graphs_created`` and ``graphs_dropped``
-    are named graphs that come and go as such, which quads alone do not tell of empty ones.
+    ``additions`` are the quads it inserts and keeps, including those that the store already holds;
+    ``removals`` are quads of the store that it removes. The two are disjoint. ``graphs_created`` and
+    ``graphs_dropped`` are named graphs created and dropped as such, which quads do not show for empty graphs.
     """
 
     additions: frozenset[Quad] = frozenset()
@@ -38,24 +38,24 @@ class QuadDelta:
 
     @property
     def only_states(self) -> bool:
-        """Whether it does nothing but add to the default graph."""
+        """Whether it only adds to the default graph."""
         return not (self.removals or self.graphs_created or self.graphs_dropped) and all(
             quad.graph_name == DEFAULT for quad in self.additions
         )
 
 
 def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
-    """The delta as the writer takes it: the default graph's part is judged, clients' graphs are theirs."""
+    """The delta as a change for the writer: only the default graph's part is judged."""
     if delta.only_states:
         stated = tuple(Statement.of(quad) for quad in delta.additions)
         return Change.stating(stated, partial=partial)
     default = [quad for quad in delta.additions if isinstance(quad.graph_name, DefaultGraph)]
-    gone = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
+    default_removals = frozenset(quad for quad in delta.removals if isinstance(quad.graph_name, DefaultGraph))
     return Change(
         additions=tuple(Statement.of(quad) for quad in default),
-        removals=frozenset(quad.triple for quad in gone),
+        removals=frozenset(quad.triple for quad in default_removals),
         graph_additions=delta.additions - frozenset(default),
-        graph_removals=delta.removals - gone,
+        graph_removals=delta.removals - default_removals,
         graphs_created=delta.graphs_created,
         graphs_dropped=delta.graphs_dropped,
         partial=partial,
@@ -63,12 +63,12 @@ def change_of(delta: QuadDelta, *, partial: bool = False) -> Change:
 
 
 def is_system_graph(graph: object) -> bool:
-    """Whether a graph is one of the system's, which clients may read by name and not write."""
+    """Whether a graph is a system graph, which clients may read by name and not write."""
     return isinstance(graph, NamedNode) and graph.value.startswith(GRAPH.iri)
 
 
 class Account:
-    """What has come and gone so far, and the store as it then is.
+    """The additions and removals so far, and the resulting store.
 
     What is written to a writable store counts in its `buffer`.
     """
@@ -81,7 +81,7 @@ class Account:
         self._writable = writable
         self._buffer = buffer
         self._clone: pyoxigraph.Store | None = None
-        # What a writable store held, of all that is written to it.
+        # The original state, in a writable store, of everything that is written to it.
         self._held: dict[Quad, bool] = {}
         self._had: dict[NamedNode, bool] = {}
         self._exit = ExitStack()
@@ -110,7 +110,7 @@ class Account:
         )
 
     def current(self) -> Readable:
-        """A store that shows what has come and gone; the original while nothing has."""
+        """A store with the changes so far; the original while there are none."""
         if self._clone is not None:
             return self._clone
         if not (self._added or self._removed or self._created or self._dropped):
@@ -137,20 +137,20 @@ class Account:
 
     def apply(self, removals: Iterable[Quad], additions: Iterable[Quad]) -> None:
         """Removals first, then additions (3.1.3). Raises ProtectedGraph."""
-        gone, come = set(removals), set(additions)
-        for quad in (*gone, *come):
+        removed, added = set(removals), set(additions)
+        for quad in (*removed, *added):
             if is_system_graph(quad.graph_name):
                 raise ProtectedGraph(quad.graph_name)
-        gone -= come
-        for quad in gone:
+        removed -= added
+        for quad in removed:
             self._added.discard(quad)
             if self._held_before(quad):
                 self._removed.add(quad)
-        self._removed -= come
-        self._added |= come
+        self._removed -= added
+        self._added |= added
         if self._dropped:
-            self._dropped -= {quad.graph_name for quad in come if isinstance(quad.graph_name, NamedNode)}
-        self._write_through(gone, come)
+            self._dropped -= {quad.graph_name for quad in added if isinstance(quad.graph_name, NamedNode)}
+        self._write_through(removed, added)
 
     def create(self, graph: NamedNode) -> None:
         if graph in self._dropped:
@@ -161,7 +161,7 @@ class Account:
             self._add_graph(graph)
 
     def drop(self, graph: NamedNode) -> None:
-        """The graph is empty already; now it is no more."""
+        """The graph is already empty; now it is dropped."""
         self._created.discard(graph)
         if self._had_graph(graph):
             self._dropped.add(graph)
@@ -210,7 +210,7 @@ class Account:
             self._had[graph] = self._store.contains_named_graph(graph)
 
     def _restore(self) -> None:
-        """Make a writable store what it was."""
+        """Restore a writable store."""
         store = self._clone
         assert store is not None
         for quad, held in self._held.items():
@@ -230,7 +230,7 @@ class Account:
 
 
 class Scratch:
-    """A throw-away clone of a store that can be written to."""
+    """A temporary clone of a store that can be written to."""
 
     def __init__(self, original: Readable, folder: Path | None) -> None:
         self._original = original

@@ -95,7 +95,7 @@ class Step:
         if default or named:
             if operation.has_using or operation.with_graph is not None:
                 raise MalformedRequest(
-                    "The update has USING or WITH already; leave the using-*-uri parameters out."
+                    "The update already has USING or WITH; leave the using-*-uri parameters out."
                 )
             return {"default_graph": list(default), "named_graphs": list(named)}
         if operation.has_using:
@@ -164,10 +164,10 @@ class Step:
         return iter(self._account.current().quads_for_pattern(None, None, None, graph))
 
     def _removable(self, graph: GraphName) -> list[Quad]:
-        """The quads of a graph that emptying it takes away.
+        """The quads of a graph that clearing it removes.
 
-        The default graph keeps what the system put there: the ontology, and what is derived, which goes when
-        that which it follows from does.
+        The default graph keeps the system's statements: the ontology, and derived ones, which are removed
+        with their premises.
         """
         if not isinstance(graph, DefaultGraph):
             return list(self._quads_of(graph))

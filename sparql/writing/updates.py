@@ -1,9 +1,9 @@
-"""What an update would change, found out without changing anything.
+"""Computes the changes of an update without changing anything.
 
-``capture`` runs each operation's WHERE once, fills its templates from the solutions, and keeps account of
-what comes and goes. The delta is exactly what is judged and committed afterwards; the request's text never
-runs, since UUID(), RAND() and NOW() would give something else the second time. An operation that reads after
-an earlier one of the same request has changed something reads a scratch clone of the store with that change.
+``capture`` runs each operation's WHERE once, fills its templates from the solutions, and records additions
+and removals. Exactly this delta is judged and committed afterwards; the request itself is never run, since
+UUID(), RAND() and NOW() would return other values the second time. An operation that reads after an earlier
+one of the same request has changed something reads a scratch clone of the store with that change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REMEMBERED_LENGTH = 4096
 def read_update(text: str, base: str | None = None) -> tuple[Operation, ...]:
     """The operations of an update; ``base`` resolves relative IRIs where the text has no BASE.
 
-    Texts that repeat are remembered. Raises RequestError for a text that is no update, or that would reach
+    Repeated texts are cached. Raises RequestError for a text that is not an update, or that would reach
     another host.
     """
     return _remembered(text, base) if len(text) <= _REMEMBERED_LENGTH else _read(text, base)
@@ -49,7 +49,7 @@ def _read(text: str, base: str | None) -> tuple[Operation, ...]:
         facts.refuse_remote_access()
         _check_empty(text)
         return ()
-    # Only parsed so far, so that a mistake in the text is told first.
+    # Only parsed so far, so that syntax errors are reported first.
     operations = tuple(read_operations(text, base))
     if facts.services:
         raise RemoteAccessRefused("SERVICE", facts.services[0])
@@ -74,11 +74,11 @@ def capture(
 ) -> QuadDelta:
     """The delta of a SPARQL 1.1 update on ``store``, which is only read and must not change meanwhile.
 
-    ``update`` is its text, or what ``read_update`` made of it.
-    ``using`` and ``using_named`` are the dataset of the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones
-    are made in ``scratch``; on the store's own file system they cost hard links only. A ``writable`` store is
-    a clone itself: it is written to instead, which counts in `buffer`, and left as it was (when that fails,
-    OSError). Everything runs in the calling thread. Raises RequestError and WriteError.
+    ``update`` is its text, or the result of ``read_update``. ``using`` and ``using_named`` are the dataset of
+    the request (SPARQL 1.1 Protocol, 2.2.3). Scratch clones are made in ``scratch``; on the store's own file
+    system they only cost hard links. A ``writable`` store is itself a clone: it is written to instead, which
+    counts in `buffer`, and restored afterwards (OSError if that fails). Everything runs in the calling
+    thread. Raises RequestError and WriteError.
     """
     operations = read_update(update, base) if isinstance(update, str) else update
     request_dataset = (tuple(using), tuple(using_named))
@@ -91,7 +91,7 @@ def capture(
 def stated(operations: Sequence[Operation]) -> QuadDelta | None:
     """The delta of INSERT DATA and DELETE DATA, which follows from their text alone; None for others.
 
-    Its removals are all that the text removes, be it in the store or not. Raises WriteError.
+    Its removals are all that the text removes, whether in the store or not. Raises WriteError.
     """
     if not all(isinstance(one, Modify) and one.where is None for one in operations):
         return None
@@ -102,7 +102,7 @@ def stated(operations: Sequence[Operation]) -> QuadDelta | None:
 
 
 class _Everything:
-    """What cannot be asked about anything but what it holds, which is every quad."""
+    """A dataset that supports nothing but containment, and contains every quad."""
 
     def __contains__(self, quad: object) -> bool:
         return True
@@ -111,16 +111,16 @@ class _Everything:
 _EVERYTHING = cast("Readable", _Everything())
 
 
-def needs_reader(operations: Sequence[Operation]) -> bool:
-    """Whether an update evaluates a pattern, which may take any time: then it belongs in a reader process.
+def needs_worker(operations: Sequence[Operation]) -> bool:
+    """Whether an update evaluates a pattern, which may take any time: then it must run in a worker process.
 
-    INSERT DATA, DELETE DATA and graph management take time in proportion to what they change.
+    INSERT DATA, DELETE DATA and graph management take time in proportion to their changes.
     """
     return any(isinstance(one, Modify) and one.where is not None for one in operations)
 
 
 def _check_empty(text: str) -> None:
-    """An update of no operations is valid; anything else that begins no operation is not."""
+    """An update of no operations is valid; other text without an operation is not."""
     try:
         pyoxigraph.Store().update(text)
     except SyntaxError as error:

@@ -1,7 +1,7 @@
 """The one write path: everything that changes the graph goes through here, one change at a time.
 
-lock -> what really changes -> derive -> gate -> one atomic commit of exactly what was judged ->
-indexes -> new revision. What is judged is what is committed.
+lock -> what really changes -> derive -> gate -> one atomic commit of exactly what was judged -> indexes ->
+new revision. What is judged is what is committed.
 """
 
 import threading
@@ -13,16 +13,16 @@ from typing import TypeVar
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.materialised import COMPLETE, STALE, Inferences, forget
+from sparql.inference.materialized import COMPLETE, STALE, Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.model.literals import InvalidGeometry
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.embedded_store import Observer
-from sparql.writing.concurrent_changes import Watch
-from sparql.writing.derived_changes import Consequences
+from sparql.storage.embedded_store import EmbeddedStore, Observer
+from sparql.writing.concurrent_changes import ConcurrentChanges
+from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
 from sparql.writing.ontology_graph import OntologyGraph
@@ -32,10 +32,10 @@ Result = TypeVar("Result")
 
 
 class Writer:
-    """Serialises changes, judges them and commits them.
+    """Serializes changes, judges them and commits them.
 
-    `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` what
-    follows by the axioms in the graph is kept in it; without, what was kept goes at the start.
+    `gate` may be None: then only malformed literals are refused, as on every route. With `inferences` the
+    conclusions of the axioms are stored in the graph; without, stored ones are removed at the start.
     """
 
     def __init__(
@@ -49,23 +49,23 @@ class Writer:
         invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
-        self._consequences = Consequences(store, deriver, inferences)
+        self._derived = DerivedChanges(store, deriver, inferences)
         self._commits = JudgedCommits(
-            self._consequences, gate, invalid_geometry, notify=self._notify, flush=self._flush
+            self._derived, gate, invalid_geometry, notify=self._notify, flush=self._flush
         )
-        self._rederivation = Rederivation(self._consequences)
-        self._ontology = OntologyGraph(self._consequences)
+        self._rederivation = Rederivation(self._derived)
+        self._ontology = OntologyGraph(self._derived)
         self._observers = tuple(observers)
         self._lock = threading.Lock()
         self._closed = False
         self._held = False
-        self._watches: list[Watch] = []
+        self._recorders: list[ConcurrentChanges] = []
         self.on_verdicts: Callable[[Sequence[Verdict], float], None] = lambda verdicts, seconds: None
-        """Told of the verdicts of a commit and the seconds from the lock to the acknowledgement."""
+        """Called with the verdicts of a commit and the seconds from the lock to the acknowledgment."""
 
     @property
     def gate(self) -> Gate | None:
-        """What judges; put another one in its place only while nobody writes."""
+        """The gate; replace it only while nobody writes."""
         return self._commits.gate
 
     @gate.setter
@@ -74,27 +74,27 @@ class Writer:
 
     @property
     def invalid_geometry(self) -> InvalidGeometry:
-        """What is done with geometries that can be read and are not valid."""
+        """How geometries that can be read but are not valid are treated."""
         return self._commits.invalid_geometry
 
     def derive(self, added: Collection[Triple], removed: Collection[Triple]) -> Delta:
-        """What is derived from this change; asked again for the same change, the plan stands.
+        """What is derived from this change; the plan is reused for the same change.
 
-        For those who build a change under the writer's lock (`commit_built`).
+        For code that builds a change under the writer's lock (`commit_built`).
         """
-        return self._consequences.derive(added, removed)
+        return self._derived.derive(added, removed)
 
-    def tell_inference(self, told: Callable[[int, int], None]) -> None:
-        """While all is inferred anew, tell how many triples were followed and how many inferred so far."""
-        self._rederivation.on_inference = told
+    def report_inference(self, on_progress: Callable[[int, int], None]) -> None:
+        """Report, while everything is inferred again, how many triples were followed and inferred so far."""
+        self._rederivation.on_inference = on_progress
 
     def start(self) -> None:
-        """Build what is kept beside the graph (indexes) from the graph itself."""
+        """Build the indexes beside the graph from the graph itself."""
         with self._lock:
             self._build_indexes()
 
     def hold(self) -> None:
-        """Let every change wait until `release`, from whichever thread: what judges it is being opened."""
+        """Make every change wait until `release`, from any thread, while the gate is being opened."""
         self._lock.acquire()
         self._held = True
 
@@ -105,14 +105,14 @@ class Writer:
         deriver: Deriver | None = None,
         inferences: Inferences | None = None,
     ) -> None:
-        """After `hold`: take what judges and derives, and let changes through.
+        """After `hold`: set gate, deriver and inferences, and let changes through.
 
         Raises `StoreClosing` when it was abandoned meanwhile.
         """
         if not self._held:
             raise StoreClosing
         self.gate = gate
-        self._consequences.deriver, self._consequences.inferences = deriver, inferences
+        self._derived.deriver, self._derived.inferences = deriver, inferences
         self._build_indexes()
         self._held = False
         self._lock.release()
@@ -120,8 +120,8 @@ class Writer:
     def follow(self, observers: Sequence[Observer]) -> None:
         """Keep these in step with the graph from now on.
 
-        They are built by this thread, from the graph as it is now, while changes go on; what is committed
-        meanwhile comes on top.
+        They are built by this thread, from the graph as it is now, while changes continue; later commits are
+        applied on top.
         """
         with self._lock:
             self._observers = tuple(observers)
@@ -145,36 +145,36 @@ class Writer:
             self._rederivation.finish_bulk()
             self._rebuild_observers()
             return
-        if self._consequences.deriver is not None:
-            self._consequences.deriver.rebuild(self._store)
+        if self._derived.deriver is not None:
+            self._derived.deriver.rebuild(self._store)
         self._rederivation.settle()
         self._rebuild_observers()
 
     def commit(self, change: Change) -> Verdict:
-        """Judge a change and write what conforms, atomically.
+        """Judge a change and write the conforming part, atomically.
 
-        Without `change.partial` nothing is written if anything is refused. The record of a refused
-        batch (its review items) is written also when nothing of it was accepted.
-        Raises `ProtectedGraph` and `ProtectedTriple` for writes that no client may make.
+        Without `change.partial` nothing is written if anything is refused. The record of a refused batch (its
+        review items) is written even when nothing of it was accepted. Raises `ProtectedGraph` and
+        `ProtectedTriple` for writes that no client may make.
         """
         return self.commit_built(lambda: change)
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
-        """The same for a change that is made from the graph as it is: nobody writes in between.
+        """The same for a change that is built from the current graph: nobody writes in between.
 
         Without `settle`, call that before the verdict is acknowledged.
         """
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
-            self._take_in_late()
-            with self._store.steady():
+            self._apply_late_commit()
+            with self._store.remember_reads():
                 change = build()
                 refuse_system_graphs(change)
                 try:
                     verdict = self._commits.commit(change)
                 finally:
-                    self._consequences.forget()
+                    self._derived.forget()
         if settle and verdict.revision is not None:
             self._store.settle(verdict.revision)
         self.on_verdicts((verdict,), perf_counter() - started)
@@ -188,15 +188,15 @@ class Writer:
     ) -> None:
         """The same for several changes in turn, each on the graph as those before it leave it.
 
-        What came of each goes to `outcomes`; that one is refused or fails is no matter to others. They are
-        written together where that can be, each with a revision of its own, and none is seen before all are.
-        `settle` before any is acknowledged. Each is built when its turn comes, from nothing that waits.
-        `recorded` adds the record of what is refused or doubted to a change of which something may be.
+        The outcome of each is added to `outcomes`; a refused or failed change does not affect the others.
+        They are written together where possible, each with its own revision, and none is visible before all
+        are. Call `settle` before acknowledging any. Each is built when its turn comes and must not wait.
+        `recorded` adds a record to a change that may have refused or doubtful statements.
         """
         with self._lock:
             self._refuse_if_closed()
             started = perf_counter()
-            self._take_in_late()
+            self._apply_late_commit()
             first = len(outcomes)
             group = self._gather(outcomes)
             try:
@@ -204,35 +204,34 @@ class Writer:
                     outcome = self._commit_next(build, group, recorded)
                     outcomes.append(outcome)
                     if isinstance(outcome, Verdict) and outcome.warnings:
-                        # What the next ones are warned of may depend on it.
+                        # The warnings of the next changes may depend on it.
                         self._write(group)
             finally:
                 self._write(group)
-                self._consequences.view = self._store
+                self._derived.view = self._store
         verdicts = [outcome for outcome in outcomes[first:] if isinstance(outcome, Verdict)]
         self.on_verdicts(verdicts, perf_counter() - started)
 
     def _gather(self, outcomes: list[Outcome]) -> Group | None:
-        """A group before the store, where its commits can be written together."""
-        embedded = self._store.embedded
-        if embedded is not self._store or self._consequences.inferences is not None:
+        """A group around the store, if its commits can be written together."""
+        if not isinstance(self._store, EmbeddedStore) or self._derived.inferences is not None:
             return None
-        return Group(embedded, outcomes)
+        return Group(self._store, outcomes)
 
     def _commit_next(
         self, build: Callable[[], Change], group: Group | None, recorded: Callable[[Change], Change]
     ) -> Outcome:
-        """Commit a change to the group, or, where it needs the store itself, after what was gathered."""
-        self._consequences.view = self._store
+        """Commit a change to the group, or, where it needs the store itself, after the pending ones."""
+        self._derived.view = self._store
         try:
-            with self._store.steady():
+            with self._store.remember_reads():
                 change = build()
                 plain = None if group is None else self._commits.state_plainly(change, group)
                 if plain is not None:
                     return plain
                 change = recorded(change)
                 if group is not None and not self._commits.stands_alone(change):
-                    self._consequences.view = group
+                    self._derived.view = group
                 else:
                     self._write(group)
                 refuse_system_graphs(change)
@@ -240,10 +239,10 @@ class Writer:
         except SparqlError as error:
             return error
         finally:
-            self._consequences.forget()
+            self._derived.forget()
 
     def _write(self, group: Group | None) -> None:
-        """Write what a group has gathered; if that fails, the outcomes tell."""
+        """Write the pending commits of a group; a failure is recorded in the outcomes."""
         with suppress(StoreUnwritable):
             self._flush(group)
 
@@ -256,19 +255,19 @@ class Writer:
             self._notify([quad for commit in commits for quad in commit.additions], ())
 
     def settle(self, revision: int) -> None:
-        """Return when what was committed without it may be acknowledged. Raises `StoreUnwritable`."""
+        """Return when an unsettled commit may be acknowledged. Raises `StoreUnwritable`."""
         self._store.settle(revision)
 
     def bulk(self, quads: Iterable[Quad]) -> int:
-        """Add quads past the gate at the speed of the bulk loader, all or none; the new revision.
+        """Add quads without the gate at the speed of the bulk loader, all or none; the new revision.
 
-        Then derives and rebuilds the indexes. After a crash in between, `start` does that.
-        `sparql.writing.bulk` is how to call it: nothing is checked here.
+        Then derives and rebuilds the indexes. After a crash in between, `start` does that. Call it through
+        `sparql.writing.bulk`: nothing is checked here.
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
-            complete = self._consequences.inferences is not None and self._consequences.inferences.complete
+            self._apply_late_commit()
+            complete = self._derived.inferences is not None and self._derived.inferences.complete
             if complete:
                 self._store.commit([STALE], [COMPLETE])
             self._store.begin_bulk()
@@ -292,12 +291,12 @@ class Writer:
         removals: Iterable[Collection[Triple]],
         marks: tuple[Collection[Quad], Collection[Quad]] = ((), ()),
     ) -> int:
-        """Add and remove derived triples that were worked out elsewhere, for the graph as a whole.
+        """Add and remove derived triples that were worked out elsewhere, for the whole graph.
 
-        Both come in portions, and memory follows their size: the bulk loader keeps up to a million quads.
-        Nobody may have written since they were worked out. After an error or a crash in between, `start`
-        derives anew, or this does what is left when it is called again. `marks` are quads that come and go
-        with the end of it.
+        Both are given in portions, and memory use follows their size: the bulk loader keeps up to a million
+        quads. Nobody may have written since they were worked out. After an error or a crash in between,
+        `start` derives again, or a second call completes the work. `marks` are quads to add and remove at the
+        end.
         """
         with self._lock:
             self._refuse_if_closed()
@@ -312,29 +311,29 @@ class Writer:
                     begun = True
             except BaseException:
                 if not begun:
-                    # Nothing was added; else the mark stays, for the relations are neither old nor new.
+                    # Nothing was added; else the mark stays, since the relations are neither old nor new.
                     self._store.end_bulk()
                 raise
             for portion in removals:
                 self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
-                self._store.embedded.write_out()
+                self._store.local.write_out()
             forget(self._store)
-            come, go = marks
-            if come:
-                self._store.commit(come)
-            revision = self._store.end_bulk(go)
+            added_marks, removed_marks = marks
+            if added_marks:
+                self._store.commit(added_marks)
+            revision = self._store.end_bulk(removed_marks)
             self._rebuild_observers()
         self._store.settle(revision)
         return revision
 
     def infer_anew(self) -> int | None:
-        """Bring all inferences in line with the setting; the new revision, or None if they are so already.
+        """Bring all inferences in line with the setting; the new revision, or None if they already are.
 
-        Others wait to write meanwhile, and readers see inferences that are not complete.
+        Other writers wait meanwhile, and queries see incomplete inferences.
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
+            self._apply_late_commit()
             if not self._rederivation.settle():
                 return None
             self._rebuild_observers()
@@ -343,50 +342,50 @@ class Writer:
 
     @property
     def inferring(self) -> str:
-        """`none`, `complete`, or `stale` where all is to be inferred anew."""
-        if self._consequences.inferences is None:
+        """`none`, `complete`, or `stale` where everything is to be inferred again."""
+        if self._derived.inferences is None:
             return "none"
-        return "complete" if self._consequences.inferences.complete else "stale"
+        return "complete" if self._derived.inferences.complete else "stale"
 
     @contextmanager
-    def watched(self) -> Iterator[Watch]:
-        """Note what is committed meanwhile, for one who reads the graph while others write."""
-        watch = Watch()
+    def recording_changes(self) -> Iterator[ConcurrentChanges]:
+        """Record what is committed meanwhile, for a reader of the graph beside the writer."""
+        recorder = ConcurrentChanges()
         with self._lock:
-            self._watches.append(watch)
+            self._recorders.append(recorder)
         try:
-            yield watch
+            yield recorder
         finally:
-            self._watches.remove(watch)
+            self._recorders.remove(recorder)
 
     def _rebuild_observers(self) -> None:
-        for watch in self._watches:
-            watch.lost = True
+        for recorder in self._recorders:
+            recorder.lost = True
         for observer in self._observers:
             observer.rebuild(self._read_for(observer))
 
     def _read_for(self, observer: Observer) -> Iterator[Quad]:
-        """What an observer is rebuilt from, as it is now, however much later it is read; in one thread."""
+        """A snapshot of what an observer is rebuilt from; to be read in one thread."""
         found = [self._store.match_quads(None, one, None, DEFAULT) for one in observer.predicates]
         return chain.from_iterable(found)
 
     def exclusively(self, work: Callable[[], Result]) -> Result:
-        """Run something while nobody writes: a backup of the graph and of what is beside it."""
+        """Run something while nobody writes: a backup of the graph and of the files beside it."""
         with self._lock:
             return work()
 
     def close(self) -> None:
-        """Return when the change under way is committed; later ones raise `StoreClosing`."""
+        """Return when the current change is committed; later ones raise `StoreClosing`."""
         with self._lock:
             self._closed = True
 
-    def _take_in_late(self) -> None:
-        """Bring the indexes in line with a commit that was given up and had been applied after all."""
+    def _apply_late_commit(self) -> None:
+        """Apply a commit to the indexes that was given up but had been applied after all."""
         late = self._store.late_commit()
         if late is None:
             return
-        if self._consequences.deriver is not None:
-            self._consequences.deriver.rebuild(self._store)
+        if self._derived.deriver is not None:
+            self._derived.deriver.rebuild(self._store)
         self._notify(late.additions, late.removals)
 
     def _refuse_if_closed(self) -> None:
@@ -397,7 +396,7 @@ class Writer:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
+            self._apply_late_commit()
             revision = self._store.commit(additions, removals)
         self._store.settle(revision)
         return revision
@@ -409,15 +408,15 @@ class Writer:
         record: Callable[[int], Collection[Quad]] = lambda revision: (),
         then: Callable[[], None] = lambda: None,
     ) -> int | None:
-        """Make the ontology graph hold exactly these triples; the new revision, or None if it does.
+        """Make the ontology graph hold exactly these triples; the new revision, or None if it already does.
 
-        `record` makes system quads for the same commit from the revision it will have. `then` is called
-        before anybody else writes: what is judged by the new ontology and shapes has them before it.
+        `record` makes system quads for the same commit from its future revision. `then` is called before any
+        other write: so the next change is judged by the new ontology and shapes.
         """
         with self._lock:
             self._refuse_if_closed()
-            self._take_in_late()
-            with self._store.steady():
+            self._apply_late_commit()
+            with self._store.remember_reads():
                 replaced = self._ontology.replace(triples, record(self._store.revision() + 1))
             if replaced is not None:
                 self._notify(replaced[1], replaced[2])
@@ -429,9 +428,9 @@ class Writer:
 
     def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
         added = [quad for quad in additions if quad.graph_name == DEFAULT]
-        gone = [quad for quad in removals if quad.graph_name == DEFAULT]
-        if added or gone:
+        removed = [quad for quad in removals if quad.graph_name == DEFAULT]
+        if added or removed:
             for observer in self._observers:
-                observer.apply(added, gone)
-            for watch in self._watches:
-                watch.note(added, gone)
+                observer.apply(added, removed)
+            for recorder in self._recorders:
+                recorder.note(added, removed)

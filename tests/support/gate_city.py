@@ -15,7 +15,7 @@ from server.intake.intake import Intake
 from server.rules.ruleset import Rulebook
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.inference.materialised import Inferences
+from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, GEO, INFERRED, RDF
 from sparql.names.labels import LabelIndex

@@ -1,4 +1,4 @@
-"""Queries for readers, what they read, and whether a reader still runs."""
+"""Queries for workers, what they read, and whether a worker still runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.result import QueryRequest, QueryResult
 
 RUNAWAY = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
@@ -19,7 +19,7 @@ def quads(count: int) -> list[Quad]:
     return [Quad(NamedNode(f"http://e/{number}"), predicate, Literal(number)) for number in range(count)]
 
 
-async def body(pool: ReaderPool, request: QueryRequest) -> bytes:
+async def body(pool: WorkerPool, request: QueryRequest) -> bytes:
     async with pool.query(request) as result:
         return await drained(result)
 

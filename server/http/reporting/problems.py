@@ -220,7 +220,7 @@ def add_remote(problems: ProblemMap) -> None:
         sparql.RemoteRefused,
         502,
         "The remote store refused this",
-        members=lambda error: {"remote_status": error.status, "remote_message": error.told},
+        members=lambda error: {"remote_status": error.status, "remote_message": error.reply},
     )
     add(sparql.RemoteUndecided, 504, "Update may or may not have been applied")
     add(sparql.RemoteConflict, 503, "Another server writes to the remote store")

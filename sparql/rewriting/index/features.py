@@ -24,7 +24,7 @@ from sparql.model.geometry_names import Text, literal_of, literal_text, node_of,
 from sparql.model.vocabulary import DEFAULT, RDF
 from sparql.rewriting.index.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, node_columns
-from sparql.storage.gil_yield import in_turns
+from sparql.storage.gil_yield import with_pauses
 
 Places = NDArray[numpy.intp]
 
@@ -97,7 +97,7 @@ class FeatureMap:
         owners: dict[str, int] = {}
         for bit, link in enumerate(reading.links):
             features, led = reading.links[link]
-            for feature, node in in_turns(zip(features, led, strict=True)):
+            for feature, node in with_pauses(zip(features, led, strict=True)):
                 if node is None:
                     self.odd.add(feature)
                 elif node_by.setdefault(feature, node) != node:
@@ -111,7 +111,7 @@ class FeatureMap:
         rows, several = _rows(reading)
         classes = _Classes(source, node_by)
         forms: dict[tuple[int, NamedNode, int], int] = {}
-        for feature, node in in_turns(node_by.items()):
+        for feature, node in with_pauses(node_by.items()):
             if feature in self.odd or node in several or owners[node] > 1:
                 self._strand(feature, {node, *more.get(feature, ())})
             elif (row := rows.get(node)) is not None and shaped[row]:
@@ -312,7 +312,7 @@ class _Classes:
         # The set that a set becomes with one class more.
         following: dict[tuple[int, str], int] = {}
         for subjects, classes in node_columns(source, RDF.type):
-            for subject, class_ in in_turns(zip(subjects, classes, strict=True)):
+            for subject, class_ in with_pauses(zip(subjects, classes, strict=True)):
                 if class_ is None or subject not in features:
                     continue
                 before = self.of.get(subject, 0)
@@ -329,7 +329,7 @@ def _rows(reading: GeometryReading) -> tuple[dict[str, int], set[str]]:
     """The row of each node with one literal, and the nodes that have several, or something else too."""
     rows: dict[str, int] = {}
     several: set[str] = set()
-    for row, (node, literal) in in_turns(enumerate(zip(reading.nodes, reading.literals, strict=True))):
+    for row, (node, literal) in with_pauses(enumerate(zip(reading.nodes, reading.literals, strict=True))):
         if literal is None or rows.setdefault(node, row) != row:
             several.add(node)
     return rows, several

@@ -24,7 +24,7 @@ from sparql.model.geometry_names import Text, literal_of, literal_text, node_of,
 from sparql.rewriting.index.features import FeatureMap, Places
 from sparql.rewriting.index.geometries import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, literal_columns, read_geometries
-from sparql.storage.gil_yield import in_turns
+from sparql.storage.gil_yield import with_pauses
 
 _FEWEST_TO_SWEEP: Final = 1000
 
@@ -58,7 +58,7 @@ class GeometryState:
         self.literals += ("" if literal is None else literal for literal in reading.literals)
         shapes = [reading.shapes]
         held = numpy.ones(len(self.nodes), dtype=bool)
-        for place, literal in in_turns(enumerate(reading.literals)):
+        for place, literal in with_pauses(enumerate(reading.literals)):
             if literal is None:
                 self.unlisted = True
             held[place] = literal is not None and self._name(place)

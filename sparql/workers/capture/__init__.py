@@ -1,1 +1,1 @@
-"""The process that works out what an update would change, on a clone that follows the store."""
+"""The process that computes the changes of an update, on a clone that follows the store."""

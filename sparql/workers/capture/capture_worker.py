@@ -1,10 +1,9 @@
-"""A process that finds out what updates would change, on a clone of the store that it may write to.
+"""A process that computes the changes of updates, on a writable clone of the store.
 
 Started as ``python -m sparql.workers.capture.capture_worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. The
-clone follows the store: FEED frames bring what each commit changed, and are not answered. A CAPTURE names the
-clone and the revision that it must be at; the answer is as any reader's: HEAD, DATA and END, or ERROR or
-REFUSED. What an update writes to the clone on its way is taken back, so the clone is always the store as it
-is.
+clone follows the store: FEED frames contain the changes of each commit and are not answered. A CAPTURE names
+the clone and the revision that it must have; the answer is like any worker's: HEAD, DATA and END, or ERROR or
+REFUSED. Temporary writes of an update to the clone are reverted, so the clone always equals the store.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from sparql.workers.capture.store_copy import CopyBehind, StoreCopy
 from sparql.workers.processes.arenas import share_arenas
 from sparql.workers.processes.frames import FrameKind, pack_json
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import THREAD_STACK_BYTES, Sink, Watch, Worker, run_in_thread
+from sparql.workers.worker import THREAD_STACK_BYTES, QueryMonitor, Sink, Worker, run_in_thread
 from sparql.writing.updates import capture
 
 
@@ -34,7 +33,7 @@ class CaptureWorker(Worker):
     """The clone, and the updates carried out on it."""
 
     def serve(self) -> bool:
-        """Take commits in and capture updates until the parent closes the connection."""
+        """Apply commits and capture updates until the parent closes the connection."""
         try:
             while (frame := self._next_frame()) is not None:
                 kind, payload = frame
@@ -49,13 +48,13 @@ class CaptureWorker(Worker):
         return False
 
     def _let_go(self) -> None:
-        """Close the clone and delete it: only here is it known when its files are no longer written."""
+        """Close the clone and delete it: only this process knows when its files are no longer written."""
         clone, self._copy, self._store = self._copy, None, None
         if clone is not None:
             clone.delete()
 
     def _follow_one(self, commit: dict[str, Any]) -> None:
-        """Bring the clone to the next revision; one that cannot follow is let go of."""
+        """Bring the clone to the next revision; one that cannot follow is deleted."""
         try:
             if self._copy is not None:
                 self._copy.follow(commit)
@@ -70,17 +69,17 @@ class CaptureWorker(Worker):
         except SyntaxError as error:
             self._refuse(syntax_problem("update", str(error), request["text"]))
         except (ValueError, RuntimeError) as error:
-            self._tell("failed", str(error))
+            self._report("failed", str(error))
         except OSError as error:
-            # The clone may be half written.
+            # The clone may be partly written.
             self._let_go()
             if is_full(error):
                 self._refuse(unwritable(Path(request["path"]).parent, error))
             else:
-                self._tell("failed", str(error))
+                self._report("failed", str(error))
 
     def _capture(self, request: dict[str, Any]) -> None:
-        """Send the delta of an update: its removals and then its additions as N-Quads."""
+        """Send the changes of an update: its removals and then its additions as N-Quads."""
         if request["fresh"]:
             self._let_go()
             self._copy = StoreCopy(request["path"], request["revision"])
@@ -93,7 +92,7 @@ class CaptureWorker(Worker):
             or clone.revision != request["revision"]
         ):
             self._let_go()
-            self._tell("stale", "")
+            self._report("stale", "")
             return
         delta = capture(
             self._store,
@@ -112,7 +111,7 @@ class CaptureWorker(Worker):
             "graphs_created": [graph.value for graph in delta.graphs_created],
             "graphs_dropped": [graph.value for graph in delta.graphs_dropped],
         }
-        sink = Sink(self._connection, self._watch, -1, pack_json(FrameKind.HEAD, head))
+        sink = Sink(self._connection, self._monitor, -1, pack_json(FrameKind.HEAD, head))
         sink.write(removals)
         sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
         sink.finish()
@@ -124,11 +123,11 @@ def main(arguments: list[str]) -> int:
     share_arenas()
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
-        worker = CaptureWorker(connection, watch)
+        worker = CaptureWorker(connection, monitor)
         worker.greet()
         return 0 if run_in_thread(worker) is False else 1
 

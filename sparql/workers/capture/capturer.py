@@ -1,8 +1,8 @@
 """The server's end of the process that captures updates; see ``capture_worker``.
 
 The process keeps a clone of the store in step with it, so that an update costs one exchange over a socket and
-no new checkpoint. The clone is made with the first update that needs it, and given up when so much has been
-committed since that a new one, which shares its files with the store, costs less than the old one.
+no new checkpoint. The clone is made with the first update that needs it, and dropped once so much has been
+committed that a new one, which shares its files with the store, is cheaper.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PIECE = 64 * 1024
 _LEAVING_S = 10.0
 _LOOK_EVERY = 20
 STALE = "stale"
-"""What the process calls it when its clone is not the one, or not at the revision, that is meant."""
+"""The error type that reports a wrong clone or revision."""
 
 
 class CloneStale(Exception):
@@ -44,7 +44,7 @@ class CloneStale(Exception):
 
 
 class Clone(Protocol):
-    """A copy of the store in a folder of its own, and the revision it holds."""
+    """A copy of the store in its own folder, and the revision it holds."""
 
     @property
     def path(self) -> Path: ...
@@ -54,18 +54,18 @@ class Clone(Protocol):
 
 
 class CloneSource(Protocol):
-    """The store: it makes clones, and tells followers of every change."""
+    """The store: it makes clones, and reports every change to followers."""
 
     def revision(self) -> int: ...
 
     def clone(self) -> Clone: ...
 
     def follow(self, follower: UpdateCapturer) -> None:
-        """Tell of every change from now on, in order, before the next may start."""
+        """Report every change from now on, in order, before the next may start."""
 
 
 class Capturer(Protocol):
-    """Whoever finds out what an update that evaluates patterns would change."""
+    """Computes the changes of an update that evaluates patterns."""
 
     def capture(
         self,
@@ -80,10 +80,10 @@ class Capturer(Protocol):
 
 
 class UpdateCapturer:
-    """Captures updates in a process of its own, where their deadline and their memory limit end them.
+    """Captures updates in a separate process, which can be stopped at a deadline or a memory limit.
 
     ``capture`` is called by one thread at a time, and nobody writes meanwhile. A call may start the process,
-    which ends with the calling thread: call it from threads that stay.
+    which ends with the calling thread: call it from long-lived threads.
     """
 
     def __init__(self, source: CloneSource, *, memory_limit_bytes: int = 2 * 2**30) -> None:
@@ -130,7 +130,7 @@ class UpdateCapturer:
             if status == MEMORY_EXIT_STATUS:
                 raise QueryMemoryExceeded(self._memory_limit_bytes) from error
             raise ReaderLost(
-                f"The process that tries updates ended with status {status}; try again."
+                f"The process that evaluates updates ended with status {status}; try again."
             ) from error
         split = head["removals_bytes"]
         return QuadDelta(
@@ -141,7 +141,7 @@ class UpdateCapturer:
         )
 
     def committed(self, commit: Commit, since: int) -> None:
-        """The store was changed: the clone is to follow before the next update."""
+        """The store was changed: the clone must apply this before the next update."""
         with self._lock:
             if self._clone is None:
                 return
@@ -156,7 +156,7 @@ class UpdateCapturer:
         self._give_up_clone()
 
     def close(self) -> None:
-        """End the process and give up the clone."""
+        """End the process and delete the clone."""
         self._end(kill=True)
 
     @property
@@ -165,7 +165,7 @@ class UpdateCapturer:
         return None if self._process is None else self._process.pid
 
     def _ask(self, request: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Ask on a clone that is up to date; a clone that turns out not to be is replaced once."""
+        """Send a request on an up-to-date clone; a stale clone is replaced once."""
         process = self._running()
         try:
             return process.ask(self._brought_up_to_date(request), deadline)
@@ -181,7 +181,9 @@ class UpdateCapturer:
         return self._process
 
     def _brought_up_to_date(self, request: dict[str, Any]) -> bytes:
-        """The frames that bring the clone to the store's revision, or name a new one, and ask the request."""
+        """The frames that bring the clone to the store's revision, or name a new clone, followed by the
+        request.
+        """
         with self._lock:
             pending, self._pending = self._pending, []
             clone = self._clone
@@ -201,14 +203,14 @@ class UpdateCapturer:
         return b"".join([*fed, asked])
 
     def _has_grown(self, clone: Clone) -> bool:
-        """Whether the clone takes much of the disk by itself, looked at now and then.
+        """Whether the clone itself takes much disk space, checked from time to time.
 
-        Updates of several operations write to it and take that back, whatever comes of them.
+        Updates of several operations write to it and revert that, whatever their result.
         """
         return self._captured % _LOOK_EVERY == 0 and disk_bytes(clone.path, own=True) > self._most_growth
 
     def _end(self, *, kill: bool) -> int:
-        """The end of the process and its clone; without `kill` it is ending by itself. Its exit status."""
+        """End the process and its clone; without `kill` it is already ending. Returns its exit status."""
         status = 0 if self._process is None else self._process.end(kill=kill)
         self._process = None
         self._give_up_clone()
@@ -223,7 +225,7 @@ class UpdateCapturer:
 
 
 class _Process:
-    """The running process, talked to over a blocking socket."""
+    """The running process, connected by a blocking socket."""
 
     def __init__(self, memory_limit_bytes: int) -> None:
         self._socket, theirs = socket.socketpair()
@@ -239,7 +241,7 @@ class _Process:
         except OSError as error:
             self._socket.close()
             os.close(self._control)
-            raise ReaderLost(f"The process that tries updates cannot be started: {error}.") from error
+            raise ReaderLost(f"The process that evaluates updates cannot be started: {error}.") from error
         finally:
             theirs.close()
             os.close(control_read)
@@ -248,7 +250,7 @@ class _Process:
             self._next_frame(time.monotonic() + _START_TIMEOUT_S)
         except (EOFError, OSError) as error:
             self.end(kill=True)
-            raise ReaderLost("The process that tries updates did not start; see the log.") from error
+            raise ReaderLost("The process that evaluates updates did not start; see the log.") from error
 
     @property
     def pid(self) -> int:
@@ -259,19 +261,19 @@ class _Process:
         return self._process.poll() is None
 
     def let_go(self) -> bool:
-        """Have it close and delete the clone, without waiting for it; False when it cannot any more."""
+        """Have it close and delete the clone, without waiting; False when that is no longer possible."""
         self._socket.settimeout(0)
         try:
             self._socket.sendall(pack_json(FrameKind.CLOSE, {}))
         except OSError:
-            # Gone, or so far behind that a new one is there sooner.
+            # It has ended, or is so far behind that starting a new one is faster.
             self._process.kill()
             self._process.wait()
             return False
         return True
 
     def ask(self, frames: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Head and body of the answer. Raises what it tells, TimeoutError, and EOFError when it ends."""
+        """Head and body of the answer. Raises the reported error, TimeoutError, and EOFError when it ends."""
         self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
         self._socket.sendall(frames)
         head: dict[str, Any] = {}
@@ -287,13 +289,13 @@ class _Process:
             elif kind is FrameKind.REFUSED:
                 raise error_of(kind, pickle.loads(payload))
             else:
-                told = json.loads(payload)
-                if told["type"] == STALE:
+                answer = json.loads(payload)
+                if answer["type"] == STALE:
                     raise CloneStale
-                raise error_of(kind, told)
+                raise error_of(kind, answer)
 
     def end(self, *, kill: bool) -> int:
-        """The exit status of a process that is to go, or (without `kill`) that is going by itself."""
+        """The exit status of a process to kill, or (without `kill`) of one that is ending by itself."""
         try:
             status = self._process.wait(0 if kill else _LEAVING_S)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The last commits of a store, written out for copies of it that follow."""
+"""The last commits of a store, serialized for copies that follow it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 from sparql.storage.change_log import Commit
 
 MOST_QUADS = 5000
-"""Beyond so many quads a new checkpoint, which is made of hard links, costs less than following."""
+"""Beyond this, a new checkpoint, which consists of hard links, is cheaper than following."""
 
 
 class CommitSource(Protocol):
@@ -32,7 +32,7 @@ class LoggedCommit:
         self._written = b""
 
     def written(self) -> bytes:
-        """As a JSON object; made when it is first needed."""
+        """As a JSON object; created when it is first needed."""
         if self._commit is not None:
             self._written, self._commit = written(self._commit, self.since), None
         return self._written
@@ -57,7 +57,7 @@ class CommitLog:
                 self._clear()
             self._newest = commit.revision
             if self._lost:
-                # A copy of the revision before may have been made before or after what was not reported.
+                # The previous revision may have been copied before or after the unreported changes.
                 self._lost = False
                 return
             self._commits.append(LoggedCommit(commit, since))
@@ -66,13 +66,13 @@ class CommitLog:
                 self._quads -= self._commits.popleft().quads
 
     def lost_track(self) -> None:
-        """The store was changed in a manner that no copy can follow."""
+        """The store was changed in a way that no copy can follow."""
         with self._lock:
             self._clear()
             self._newest, self._lost = None, True
 
     def after(self, revision: int, needed: int) -> Sequence[LoggedCommit] | None:
-        """The commits that bring a copy from a revision to at least the `needed` one; None if unknown."""
+        """The commits from a revision to at least the `needed` one; None if unknown."""
         if needed <= revision:
             return ()
         with self._lock:
@@ -83,7 +83,7 @@ class CommitLog:
             return [one for one in self._commits if one.revision > revision]
 
     def quads_after(self, revision: int) -> int:
-        """How many quads the known commits after a revision change."""
+        """The number of quads in the known commits after a revision."""
         with self._lock:
             return sum(one.quads for one in self._commits if one.revision > revision)
 
@@ -93,7 +93,7 @@ class CommitLog:
 
 
 def written(commit: Commit, since: int) -> bytes:
-    """What a commit changed, as a JSON object that `copy.StoreCopy.follow` reads."""
+    """The changes of a commit, as a JSON object that `store_copy.StoreCopy.follow` reads."""
     members = {
         "since": since,
         "revision": commit.revision,

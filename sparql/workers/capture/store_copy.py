@@ -1,4 +1,4 @@
-"""A copy of the store that a process of ours may write to, and which follows the store commit by commit."""
+"""A writable copy of the store for one process, which follows the store commit by commit."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.model.vocabulary import STATE, UKG
+from sparql.storage.exact_update import write_exactly
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
-from sparql.writing.exact_update import write_exactly
 
 _NOT_COPIED = frozenset({"LOCK", "LOG"})
 _NEVER_REWRITTEN = ".sst"
 _BUFFERED_BYTES = 4 * 2**20
-"""Beyond this, what the copy's engine holds in memory of what was written is written to its files."""
+"""When the copy's engine buffers more than this, the buffer is written to its files."""
 LEAST_GROWTH = 4 * 2**20
-"""What copies may take of the disk by themselves beside a small store; beside a large one it is a share."""
+"""The disk space that copies of a small store may take; for a large one it is a share of the store."""
 
 
 class CopyBehind(Exception):
-    """A commit that does not follow on what the copy holds."""
+    """A commit that does not directly follow the copy's revision."""
 
 
 class StoreCopy:
@@ -38,10 +38,10 @@ class StoreCopy:
         self.buffer = WriteBuffer(self._write_out, _BUFFERED_BYTES)
 
     def follow(self, commit: Mapping[str, Any]) -> None:
-        """Write one commit, in one step; those that the copy holds already are passed over.
+        """Apply one commit, in one step; commits that the copy already holds are skipped.
 
-        Raises OSError when the disk does not take it, and CopyBehind when one before it is missing. The copy
-        then holds what it held.
+        Raises OSError when the disk refuses it, and CopyBehind when an earlier commit is missing. The copy
+        then stays as it was.
         """
         if commit["revision"] <= self.revision:
             return
@@ -78,7 +78,7 @@ class StoreCopy:
 
 
 def copy_of(checkpoint: str, revision: int, path: str, commits: Sequence[Mapping[str, Any]]) -> StoreCopy:
-    """A new copy, made from a checkpoint that nobody writes to, brought to the last of these commits.
+    """A new copy of an immutable checkpoint, brought to the last of these commits.
 
     Raises OSError and CopyBehind; nothing is left of it then.
     """
@@ -94,12 +94,12 @@ def copy_of(checkpoint: str, revision: int, path: str, commits: Sequence[Mapping
 
 
 def copies_folder(checkpoint: str, pid: int) -> str:
-    """Where a process keeps its copies of a checkpoint; it, or who outlives it, deletes the folder."""
+    """Where a process keeps its copies of a checkpoint; it, or the server afterwards, deletes the folder."""
     return f"{checkpoint}-of-{pid}"
 
 
 def disk_bytes(folder: str | Path, *, own: bool) -> int:
-    """The bytes of a folder's files; with `own` only of those that no other folder has."""
+    """The size of a folder's files; with `own` only of those not shared with other folders."""
     total = 0
     with suppress(FileNotFoundError):
         for one in os.scandir(folder):
@@ -111,7 +111,7 @@ def disk_bytes(folder: str | Path, *, own: bool) -> int:
 
 
 def _link(checkpoint: Path, path: Path) -> None:
-    """Tables are never rewritten, so hard links do; the rest is small."""
+    """Tables are never rewritten, so they are linked; the rest is small and copied."""
     os.makedirs(path)
     for one in checkpoint.iterdir():
         if one.suffix == _NEVER_REWRITTEN:
@@ -121,5 +121,5 @@ def _link(checkpoint: Path, path: Path) -> None:
 
 
 def _is_stamp(quad: Quad) -> bool:
-    """Whether a quad only says which revision the store was at."""
+    """Whether a quad only records a revision of the store."""
     return quad.predicate == UKG.revision and quad.graph_name == STATE

@@ -1,1 +1,1 @@
-"""What every child process needs: frames over a socket, starting, limits, ending."""
+"""What every child process needs: frames over a socket, start, limits, end."""

@@ -1,8 +1,8 @@
-"""Keeps the C library's allocator from holding a heap of its own for every few threads.
+"""Limits the number of heaps of the C library's allocator.
 
-glibc gives threads up to eight heaps for each processor. What a request takes in one and gives back there
-is of no use to the next request on another thread, so a server of many threads grows for hours. Large blocks,
-such as the engine's write buffers, are taken from the system and given back to it at once.
+glibc gives threads up to eight heaps for each processor. Memory freed in one of them cannot be used by the
+next request on another thread, so a server with many threads grows for hours. Large blocks, such as the
+engine's write buffers, are taken from the system and returned to it at once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _OWN: Final = ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")
 
 
 def share_arenas() -> bool:
-    """Let the threads of this process share two heaps; says whether they will (mallopt(3)).
+    """Let the threads of this process share two heaps; returns whether that worked (mallopt(3)).
 
-    Call it before there are threads. Environment variables that say otherwise have precedence.
+    Call it before there are threads. Environment variables with other values have precedence.
     """
     if sys.platform != "linux" or any(name in os.environ for name in _OWN):
         return False

@@ -1,11 +1,11 @@
-"""The frames that a reader process and the server exchange over a socket.
+"""The frames that a worker process and the server exchange over a socket.
 
-A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
-in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
-After an OFFER the rest of the DATA goes another way (see ``handover``).
-An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
-graph to be sent as a whole, which goes in as DUMP. FEED brings commits that a copy of the store is to follow;
-a reader answers it with REVISION, the revision that its copy is at afterwards.
+A frame is one byte for its kind, four bytes of length (big-endian) and that many bytes. A query is sent as
+QUERY; the answer is HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
+After an OFFER the rest of the DATA is sent to the client directly (see ``handover``). An update to capture is
+sent as CAPTURE and may also end in REFUSED, a pickled error of ours; the same holds for a whole graph, which
+is requested by DUMP. FEED contains commits for a copy of the store; a worker answers it with REVISION, the
+revision of its copy afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADER_SIZE = _HEADER.size
 
 
 class FrameKind(IntEnum):
-    """What a frame carries."""
+    """The content of a frame."""
 
     READY = 1
     QUERY = 2

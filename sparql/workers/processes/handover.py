@@ -1,10 +1,10 @@
-"""Large answers go from the reader process straight to the client's connection.
+"""Large answers are sent from the worker process directly to the client's connection.
 
-Through the server's process every byte of them would be read, copied, framed and written once more, beside
-all else that this process has to do. So a reader that has more than a few pieces to send offers to take the
-connection over (OFFER). The server writes out what it holds and hands over the connection's descriptor; it
-writes nothing more until the reader tells of the end. The reader frames what it sends as chunks of HTTP/1.1
-(RFC 9112, 7.1); the last chunk, which says that the answer is whole, is the server's.
+Through the server's process every byte of them would be read, copied, framed and written again, besides all
+its other work. So a worker with more than a few pieces to send offers to take over the connection (OFFER).
+The server writes out what it holds and passes the connection's descriptor; it writes nothing more until the
+worker reports the end. The worker frames its data as chunks of HTTP/1.1 (RFC 9112, 7.1); the last chunk,
+which marks the answer as complete, is written by the server.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from contextlib import suppress
 from typing import Protocol
 
 CLIENT_GONE = "gone"
-"""What a reader calls it when the client of a connection that it took over has left."""
+"""The error type that reports that the client of a taken-over connection has left."""
 _NUMBER_BYTES = 8
 _POLL_MS = 50
 _MOST_PARTS = 128
-"""Pieces that one call of the kernel takes; it is well below its limit."""
+"""The number of pieces for one system call; well below the kernel's limit."""
 
 
 class ClientGone(Exception):
-    """The client has closed its connection, or takes nothing from it."""
+    """The client has closed its connection, or reads nothing from it."""
 
 
 class Outlet(Protocol):
-    """The server's end of a client's connection, in the middle of an answer in chunks."""
+    """The server's end of a client's connection, in the middle of a chunked answer."""
 
     @property
     def patience_s(self) -> float:
-        """How long a client may take nothing of its answer."""
+        """How long a client may read nothing of its answer."""
         ...
 
     async def emptied(self) -> int:
-        """The descriptor of the connection, when all that was written so far is gone. Raises ClientGone."""
+        """The connection's descriptor, once everything written so far is sent. Raises ClientGone."""
         ...
 
     def abandon(self) -> None:
@@ -47,9 +47,9 @@ class Outlet(Protocol):
 
 
 class Takeover:
-    """The reader's end: the connection of the client whose query has this number, once it is handed over.
+    """The worker's end: the connection of the client whose query has this number, once it is handed over.
 
-    ``stopped`` says whether nobody waits for the answer any more; ``write`` then raises ClientGone.
+    ``stopped`` says whether the answer is no longer wanted; ``write`` then raises ClientGone.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Takeover:
         self._stopped = stopped
         self._client: socket.socket | None = None
         self.offered = False
-        """Whether the server was offered to hand the connection over: what follows must go this way."""
+        """Whether the takeover was offered to the server: all further data must use the connection."""
 
     def write(self, parts: list[bytes], size: int) -> None:
         """Send parts of together `size` bytes as one chunk. Raises ClientGone."""
@@ -89,12 +89,12 @@ class Takeover:
             given = time.monotonic()
 
     def close(self) -> None:
-        """Let go of the connection, also of one that is on its way here."""
+        """Close the connection, also one that is still being passed."""
         if self.offered and self._client is None:
             try:
                 self._client = self._receive()
             except ClientGone:
-                # Whoever stopped the query had handed the connection over before, if ever.
+                # If the query was stopped, the connection was handed over before, if at all.
                 with suppress(ClientGone):
                     self._client = self._arrived()
         if self._client is not None:
@@ -107,7 +107,7 @@ class Takeover:
         return client
 
     def _arrived(self) -> socket.socket | None:
-        """The connection, if it is here; one that an earlier query did not wait for is closed."""
+        """The connection, if it has arrived; one that belongs to an earlier query is closed."""
         while True:
             try:
                 number, descriptors, *_ = socket.recv_fds(
@@ -122,7 +122,7 @@ class Takeover:
             os.close(descriptors[0])
 
     def _wait_for(self, what: socket.socket, event: int) -> None:
-        """Return when it is ready, or after a moment. Raises ClientGone when nobody wants the answer."""
+        """Return when it is ready, or after a moment. Raises ClientGone when the query was stopped."""
         poll = select.poll()
         poll.register(what, event)
         poll.poll(_POLL_MS)
@@ -131,5 +131,5 @@ class Takeover:
 
 
 def hand_over(channel: socket.socket, number: int, descriptor: int) -> None:
-    """Give a connection to the reader at the other end, for the query of that number."""
+    """Pass a connection to the worker at the other end, for the query with that number."""
     socket.send_fds(channel, [number.to_bytes(_NUMBER_BYTES, "big")], [descriptor])

@@ -1,6 +1,7 @@
-"""What a reader process may not do: outlive its parent, outgrow its memory, reach the network, be in the way.
+"""The limits of a worker process: it ends with its parent, stays within its memory, has no network, and
+yields the processor.
 
-Linux only where it must be: elsewhere the lifeline to the parent and the memory watch still hold.
+Uses Linux features where needed: elsewhere the lifeline to the parent and the memory watch still work.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import signal
 import sys
 
 MEMORY_EXIT_STATUS = 79
-"""The exit status of a reader that ended itself because of its memory."""
+"""The exit status of a worker that ended itself because of its memory use."""
 
-# A tenth of the processor beside one that wants all of it (sched(7)).
+# A tenth of the processor beside a process that needs all of it (sched(7)).
 _LOWER_BY = 10
 _LOWEST = 19
 _PR_SET_PDEATHSIG = 1
@@ -26,7 +27,7 @@ _FAIL_WITH_EPERM = 0x00050001
 _LOAD_SYSCALL_NUMBER = 0x20
 _JUMP_IF_EQUAL = 0x15
 _RETURN = 0x06
-# The numbers of socket and connect.
+# The system call numbers of socket and connect.
 _NETWORK_CALLS = {"x86_64": (41, 42), "aarch64": (198, 203)}
 
 
@@ -44,15 +45,15 @@ class _Program(ctypes.Structure):
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent dies, however it dies (prctl(2))."""
+    """Have the kernel kill this process when its parent dies for any reason (prctl(2))."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def forbid_network() -> bool:
-    """Have the kernel refuse new sockets to this process; says whether it will (seccomp(2)).
+    """Have the kernel refuse new sockets to this process; returns whether that worked (seccomp(2)).
 
-    SERVICE is refused from the query's text. This holds should a text ever be misread.
+    SERVICE is already refused from the query's text. This is a second barrier.
     """
     numbers = _NETWORK_CALLS.get(platform.machine())
     if sys.platform != "linux" or numbers is None:
@@ -72,9 +73,9 @@ def forbid_network() -> bool:
 
 
 def slow_down(thread: int) -> None:
-    """Let a thread of this process, by its native id, have the processor after others.
+    """Give a thread of this process, by its native id, lower priority than others.
 
-    There is no way back without privileges, so the thread should end with what it does now.
+    This cannot be undone without privileges, so the thread should end after its current work.
     """
     if sys.platform == "linux":
         lower = os.getpriority(os.PRIO_PROCESS, thread) + _LOWER_BY
@@ -82,7 +83,7 @@ def slow_down(thread: int) -> None:
 
 
 class OwnMemory:
-    """The memory that only this process holds: resident pages without those of mapped files."""
+    """The private memory of this process: resident pages without those of mapped files."""
 
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE")
@@ -92,7 +93,7 @@ class OwnMemory:
             self._statm = None
 
     def read_bytes(self) -> int:
-        """Its size in bytes; 0 where the system does not tell."""
+        """Its size in bytes; 0 where the system does not report it."""
         if self._statm is None:
             return 0
         _, resident, shared, *_ = os.pread(self._statm, 256, 0).split()

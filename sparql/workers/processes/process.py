@@ -1,4 +1,4 @@
-"""The server's end of one reader process: starting it, talking to it, ending it."""
+"""The server's end of one worker process: starting it, talking to it, ending it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _DYING_POLL_S = 0.002
 
 
 class FrameReader(asyncio.Protocol):
-    """Frames as they come in from the socket; the reader is held back while many bytes wait here.
+    """Frames as they arrive from the socket; the worker is paused while many bytes wait here.
 
-    What waits is the payload of the frames that came in and were not taken yet, of every kind.
+    Counted is the payload of frames that arrived and were not taken yet, of every kind.
     """
 
     def __init__(self) -> None:
         self._received = bytearray()
-        # Kind, payload, and the bytes that it had in the socket.
+        # Kind, payload, and its size in the socket.
         self._frames: deque[tuple[FrameKind, Any, int]] = deque()
         self._waiting = 0
         self._most_waiting = _BUFFERED_BYTES
@@ -83,9 +83,9 @@ class FrameReader(asyncio.Protocol):
         return self._take()
 
     async def whole(self) -> bool:
-        """Whether all frames of an answer are here, or no more will come; False when they are too many.
+        """Whether all frames of an answer are here, or no more will arrive; False when they are too many.
 
-        So much that it would otherwise hold the reader back may wait here meanwhile.
+        Meanwhile more may wait here than would otherwise pause the worker.
         """
         self._most_waiting = _WHOLE_BYTES
         self._pause_or_resume()
@@ -101,12 +101,12 @@ class FrameReader(asyncio.Protocol):
             self._pause_or_resume()
 
     def break_off(self) -> None:
-        """Expect no more frames; those that are here can still be taken."""
+        """Expect no more frames; those that have arrived can still be taken."""
         self.closed = True
         self._wake()
 
     def take_finished(self) -> list[bytes] | None:
-        """All DATA up to END, if END has arrived; None, taking nothing, otherwise."""
+        """All DATA up to END, if END has arrived; otherwise None, taking nothing."""
         if not self._frames or self._frames[-1][0] is not FrameKind.END:
             return None
         chunks = []
@@ -137,7 +137,7 @@ class FrameReader(asyncio.Protocol):
             self._arrival.set_result(None)
 
 
-class ReaderProcess:
+class WorkerProcess:
     """One worker process and the checkpoint it has open."""
 
     def __init__(
@@ -161,15 +161,15 @@ class ReaderProcess:
         self.revision = 0
         """The revision that it reads: that of its checkpoint, or of the copy that follows the store."""
         self.refused = False
-        """Whether its copy failed to follow, so that it takes a new one to do so."""
+        """Whether its copy failed to follow, so that it must make a new one."""
         self.replaced = False
-        """Whether another one has been started in its place."""
+        """Whether another process has been started in its place."""
 
     @classmethod
-    async def start(cls, memory_limit_bytes: int, launched: Launched | None = None) -> ReaderProcess:
+    async def start(cls, memory_limit_bytes: int, launched: Launched | None = None) -> WorkerProcess:
         """Start a worker, or take one that is starting, and wait until it is ready.
 
-        Raises ReaderLost when it does not come up.
+        Raises ReaderLost when it does not start.
         """
         launched = launched or launch(memory_limit_bytes)
         ours = launched.socket
@@ -187,7 +187,7 @@ class ReaderProcess:
             launched.handover.close()
             os.close(launched.control)
             if isinstance(error, EOFError | TimeoutError):
-                raise ReaderLost("A reader process ended before it was ready; see the log.") from error
+                raise ReaderLost("A worker process ended before it was ready; see the log.") from error
             raise
         return cls(
             launched.process, transport, frames, launched.control, launched.handover, memory_limit_bytes
@@ -210,16 +210,19 @@ class ReaderProcess:
         return self.lease.path
 
     def send(self, kind: FrameKind, members: dict[str, Any]) -> None:
-        """Hand over a QUERY or CAPTURE; its frames come in through ``frames``."""
+        """Send a QUERY or CAPTURE; the answer arrives in ``frames``."""
         self._number += 1
         self._transport.write(pack_json(kind, {**members, "number": self._number}))
 
-    async def follow(self, lease: Lease, commits: Sequence[LoggedCommit], *, afresh: bool) -> str:
-        """Bring what the worker reads to the last of the commits, and note where it is; what prevented that.
+    async def follow(self, lease: Lease, commits: Sequence[LoggedCommit], *, from_checkpoint: bool) -> str:
+        """Bring what the worker reads to the last of the commits, and record the revision; returns the
+        problem.
 
-        The commits follow on the checkpoint when `afresh`, else on what the worker holds. Raises EOFError.
+        The commits follow the checkpoint when `from_checkpoint`, else the current copy. Raises EOFError.
         """
-        about = json.dumps({"path": lease.path, "revision": lease.revision, "afresh": afresh}).encode()
+        about = json.dumps(
+            {"path": lease.path, "revision": lease.revision, "from_checkpoint": from_checkpoint}
+        ).encode()
         body = b'%b, "commits": [%b]}' % (about[:-1], b",".join(one.written() for one in commits))
         self._transport.write(pack(FrameKind.FEED, body))
         _, reached = await self.frames.next()
@@ -228,35 +231,35 @@ class ReaderProcess:
         return problem
 
     def hand_over(self, descriptor: int) -> None:
-        """Give the worker the connection of the client whose query it answers."""
+        """Pass the connection of the client to the worker that answers its query."""
         with suppress(BrokenPipeError, ConnectionResetError):
             hand_over(self._handover, self._number, descriptor)
 
     def close_store(self) -> None:
-        """Have the worker let go of its checkpoint."""
+        """Have the worker close its checkpoint."""
         self._transport.write(pack(FrameKind.CLOSE))
 
     def stop_query(self) -> None:
-        """Ask the worker to stop at the next row it writes; it may never get there."""
+        """Ask the worker to stop at the next row it writes, which it may never reach."""
         with suppress(BrokenPipeError):
             os.write(self._control, self._number.to_bytes(8, "big"))
 
     def kill(self, reason: SparqlError | None) -> None:
-        """End the process at once; whoever waits for its frames is told ``reason``."""
+        """End the process at once; waiting for its frames raises ``reason``."""
         self._reason = self._reason or reason or ReaderLost("The server is shutting down; try again later.")
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
-        # It closes its socket only when its memory is given back, for which nobody need wait.
+        # It closes its socket only when its memory is freed, which nobody needs to wait for.
         self.frames.break_off()
 
     async def cause_of_end(self) -> SparqlError:
-        """Why the process is gone, or going."""
+        """The reason for the end of the process."""
         if self._reason is not None:
             return self._reason
         status = await self._exit_status()
         if status == MEMORY_EXIT_STATUS:
             return QueryMemoryExceeded(self._memory_limit_bytes)
-        return ReaderLost(f"The reader process ended with status {status} during the query; try again.")
+        return ReaderLost(f"The worker process ended with status {status} during the query; try again.")
 
     async def end(self) -> None:
         """End the process and everything that belongs to it."""
@@ -271,7 +274,7 @@ class ReaderProcess:
             self._control = -1
 
     async def _exit_status(self) -> int:
-        # The process is dying: its memory is being given back. No thread is needed to see it go.
+        # The process is dying: its memory is being freed. No thread is needed to wait for that.
         while (status := self._process.poll()) is None:
             await asyncio.sleep(_DYING_POLL_S)
         return status

@@ -1,8 +1,8 @@
-"""A function that runs once in a process of its own: it ends at its deadline, its memory limit, or when told.
+"""A function that runs once in its own process, which ends at a deadline, a memory limit, or on request.
 
-For work that nothing else can end. What the process is given and what it gives back is pickled, so the
-function is one of a module, and a generator: what it yields comes back piece by piece. The process ends with
-the thread that started it, however that ends.
+For work that nothing else can stop. Arguments and results are pickled, so the function must be defined in a
+module, and a generator: what it yields is returned piece by piece. The process ends with the thread that
+started it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
 Result = TypeVar("Result")
 _START_TIMEOUT_S = 60.0
 _LOOK_S = 0.5
-"""So often it is asked whether the results are still wanted."""
+"""How often to check whether the results are still wanted."""
 
 
 class TaskTimeout(Exception):
-    """The function was not done at its deadline. It never leaves the caller."""
+    """The function did not finish by its deadline. Internal to the caller."""
 
 
 class TaskMemoryExceeded(Exception):
-    """The function took more memory than it may. It never leaves the caller."""
+    """The function exceeded its memory limit. Internal to the caller."""
 
 
 class Task:
-    """One run. `cancel` may be called from any thread, before the run as well."""
+    """One run. `cancel` may be called from any thread, also before the run."""
 
     def __init__(self, memory_limit_bytes: int) -> None:
         self._memory_limit_bytes = memory_limit_bytes
@@ -52,13 +52,13 @@ class Task:
         timeout_s: float,
         wanted: Callable[[], bool] = lambda: True,
     ) -> Iterator[Result]:
-        """What the function yields for these arguments; it ends early where that is no longer `wanted`.
+        """What the function yields for these arguments; it ends early if that is no longer `wanted`.
 
-        The time counts from when the process is up.
+        The time counts from when the process is ready.
 
         Raises `TaskTimeout`, `TaskMemoryExceeded`, the reason of `cancel`, what the function raises of
         `SparqlError`, and `ReaderLost` when the process cannot start or fails. Exhaust or close it: then the
-        process is gone.
+        process has ended.
         """
         deadline = monotonic() + _START_TIMEOUT_S
         ours, theirs = Pipe()
@@ -76,15 +76,15 @@ class Task:
                     raise TaskTimeout
                 if not ours.poll(min(left, _LOOK_S)):
                     continue
-                kind, told = pickle.loads(ours.recv_bytes())
+                kind, result = pickle.loads(ours.recv_bytes())
                 if kind == "end":
                     return
                 if kind == "ready":
                     deadline = monotonic() + timeout_s
                     continue
                 if kind == "error":
-                    raise told
-                yield told
+                    raise result
+                yield result
         except (EOFError, OSError) as error:
             raise self._cause() from error
         finally:
@@ -101,7 +101,7 @@ class Task:
         return process.pid if process is not None and process.poll() is None else None
 
     def cancel(self, reason: Exception) -> None:
-        """End it; whoever waits for the results gets this error."""
+        """End it; waiting for the results raises this error."""
         with self._lock:
             self._reason = self._reason or reason
             if self._process is not None:
@@ -124,7 +124,7 @@ class Task:
             )
 
     def _cause(self) -> Exception:
-        """Why the process is gone."""
+        """The reason for the end of the process."""
         if self._reason is not None:
             return self._reason
         if self._process is None:
@@ -132,11 +132,11 @@ class Task:
         status = self._process.wait()
         if status == MEMORY_EXIT_STATUS:
             return TaskMemoryExceeded()
-        return ReaderLost(f"The process ended with status {status} before it was done; see the log.")
+        return ReaderLost(f"The process ended with status {status} before it was finished; see the log.")
 
 
 def _pickled(given: object) -> bytes:
-    """The same as `pickle.dumps`, also of mappings that cannot be changed."""
+    """Like `pickle.dumps`, also for immutable mappings."""
     written = io.BytesIO()
     _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(given)
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""The process of a `Task`: it runs the function that it is sent and gives back what that yields.
+"""The process of a `Task`: it runs the function that it receives and returns what that yields.
 
 Started as ``python -m sparql.workers.processes.task_worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``.
 """
@@ -11,18 +11,18 @@ from multiprocessing.connection import Connection
 
 from sparql.model.errors import SparqlError
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import Watch
+from sparql.workers.worker import QueryMonitor
 
 
 def main(arguments: list[str]) -> int:
-    """Run one function. What is not an error of this program's own ends the process, with its traceback."""
+    """Run one function. Any error that is not ours ends the process, with its traceback."""
     data, control, memory_limit_bytes = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
-    watch = Watch(control, memory_limit_bytes)
-    watch.start()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
     with Connection(data) as connection:
-        watch.begin()
+        monitor.begin()
         function, given = pickle.loads(connection.recv_bytes())
         connection.send_bytes(pickle.dumps(("ready", None)))
         try:

@@ -1,1 +1,1 @@
-"""Which query runs next: a fair queue by client, the workers, and the one kept for short queries."""
+"""Which query runs next: a queue that is fair to clients, the workers, and the one kept for short queries."""

@@ -1,4 +1,4 @@
-"""For whom the work of this task is done: what there is of readers is shared among clients."""
+"""The client that the current task works for: the workers are shared among clients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from contextvars import ContextVar
 from typing import Final
 
 OURSELVES: Final = ""
-"""The client of what the program does by itself."""
+"""The client of the program's own work."""
 CLIENT: Final[ContextVar[str]] = ContextVar("client", default=OURSELVES)
-"""A name that stands for the client, the same for all of its requests."""
+"""An identifier of the client, the same for all of its requests."""

@@ -1,8 +1,8 @@
-"""Which clients may take the express reader.
+"""Which clients may use the express worker.
 
-A query that outstays its time there costs a process, and while the next one starts, nobody's short query is
-answered. So a client whose queries do so again and again must do without the express for ever longer, as long
-as there are other clients.
+A query that takes too long there costs a process, and while the next one starts, nobody's short query is
+answered. So a client whose queries repeatedly do so is excluded from the express for longer and longer, as
+long as there are other clients.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from sparql.workers.queue.client import OURSELVES
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _REMEMBERED_S = 60.0
-"""For so long a client counts as one that is there, and its last long query against it."""
+"""For this long a client counts as present, and its last long query against it."""
 _MOST_PAUSES = 1000
 
 
 class ExpressAccess:
-    """Clients that were there lately, and whose queries were too long; ``clock`` gives seconds."""
+    """Clients that were present recently, and their long queries; ``clock`` gives seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # When each client asked last; the oldest first.
+        # The time of each client's last query; the oldest first.
         self._asked: OrderedDict[str, float] = OrderedDict()
-        # How many queries in a row were too long, and until when the client does without the express.
+        # How many consecutive queries were too long, and until when the client is excluded from the express.
         self._pauses: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def asks(self, client: str) -> None:
@@ -39,8 +39,8 @@ class ExpressAccess:
         while (oldest := next(iter(self._asked.items())))[1] < now - _REMEMBERED_S:
             del self._asked[oldest[0]]
 
-    def outstayed(self, client: str) -> float:
-        """A query of a client was too long; how many seconds it now does without the express."""
+    def took_too_long(self, client: str) -> float:
+        """A query of a client was too long; returns for how many seconds it is now excluded."""
         now = self._clock()
         times, until = self._pauses.get(client, (0, now))
         times = 1 if until + _REMEMBERED_S <= now else times + 1
@@ -52,7 +52,7 @@ class ExpressAccess:
         return pause
 
     def allows(self, client: str) -> bool:
-        """Whether its queries may take the express now."""
+        """Whether its queries may use the express now."""
         if client not in self._pauses:
             return True
         return self._clock() >= self._pauses[client][1] or not self._others_than(client)

@@ -15,19 +15,19 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Waiting(Generic[T]):
-    """An entry: whose it is, whether it may take the express, and what it will be given."""
+    """An entry: its client, whether it may use the express, and its future result."""
 
     client: str
-    patient: bool
+    avoid_express: bool
     given: asyncio.Future[T]
 
 
 class FairQueue(Generic[T]):
     """Entries in the order in which they should be served.
 
-    The client that holds the least goes first, of several the one that was served longest ago; a client's own
+    The client that holds the least is served first, among several the one served longest ago; a client's own
     entries keep their order. When `limit` entries wait, one more costs the client with the most of them its
-    last one: that one fails with the error that `refusal` makes.
+    last one: that one fails with the error that `refusal` creates.
     """
 
     def __init__(self, limit: int, refusal: Callable[[], Exception]) -> None:
@@ -44,11 +44,11 @@ class FairQueue(Generic[T]):
         for entries in self._entries.values():
             yield from entries
 
-    def add(self, client: str, *, patient: bool = False, first: bool = False) -> Waiting[T]:
-        """A new entry; with `first` before the client's others. Raises the refusal when there is no room."""
+    def add(self, client: str, *, avoid_express: bool = False, first: bool = False) -> Waiting[T]:
+        """A new entry; with `first` before the client's others. Raises the refusal when there is no space."""
         if self._size >= self._limit:
             self._make_room(client, first=first)
-        waiting = Waiting[T](client, patient, asyncio.get_running_loop().create_future())
+        waiting = Waiting[T](client, avoid_express, asyncio.get_running_loop().create_future())
         entries = self._entries.setdefault(client, deque())
         if first:
             entries.appendleft(waiting)
@@ -58,7 +58,7 @@ class FairQueue(Generic[T]):
         return waiting
 
     def next(self, held: Mapping[str, int], suits: Callable[[Waiting[T]], bool]) -> Waiting[T] | None:
-        """Take out the entry to serve, of those that suit; `held` says how much each client has already."""
+        """Remove the entry to serve, of those that suit; `held` says how much each client already has."""
         for client in sorted(self._entries, key=lambda one: held.get(one, 0)):
             for waiting in self._entries[client]:
                 if not waiting.given.done() and suits(waiting):
@@ -69,7 +69,7 @@ class FairQueue(Generic[T]):
         return None
 
     def leave(self, waiting: Waiting[T]) -> None:
-        """Take an entry out, if it is still there."""
+        """Remove an entry, if it is still there."""
         entries = self._entries.get(waiting.client)
         if entries is None or waiting not in entries:
             return
@@ -79,7 +79,7 @@ class FairQueue(Generic[T]):
             del self._entries[waiting.client]
 
     def fail_all(self, error: Exception) -> None:
-        """Nobody will be served any more."""
+        """No more entries will be served."""
         for waiting in list(self):
             self.leave(waiting)
             if not waiting.given.done():
@@ -99,7 +99,7 @@ class FairQueue(Generic[T]):
 
 
 class Places:
-    """So many at a time, shared among clients, of which none gets all."""
+    """A limited number of places, shared among clients, of which none gets all."""
 
     def __init__(self, count: int, limit: int, refusal: Callable[[], Exception]) -> None:
         self._free = count
@@ -128,7 +128,7 @@ class Places:
             raise
 
     def give_back(self) -> None:
-        """The client of this task is done with its place."""
+        """The client of this task no longer needs its place."""
         client = CLIENT.get()
         self._held[client] -= 1
         if not self._held[client]:
@@ -147,6 +147,6 @@ class Places:
 
 
 def was_given(waiting: Waiting[T]) -> bool:
-    """Whether an entry that is given up had been served in the meantime."""
+    """Whether an abandoned entry was served in the meantime."""
     given = waiting.given
     return given.done() and not given.cancelled() and given.exception() is None

@@ -1,7 +1,7 @@
-"""Which reader works for which client, and who gets the next one that is idle.
+"""Which worker works for which client, and who gets the next idle one.
 
-A client holds at most so many readers beside the express, which is for short work. Whether a reader is alive
-is not known here.
+A client holds at most a given number of workers beside the express, which is for short work. This module does
+not check whether a worker is alive.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ R = TypeVar("R")
 
 
 class Sharing(Generic[R]):
-    """The readers that are idle, those that are held, and the queue for them."""
+    """The idle workers, the held ones, and the queue for them."""
 
     def __init__(self, most_each: int, queue: FairQueue[R]) -> None:
         self._most_each = most_each
         self.queue = queue
         self.access = ExpressAccess(time.monotonic)
         self.idle: list[R] = []
-        """Those that were used last stand at the end."""
+        """The most recently used are at the end."""
         self.held: dict[R, str] = {}
-        """The client that each busy reader works for."""
+        """The client of each busy worker."""
         self.express: R | None = None
 
-    def is_express(self, reader: R) -> bool:
-        """Whether this one is the express now."""
-        return reader is self.express
+    def is_express(self, worker: R) -> bool:
+        """Whether this worker is the express now."""
+        return worker is self.express
 
-    def take_idle(self, client: str, patient: bool) -> R | None:
-        """The idle reader that was used last, now held; the express only where there is no other."""
+    def take_idle(self, client: str, avoid_express: bool) -> R | None:
+        """The most recently used idle worker, now held; the express only where there is no other."""
         found: R | None = None
         if self._held_beside_express()[client] < self._most_each:
             found = next((one for one in reversed(self.idle) if not self.is_express(one)), None)
-        if found is None and self.express in self.idle and self._may_take_express(client, patient):
+        if found is None and self.express in self.idle and self._may_take_express(client, avoid_express):
             found = self.express
         if found is not None:
             self.idle.remove(found)
@@ -47,7 +47,7 @@ class Sharing(Generic[R]):
         return found
 
     def deal(self) -> None:
-        """Give idle readers to those that wait; an idle one takes the place of an express that is busy."""
+        """Give idle workers to those that wait; an idle one takes over from an express that is busy."""
         while self.queue and self._give_one():
             pass
         if self.idle and self._express_may_keep_on():
@@ -55,43 +55,43 @@ class Sharing(Generic[R]):
             if self.queue and self._give_one():
                 self.deal()
 
-    def one_client_has_all(self, readers: Iterable[R]) -> bool:
-        """Whether one client holds all of these but the express, and another waits that may not take it."""
-        holders = {self.held.get(reader) for reader in readers if not self.is_express(reader)}
+    def one_client_has_all(self, workers: Iterable[R]) -> bool:
+        """Whether one client holds all of these but the express, and another waits that may not use it."""
+        holders = {self.held.get(worker) for worker in workers if not self.is_express(worker)}
         if len(holders) != 1 or None in holders:
             return False
         return any(
-            one.client not in holders and not self._may_take_express(one.client, one.patient)
+            one.client not in holders and not self._may_take_express(one.client, one.avoid_express)
             for one in self.queue
         )
 
     def _held_beside_express(self) -> Counter[str]:
-        return Counter(client for reader, client in self.held.items() if not self.is_express(reader))
+        return Counter(client for worker, client in self.held.items() if not self.is_express(worker))
 
-    def _may_take_express(self, client: str, patient: bool) -> bool:
-        return self.express is not None and not patient and self.access.allows(client)
+    def _may_take_express(self, client: str, avoid_express: bool) -> bool:
+        return self.express is not None and not avoid_express and self.access.allows(client)
 
     def _express_may_keep_on(self) -> bool:
-        """Whether the express is busy, and may take as long as any other reader for what it runs."""
+        """Whether the express is busy, and may take as long as any other worker for its query."""
         if self.express is None or self.express in self.idle:
             return False
         client = self.held.get(self.express)
         return client is None or self._held_beside_express()[client] < self._most_each
 
     def _give_one(self) -> bool:
-        """Give one idle reader, rather not the express, to whoever comes next for it."""
+        """Give one idle worker, preferably not the express, to the next in the queue."""
         held = self._held_beside_express()
 
         def suits(waiting: Waiting[R]) -> bool:
-            if self.is_express(reader):
-                return self._may_take_express(waiting.client, waiting.patient)
+            if self.is_express(worker):
+                return self._may_take_express(waiting.client, waiting.avoid_express)
             return held[waiting.client] < self._most_each
 
-        for reader in sorted(self.idle, key=self.is_express):
+        for worker in sorted(self.idle, key=self.is_express):
             waiting = self.queue.next(held, suits)
             if waiting is not None:
-                self.idle.remove(reader)
-                self.held[reader] = waiting.client
-                waiting.given.set_result(reader)
+                self.idle.remove(worker)
+                self.held[worker] = waiting.client
+                waiting.given.set_result(worker)
                 return True
         return False

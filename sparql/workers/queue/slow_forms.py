@@ -1,8 +1,7 @@
-"""Which queries are known to take long, by their form: the text without the names and values in it.
+"""Remembers slow queries by their form: the text without names and values.
 
-Applications send the same few forms again and again. One that outstayed its time on the express reader would
-do so the next time, too. Each client has forms of its own: what another one asks for in the same form may be
-much shorter.
+Applications send the same few forms again and again. One that took too long on the express worker would do so
+the next time, too. Forms are kept per client: with another client's values the same form may be much faster.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ _REMEMBERED = 1000
 _LONGEST_TEXT = 16_384
 
 
-class LongForms:
-    """The forms that took long in the last ``seconds``; ``clock`` gives seconds."""
+class SlowForms:
+    """The forms that were slow in the last ``seconds``; ``clock`` gives seconds."""
 
     def __init__(self, clock: Callable[[], float], seconds: float = 60.0) -> None:
         self._clock = clock
@@ -25,7 +24,7 @@ class LongForms:
         self._until: OrderedDict[int, float] = OrderedDict()
 
     def note(self, client: str, text: str) -> None:
-        """A query of this form took long."""
+        """Record that a query of this form was slow."""
         form = _form_of(client, text)
         self._until[form] = self._clock() + self._seconds
         self._until.move_to_end(form)
@@ -33,8 +32,8 @@ class LongForms:
             self._until.popitem(last=False)
 
     def known(self, client: str, text: str) -> bool:
-        """Whether a query of this form took long."""
-        # Without any, which is the rule, nothing needs to be read.
+        """Whether a query of this form was slow."""
+        # Usually there are none, and nothing needs to be read.
         return bool(self._until) and self._until.get(_form_of(client, text), 0.0) > self._clock()
 
 

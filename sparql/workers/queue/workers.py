@@ -1,10 +1,10 @@
-"""The reader processes: who gets one when, and another one in the place of one that is dead.
+"""The worker processes: assigns them to queries, and replaces those that died.
 
-Work takes a free reader, or waits in a bounded queue, in which clients take turns. At its deadline its reader
-is killed and another one started in its place; the same happens when nobody wants its answer and it does not
-stop by itself. One reader more, the express, is for what is short: it is taken while all others are busy. Yet
-another one, the spare, is started when one client holds all readers but the express while another client
-waits, and ended when it has nothing to do.
+A query takes a free worker, or waits in a bounded queue, in which clients take turns. At its deadline its
+worker is killed and replaced; the same happens when its answer is no longer wanted and it does not stop by
+itself. One additional worker, the express, is for short queries: it is used while all others are busy.
+Another one, the spare, is started when one client holds all workers but the express while another client
+waits, and ended when it is idle.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sparql.model.errors import QueryTimeout, ReaderLost, TooManyQueries
 from sparql.workers.checkpoints import CheckpointKeeper, CheckpointSource, Lease
 from sparql.workers.processes.frames import FrameKind
 from sparql.workers.processes.launching import Launched, launch
-from sparql.workers.processes.process import ReaderProcess
+from sparql.workers.processes.process import WorkerProcess
 from sparql.workers.queue.client import CLIENT
 from sparql.workers.queue.fair_queue import FairQueue, was_given
 from sparql.workers.queue.sharing import Sharing
@@ -34,18 +34,17 @@ _LAST_RESTART_DELAY_S = 5.0
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
+class PoolSettings:
     """Sizes and limits of the pool.
 
-    ``readers`` processes (30 MB each when idle, 55 with the extra `allocator`), ``queue_limit`` queries that
-    may wait for one, ``timeout_s`` for queries that name none, ``memory_limit_bytes`` for one process,
-    ``retry_after_s`` for the rejected.
-    ``express``: one process more for short queries, started a little later than the others, or when a query
-    first has to wait. No client gets more than ``readers`` processes beside it; while one client has as many
-    and others wait, there is one process more.
+    ``workers`` processes (30 MB each when idle, 55 with the extra `allocator`), ``queue_limit`` queries that
+    may wait for one, ``timeout_s`` for queries that set none, ``memory_limit_bytes`` for one process,
+    ``retry_after_s`` for rejected queries. ``express``: one additional process for short queries, started a
+    little later than the others, or when a query first has to wait. No client gets more than ``workers``
+    processes beside it; while one client has as many and others wait, there is one more process.
     """
 
-    readers: int = 4
+    workers: int = 4
     queue_limit: int = 256
     timeout_s: float = 30.0
     memory_limit_bytes: int = 2 * 2**30
@@ -54,26 +53,24 @@ class ReaderSettings:
 
 
 @dataclass
-class ReaderStatistics:
-    """What the pool has done since its start."""
+class PoolStatistics:
+    """Counters since the start of the pool."""
 
     queries: int = 0
     kills: int = 0
     turned_away: int = 0
 
 
-class Staff:
-    """The readers of one pool; belongs to one event loop. `keeper` has the checkpoints that they read."""
+class Workers:
+    """The workers of one pool; belongs to one event loop. `keeper` holds the checkpoints that they read."""
 
-    def __init__(
-        self, source: CheckpointSource, settings: ReaderSettings, statistics: ReaderStatistics
-    ) -> None:
+    def __init__(self, source: CheckpointSource, settings: PoolSettings, statistics: PoolStatistics) -> None:
         self._settings = settings
         self._statistics = statistics
-        self.keeper = CheckpointKeeper(source, self._drop_stale, settings.readers + settings.express)
-        self._readers: set[ReaderProcess] = set()
-        self._sharing: Sharing[ReaderProcess] = Sharing(
-            settings.readers, FairQueue(settings.queue_limit, self._refusal)
+        self.keeper = CheckpointKeeper(source, self._drop_stale, settings.workers + settings.express)
+        self._processes: set[WorkerProcess] = set()
+        self._sharing: Sharing[WorkerProcess] = Sharing(
+            settings.workers, FairQueue(settings.queue_limit, self._refusal)
         )
         self._express_begun = False
         self._spare_begun = False
@@ -82,17 +79,17 @@ class Staff:
         self._closing = False
 
     def launch(self, starting: list[Launched] | None = None) -> None:
-        """Let the readers begin to start while the caller does something else; `start` waits for them.
+        """Begin to start the workers without waiting; `start` waits for them.
 
-        What the caller has begun to start with these limits is taken off its list.
+        Processes in `starting` that have these limits are taken over and removed from that list.
         """
-        while starting and len(self._launched) < self._settings.readers:
+        while starting and len(self._launched) < self._settings.workers:
             self._launched.append(starting.pop())
-        while len(self._launched) < self._settings.readers:
+        while len(self._launched) < self._settings.workers:
             self._launched.append(launch(self._settings.memory_limit_bytes))
 
     async def start(self) -> None:
-        """Start all readers; returns when they are ready. Raises ReaderLost when none comes up."""
+        """Start all workers; returns when they are ready. Raises ReaderLost when one does not start."""
         try:
             self.launch()
         except ReaderLost:
@@ -100,12 +97,12 @@ class Staff:
             raise
         launched, self._launched = self._launched, []
         limit = self._settings.memory_limit_bytes
-        readers = await asyncio.gather(
-            *(ReaderProcess.start(limit, one) for one in launched), return_exceptions=True
+        workers = await asyncio.gather(
+            *(WorkerProcess.start(limit, one) for one in launched), return_exceptions=True
         )
-        failures = [one for one in readers if isinstance(one, BaseException)]
-        for one in readers:
-            if isinstance(one, ReaderProcess):
+        failures = [one for one in workers if isinstance(one, BaseException)]
+        for one in workers:
+            if isinstance(one, WorkerProcess):
                 self._admit(one)
         if failures:
             await self.close()
@@ -115,49 +112,51 @@ class Staff:
             self._spawn_task(self._start_express_later())
 
     async def _prepare(self) -> None:
-        """Have a checkpoint before one is needed: later the disk may be full."""
+        """Make a checkpoint before one is needed: later the disk may be full."""
         with suppress(ReaderLost):
             self.keeper.drop(await self.keeper.lease(self.keeper.revision()))
 
     async def close(self) -> None:
-        """End all readers and give their checkpoints back; queries under way are told."""
+        """End all workers and release their checkpoints; running queries fail."""
         self._closing = True
         self._sharing.queue.fail_all(ReaderLost("The server is shutting down; try again later."))
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for launched in self._launched:
-            launched.give_up()
-        for reader in list(self._readers):
-            reader.kill(None)
-            await self._bury(reader)
+            launched.terminate()
+        for worker in list(self._processes):
+            worker.kill(None)
+            await self._remove_worker(worker)
         await self.keeper.close()
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process ids of the readers."""
-        return tuple(reader.pid for reader in self._readers)
+        """The process ids of the workers."""
+        return tuple(worker.pid for worker in self._processes)
 
     @property
     def waiting(self) -> int:
-        """How many queries wait for a reader."""
+        """How many queries wait for a worker."""
         return len(self._sharing.queue)
 
-    async def take(self, deadline: float, *, patient: bool = False, again: bool = False) -> ReaderProcess:
-        """A reader for the client of this task, as soon as there is one; `patient` work takes no express.
+    async def take(
+        self, deadline: float, *, avoid_express: bool = False, again: bool = False
+    ) -> WorkerProcess:
+        """A worker for the client of this task, once there is one; not the express if `avoid_express`.
 
-        Work that had one and starts `again` goes before other work of its client. Raises TooManyQueries when
-        too many wait, or none is free by the deadline (time of the loop).
+        Work that starts `again` on another worker precedes other work of its client. Raises TooManyQueries
+        when too many wait, or none is free by the deadline (time of the loop).
         """
         if self._closing:
             raise ReaderLost("The server is shutting down; try again later.")
         client = CLIENT.get()
         self._sharing.access.asks(client)
-        while (reader := self._sharing.take_idle(client, patient)) is not None:
-            if reader.alive:
-                return reader
-            self.give_back(reader)
-        waiting = self._sharing.queue.add(client, patient=patient, first=again)
+        while (worker := self._sharing.take_idle(client, avoid_express)) is not None:
+            if worker.alive:
+                return worker
+            self.give_back(worker)
+        waiting = self._sharing.queue.add(client, avoid_express=avoid_express, first=again)
         if self._settings.express and not self._express_begun:
             self._spawn_task(self._start_express())
         self._start_spare_if_needed()
@@ -167,38 +166,38 @@ class Staff:
         except BaseException as error:
             self._sharing.queue.leave(waiting)
             if was_given(waiting):
-                # It came in the very moment in which nobody waited for it any more.
+                # It was assigned just when the wait ended.
                 self.give_back(waiting.given.result())
             if isinstance(error, TimeoutError):
                 raise self._refusal() from None
             raise
 
-    def outstayed(self, client: str) -> None:
+    def took_too_long(self, client: str) -> None:
         """A query of a client took too long on the express."""
-        pause = self._sharing.access.outstayed(client)
+        pause = self._sharing.access.took_too_long(client)
         asyncio.get_running_loop().call_later(pause, self._dispatch)
 
     def _dispatch(self) -> None:
-        """Give idle readers to those that wait."""
+        """Give idle workers to those that wait."""
         if self._closing:
             return
         idle = self._sharing.idle
-        for reader in [one for one in idle if not one.alive]:
-            idle.remove(reader)
-            self._replace_once(reader)
+        for worker in [one for one in idle if not one.alive]:
+            idle.remove(worker)
+            self._replace_once(worker)
         self._sharing.deal()
         self._start_spare_if_needed()
 
     def _start_spare_if_needed(self) -> None:
         if self._spare_begun or self._closing or not self._sharing.queue:
             return
-        if self._sharing.one_client_has_all(self._readers):
+        if self._sharing.one_client_has_all(self._processes):
             self._spare_begun = True
             self._spawn_task(self._start_spare())
 
     async def _start_spare(self) -> None:
         try:
-            spare = await ReaderProcess.start(self._settings.memory_limit_bytes)
+            spare = await WorkerProcess.start(self._settings.memory_limit_bytes)
         except ReaderLost:
             self._spare_begun = False
             return
@@ -209,7 +208,7 @@ class Staff:
             if unused:
                 self._sharing.idle.remove(unused[0])
                 self._spare_begun = False
-                await self._bury(unused[0])
+                await self._remove_worker(unused[0])
                 return
 
     async def _start_express_later(self) -> None:
@@ -221,7 +220,7 @@ class Staff:
             return
         self._express_begun = True
         try:
-            express = await ReaderProcess.start(self._settings.memory_limit_bytes)
+            express = await WorkerProcess.start(self._settings.memory_limit_bytes)
         except ReaderLost:
             self._express_begun = False
             return
@@ -232,134 +231,136 @@ class Staff:
         self._statistics.turned_away += 1
         return TooManyQueries(self._settings.retry_after_s)
 
-    async def refresh(self, reader: ReaderProcess) -> None:
-        """Have a reader read what holds every write acknowledged before this call.
+    async def refresh(self, worker: WorkerProcess) -> None:
+        """Have a worker read a revision that includes every write acknowledged before this call.
 
-        Where the disk has no room for that, it reads what there is, and a warning goes out with the answer.
-        Raises ReaderLost, and EOFError when the reader ends.
+        Where the disk has no space for that, it reads what it has, and the answer gets a warning. Raises
+        ReaderLost, and EOFError when the worker ends.
         """
         needed = self.keeper.revision()
         lease = await self.keeper.lease(needed)
-        if reader.lease is lease:
+        if worker.lease is lease:
             self.keeper.drop(lease)
         else:
-            self._change(reader, lease)
-        if reader.revision < needed and not self.keeper.is_refused(needed):
-            await self._follow(reader, needed)
-        if reader.revision < needed:
-            warn(behind(reader.revision, needed))
+            self._change(worker, lease)
+        if worker.revision < needed and not self.keeper.is_refused(needed):
+            await self._follow(worker, needed)
+        if worker.revision < needed:
+            warn(behind(worker.revision, needed))
 
-    async def _follow(self, reader: ReaderProcess, needed: int) -> None:
-        """Let a reader follow the commits to a revision; where it cannot, give it a checkpoint of that."""
-        lease, afresh = reader.lease, reader.refused
+    async def _follow(self, worker: WorkerProcess, needed: int) -> None:
+        """Let a worker follow the commits to a revision; where it cannot, give it a checkpoint of that
+        revision.
+        """
+        lease, from_checkpoint = worker.lease, worker.refused
         assert lease is not None
-        commits = self.keeper.log.after(lease.revision if afresh else reader.revision, needed)
+        commits = self.keeper.log.after(lease.revision if from_checkpoint else worker.revision, needed)
         if commits:
-            problem = await reader.follow(lease, commits, afresh=afresh)
-            reader.refused = bool(problem)
+            problem = await worker.follow(lease, commits, from_checkpoint=from_checkpoint)
+            worker.refused = bool(problem)
             if not problem:
                 return
         newer = await self.keeper.at_least(needed)
         if newer.revision >= needed:
-            self._change(reader, newer)
+            self._change(worker, newer)
         else:
             self.keeper.note_refusal(needed)
             self.keeper.drop(newer)
 
-    def _change(self, reader: ReaderProcess, lease: Lease) -> None:
-        """Let a reader have this lease in place of the one it has, if it has one."""
-        if reader.lease is not None:
-            reader.close_store()
-        self.lend(reader, lease)
+    def _change(self, worker: WorkerProcess, lease: Lease) -> None:
+        """Replace the lease of a worker, if it has one."""
+        if worker.lease is not None:
+            worker.close_store()
+        self.lend(worker, lease)
 
-    def lend(self, reader: ReaderProcess, lease: Lease | None) -> None:
-        """Let a reader have this lease in place of the one it has."""
-        previous, reader.lease = reader.lease, lease
-        reader.refused = False
+    def lend(self, worker: WorkerProcess, lease: Lease | None) -> None:
+        """Replace the lease of a worker."""
+        previous, worker.lease = worker.lease, lease
+        worker.refused = False
         if lease is not None:
-            reader.revision = lease.revision
+            worker.revision = lease.revision
         if previous is not None:
             self.keeper.drop(previous)
 
-    def expire(self, reader: ReaderProcess, timeout_s: float) -> None:
-        """The deadline of what a reader does has come."""
+    def expire(self, worker: WorkerProcess, timeout_s: float) -> None:
+        """The deadline of a worker's query has passed."""
         self._statistics.kills += 1
-        reader.kill(QueryTimeout(timeout_s))
-        # Now, since whoever takes the answer may have stopped reading and would never give the reader back.
-        self.give_back(reader)
+        worker.kill(QueryTimeout(timeout_s))
+        # At once, since a client that stopped reading its answer would never give the worker back.
+        self.give_back(worker)
 
-    def give_back(self, reader: ReaderProcess) -> None:
-        """A reader is free again, or dead and to be replaced."""
-        self._sharing.held.pop(reader, None)
-        if not reader.alive:
-            self._replace_once(reader)
+    def give_back(self, worker: WorkerProcess) -> None:
+        """A worker is free again, or dead and to be replaced."""
+        self._sharing.held.pop(worker, None)
+        if not worker.alive:
+            self._replace_once(worker)
         else:
             newest = self.keeper.newest
-            if reader.lease is not None and newest is not None and reader.lease is not newest:
-                reader.close_store()
-                self.lend(reader, None)
-            self._sharing.idle.append(reader)
+            if worker.lease is not None and newest is not None and worker.lease is not newest:
+                worker.close_store()
+                self.lend(worker, None)
+            self._sharing.idle.append(worker)
         self._dispatch()
 
-    def _replace_once(self, reader: ReaderProcess) -> None:
-        if not reader.replaced:
-            reader.replaced = True
-            self._spawn_task(self._replace(reader))
+    def _replace_once(self, worker: WorkerProcess) -> None:
+        if not worker.replaced:
+            worker.replaced = True
+            self._spawn_task(self._replace(worker))
 
-    def retire(self, reader: ReaderProcess) -> None:
-        """Nobody wants what a reader does now."""
-        if reader.alive:
-            self._spawn_task(self._stop(reader))
+    def retire(self, worker: WorkerProcess) -> None:
+        """The current work of a worker is no longer wanted."""
+        if worker.alive:
+            self._spawn_task(self._stop(worker))
         else:
-            self.give_back(reader)
+            self.give_back(worker)
 
-    async def _stop(self, reader: ReaderProcess) -> None:
-        """Bring a reader to the end of a query that nobody waits for, by asking and else by force."""
-        reader.stop_query()
+    async def _stop(self, worker: WorkerProcess) -> None:
+        """End a query that nobody waits for, by request or else by force."""
+        worker.stop_query()
         try:
             async with asyncio.timeout(_STOP_GRACE_S):
-                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
+                while (await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
                     pass
         except (TimeoutError, EOFError):
             self._statistics.kills += 1
-            reader.kill(None)
-        self.give_back(reader)
+            worker.kill(None)
+        self.give_back(worker)
 
-    async def _replace(self, dead: ReaderProcess) -> None:
-        await self._bury(dead)
+    async def _replace(self, dead: WorkerProcess) -> None:
+        await self._remove_worker(dead)
         for delay in chain(_RESTART_DELAYS_S, repeat(_LAST_RESTART_DELAY_S)):
             await asyncio.sleep(delay)
             try:
-                reader = await ReaderProcess.start(self._settings.memory_limit_bytes)
+                worker = await WorkerProcess.start(self._settings.memory_limit_bytes)
             except ReaderLost:
                 continue
             if self.is_express(dead):
-                self._sharing.express = reader
-            self._admit(reader)
+                self._sharing.express = worker
+            self._admit(worker)
             return
 
-    async def _bury(self, reader: ReaderProcess) -> None:
-        await reader.end()
-        self._readers.discard(reader)
-        if reader.lease is not None:
-            self.keeper.delete_copies(reader.lease, reader.pid)
-        self.lend(reader, None)
+    async def _remove_worker(self, worker: WorkerProcess) -> None:
+        await worker.end()
+        self._processes.discard(worker)
+        if worker.lease is not None:
+            self.keeper.delete_copies(worker.lease, worker.pid)
+        self.lend(worker, None)
 
-    def _admit(self, reader: ReaderProcess) -> None:
-        self._readers.add(reader)
-        self.give_back(reader)
+    def _admit(self, worker: WorkerProcess) -> None:
+        self._processes.add(worker)
+        self.give_back(worker)
 
     def _drop_stale(self) -> None:
-        for reader in self._sharing.idle:
-            if reader.lease is not None and reader.lease is not self.keeper.newest:
-                reader.close_store()
-                self.lend(reader, None)
+        for worker in self._sharing.idle:
+            if worker.lease is not None and worker.lease is not self.keeper.newest:
+                worker.close_store()
+                self.lend(worker, None)
 
     def _spawn_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def is_express(self, reader: ReaderProcess) -> bool:
+    def is_express(self, worker: WorkerProcess) -> bool:
         """Whether this one is the express now."""
-        return self._sharing.is_express(reader)
+        return self._sharing.is_express(worker)

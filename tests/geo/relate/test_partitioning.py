@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shapely.geometry.base import BaseGeometry
 
 from geo.relate.bulk import relate_all
-from geo.relate.partitioning import StripTask, relate_strip, strips_of
+from geo.relate.partitioning import TileTask, relate_tile, tiles_of
 from geo.relate.rcc8 import INVERSE_CODES
 
 CORNERS = st.integers(0, 8)
@@ -27,11 +27,11 @@ def drawn_features(draw: st.DrawFn) -> list[BaseGeometry]:
 
 def in_strips(shapes: list[BaseGeometry], tolerance_m: float, owned: int) -> list[tuple[int, int, int]]:
     found = []
-    for strip in strips_of(shapely.bounds(array(shapes)), tolerance_m, owned):
+    for strip in tiles_of(shapely.bounds(array(shapes)), tolerance_m, owned):
         pieces = shapely.to_wkb(array(shapes)[strip.rows]).tolist()
         offsets = numpy.cumsum([0, *map(len, pieces)], dtype=numpy.int64)
-        task = StripTask(strip.number, b"".join(pieces), offsets, strip.first, tolerance_m)
-        pairs = relate_strip(task)
+        task = TileTask(strip.number, b"".join(pieces), offsets, strip.first, tolerance_m)
+        pairs = relate_tile(task)
         left, right = strip.rows[pairs.left].tolist(), strip.rows[pairs.right].tolist()
         found += list(zip(left, right, pairs.codes.tolist(), strict=True))
     return found
@@ -65,7 +65,7 @@ def test_a_feature_that_spans_everything_is_a_guest_of_every_later_strip() -> No
         shapely.box(0, 0, 100, 1),
         *(shapely.box(x, 0, x + 0.5, 1) for x in range(1, 9)),
     ]
-    strips = list(strips_of(shapely.bounds(array(shapes)), 0.0, 3))
+    strips = list(tiles_of(shapely.bounds(array(shapes)), 0.0, 3))
     assert [len(strip.rows) - strip.first for strip in strips] == [3, 3, 3]
     assert all(0 in strip.rows for strip in strips)
     assert len(in_strips(shapes, 0.0, 3)) == 8
@@ -73,4 +73,4 @@ def test_a_feature_that_spans_everything_is_a_guest_of_every_later_strip() -> No
 
 @pytest.mark.parametrize("shapes", [[], [shapely.Point()]])
 def test_nothing_to_relate_is_no_strip(shapes: list[BaseGeometry]) -> None:
-    assert list(strips_of(shapely.bounds(array(shapes)), 0.0, 3)) == []
+    assert list(tiles_of(shapely.bounds(array(shapes)), 0.0, 3)) == []

@@ -8,11 +8,11 @@ from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.change import Change, Delta, Statement
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import ASSERTED, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.counting_source import CountingSource
 
 EX = Namespace("http://example.org/")
 URBAN = Namespace("https://w3id.org/urbankg/urban#")

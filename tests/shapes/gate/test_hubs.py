@@ -11,9 +11,9 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.change import Delta, Reach, Selection, Statement, Survey
 from sparql.model.errors import TooMuchDepends
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import RDF, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.counting_source import CountingSource
 
 EX = Namespace("http://example.org/")
 SHAPES = '''@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .

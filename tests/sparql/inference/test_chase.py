@@ -1,4 +1,4 @@
-"""After any edit the inferred graph is what follows from what is stated, worked out anew from scratch."""
+"""After any edit the inferred graph equals the conclusions computed from scratch."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.inference.materialised import Inferences
+from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Origin, Statement
 from sparql.model.errors import InferenceTooLarge, ProtectedTriple
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import (
     ASSERTED,
     DEFAULT,
@@ -27,6 +26,7 @@ from sparql.model.vocabulary import (
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.counting_source import CountingSource
 from tests.support.naive_fixpoint import closure
 
 EX = Namespace("http://example.org/")
@@ -160,7 +160,7 @@ def test_turned_on_for_a_graph_all_that_follows_is_inferred_and_turned_off_it_is
     assert not held(store, INFERRED)
 
 
-def test_statements_of_a_cycle_do_not_hold_each_other_up():
+def test_statements_of_a_cycle_do_not_support_each_other():
     store, writer = open_writer()
     write(writer, [Triple(EX.p, A, OWL.SymmetricProperty), Triple(EX.p, A, OWL.TransitiveProperty)])
     edge = Triple(EX.a, EX.p, EX.b)
@@ -183,7 +183,7 @@ def test_what_is_no_longer_stated_stays_where_it_follows():
     assert held(store, DEFAULT) == {Triple(EX.q, OWL.inverseOf, EX.p)}
 
 
-def test_what_only_follows_is_removed_with_its_reason_or_not_at_all():
+def test_an_inference_is_removed_with_its_premises_or_not_at_all():
     store, writer = open_writer()
     reason, follows = Triple(EX.a, EX.p, EX.b), Triple(EX.b, EX.p, EX.a)
     write(writer, [Triple(EX.p, A, OWL.SymmetricProperty), reason])
@@ -224,7 +224,7 @@ def test_relations_follow_inferred_geometries_and_axioms_about_relations_follow_
     assert not any(store.match(None, EX.beside, None))
 
 
-def test_a_change_from_which_too_much_follows_is_refused_and_nothing_of_it_is_there():
+def test_a_change_from_which_too_much_follows_is_refused_as_a_whole():
     store, writer = open_writer(most=50)
     write(writer, [Triple(EX.term(f"x{number}"), A, EX.C) for number in range(100)])
     before = held(store, DEFAULT)

@@ -1,4 +1,4 @@
-"""Graphs that come back with other blank nodes are recognised, and what differs is new."""
+"""Graphs that come back with other blank nodes are matched with the stored ones, and differences are new."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, Literal, Quad, Triple
 
-from sparql.model.blank_nodes import recognised
+from sparql.model.blank_nodes import with_known_blank_nodes
 from sparql.model.vocabulary import RDF, Namespace
 
 EX = Namespace("http://example.org/")
@@ -39,16 +39,16 @@ def canonical(graph: frozenset[Triple]) -> set[Quad]:
 
 @settings(deadline=None, max_examples=300)
 @given(graphs)
-def test_a_graph_that_comes_back_is_the_one_that_is_there(graph: frozenset[Triple]):
-    assert recognised(renamed(graph), graph) == graph
+def test_a_graph_written_back_equals_the_stored_one(graph: frozenset[Triple]):
+    assert with_known_blank_nodes(renamed(graph), graph) == graph
 
 
 @settings(deadline=None, max_examples=300)
 @given(graphs, graphs)
-def test_what_comes_in_keeps_its_meaning_whatever_is_there(
+def test_an_incoming_graph_keeps_its_meaning_whatever_is_stored(
     incoming: frozenset[Triple], held: frozenset[Triple]
 ):
-    found = recognised(renamed(incoming), held)
+    found = with_known_blank_nodes(renamed(incoming), held)
     assert canonical(found) == canonical(incoming)
 
 
@@ -62,28 +62,28 @@ def test_a_piece_that_was_edited_is_new_and_the_others_are_not():
     edited = (renamed(held) - {Triple(BlankNode("xn1"), EX.q, Literal(1))}) | {
         Triple(BlankNode("xn1"), EX.q, Literal(7))
     }
-    found = recognised(edited, held)
+    found = with_known_blank_nodes(edited, held)
     assert len(found & held) == 4
     assert {t.object for t in found - held if t.predicate == EX.q} == {Literal(7)}
 
 
-def test_the_same_said_twice_is_recognised_as_often_as_it_is_there():
+def test_repeated_pieces_are_matched_as_often_as_they_are_stored():
     twice = frozenset(Triple(EX.s, EX.p, BlankNode(f"n{number}")) for number in range(2))
-    assert recognised(renamed(twice), twice) == twice
+    assert with_known_blank_nodes(renamed(twice), twice) == twice
     once = frozenset([Triple(EX.s, EX.p, BlankNode("xn0"))])
-    assert len(recognised(once, twice) & twice) == 1
+    assert len(with_known_blank_nodes(once, twice) & twice) == 1
 
 
-def test_long_lists_of_equal_members_and_triple_terms_are_recognised():
+def test_long_lists_of_equal_members_and_triple_terms_are_matched():
     cells = [BlankNode(f"n{number}") for number in range(1000)]
     held = {Triple(one, RDF.first, EX.member) for one in cells}
     held |= {Triple(one, RDF.rest, other) for one, other in zip(cells, [*cells[1:], RDF.nil], strict=True)}
     held.add(Triple(EX.s, EX.p, cells[0]))
     held.add(Triple(BlankNode("n5000"), RDF.reifies, Triple(cells[7], EX.p, EX.a)))
-    assert recognised(renamed(frozenset(held)), held) == held
+    assert with_known_blank_nodes(renamed(frozenset(held)), held) == held
 
 
 def test_a_piece_full_of_symmetries_ends_and_keeps_its_meaning():
     nodes = [BlankNode(f"n{number}") for number in range(9)]
     held = frozenset(Triple(one, EX.p, other) for one in nodes for other in nodes if one != other)
-    assert len(recognised(renamed(held), held)) == len(held)
+    assert len(with_known_blank_nodes(renamed(held), held)) == len(held)

@@ -128,7 +128,7 @@ def test_a_text_is_in_the_lexical_space_where_xml_schema_says_so(name: str):
         ("token", " a"),
     ],
 )
-def test_what_rdf_does_not_take_is_outside(name: str, text: str):
+def test_texts_that_rdf_excludes_are_outside(name: str, text: str):
     assert not in_lexical_space(name, text)
 
 
@@ -147,11 +147,11 @@ def test_what_rdf_does_not_take_is_outside(name: str, text: str):
         ("noSuchName", "anything"),
     ],
 )
-def test_what_the_newer_edition_takes_is_inside(name: str, text: str):
+def test_texts_that_only_the_newer_edition_allows_are_inside(name: str, text: str):
     assert in_lexical_space(name, text)
 
 
-def test_a_literal_outside_its_datatype_is_told_with_its_place():
+def test_a_literal_outside_its_datatype_is_reported_with_its_place():
     bad = Literal("soon", datatype=XSD.gYear)
     (violation,) = literal_violations(Triple(EX.s, EX.p, bad))
     assert (violation.focus, violation.path, violation.value) == (EX.s, EX.p.value, bad)

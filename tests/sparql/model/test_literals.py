@@ -1,4 +1,4 @@
-"""Literals are judged on every route: refused where unreadable, a mended geometry is told of."""
+"""Literals are judged on every route: unreadable ones are refused, repaired geometries are reported."""
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -31,7 +31,9 @@ def wkt(text: str) -> Triple:
     ],
 )
 @pytest.mark.parametrize("invalid", ["repair", "refuse"])
-def test_an_unreadable_literal_is_refused_with_a_mend(text: str, datatype: NamedNode, invalid: str) -> None:
+def test_an_unreadable_literal_is_refused_with_a_suggested_fix(
+    text: str, datatype: NamedNode, invalid: str
+) -> None:
     triple = Triple(EX.geometry, EX.value, Literal(text, datatype=datatype))
     [violation] = literal_violations(triple, invalid)  # type: ignore[arg-type]
     assert violation.blocking
@@ -39,11 +41,11 @@ def test_an_unreadable_literal_is_refused_with_a_mend(text: str, datatype: Named
 
 
 @pytest.mark.parametrize("text", ["", "POINT EMPTY", "POINT Z(1 2 3)", "LINESTRING M(1 2 3, 4 5 6)"])
-def test_empty_geometries_heights_and_measures_are_welcome(text: str) -> None:
+def test_empty_geometries_heights_and_measures_are_accepted(text: str) -> None:
     assert literal_violations(wkt(text)) == ()
 
 
-def test_a_geometry_that_is_mended_is_accepted_as_written_with_a_warning() -> None:
+def test_a_repaired_geometry_is_accepted_as_written_with_a_warning() -> None:
     store = EmbeddedStore()
     verdict = Writer(store).commit(Change(additions=(Statement(wkt(BOW_TIE)),)))
     assert verdict.conforms
@@ -63,7 +65,7 @@ def test_an_invalid_geometry_is_refused_where_the_setting_says_so() -> None:
     assert [triple.object.value for triple in store.match(EX.geometry, None, None)] == ["POINT(1 1)"]
 
 
-def test_a_bulk_load_tells_of_mended_geometries_or_refuses_them() -> None:
+def test_a_bulk_load_reports_repaired_geometries_or_refuses_them() -> None:
     store = EmbeddedStore()
     quads = [wkt(BOW_TIE), wkt("POINT(1 1)")]
     outcome = BulkLoad(store, Writer(store)).run(as_quads(quads))

@@ -1,4 +1,4 @@
-"""Many literals judged at once mean what each means alone; only doubtful ones take the long way."""
+"""Judging many literals at once agrees with judging each; only doubtful ones take the complete path."""
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple

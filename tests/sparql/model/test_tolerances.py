@@ -39,7 +39,7 @@ def kinds(name: str, of: frozenset[NamedNode]) -> list[Triple]:
 
 
 def a_place(chance: random.Random) -> str:
-    """Squares and points on a grid of a tenth of a degree, off by up to half a kilometre."""
+    """Squares and points on a grid of a tenth of a degree, off by up to half a kilometer."""
     x, y = (chance.randrange(3) / 10 + chance.choice([0, 0, 0.001, -0.001, 0.004]) for _ in range(2))
     if chance.random() < 0.3:
         return f"POINT({x} {y})"
@@ -54,8 +54,8 @@ def from_scratch(places: dict[str, str], layers: dict[str, frozenset[NamedNode]]
     found = set()
     for a, b in itertools.permutations(places, 2):
         shapes = [parse_geometry(Literal(places[one], datatype=GEO.wktLiteral)) for one in (a, b)]
-        metres = max(tolerance_of(layers.get(one, frozenset())) for one in (a, b))
-        relation = relate_within(*shapes, metres).rcc8
+        meters = max(tolerance_of(layers.get(one, frozenset())) for one in (a, b))
+        relation = relate_within(*shapes, meters).rcc8
         if relation.value != "DC":
             found.add(Triple(EX.term(a), relation.property, EX.term(b)))
     return found
@@ -92,7 +92,7 @@ def test_after_any_sequence_of_edits_the_relations_are_those_of_a_rebuild(seed: 
         assert derived(store) == expected
         exact += expected == from_scratch(places, {})
     assert exact < 20, "the layers should matter"
-    run = open_run(store, tmp_path, tolerances=TOLERANCES, features_a_strip=3)
+    run = open_run(store, tmp_path, tolerances=TOLERANCES, features_per_tile=3)
     run.run(AtOnce(), at_once=2)
     done = commit_run(writer, store, run)
     assert (done.added, done.removed) == (0, 0)
@@ -114,7 +114,7 @@ def test_a_layer_alone_changes_the_relations_and_a_refused_change_leaves_them() 
     assert derived(store) == set()
 
 
-def test_a_source_beside_the_graph_may_tell_of_another_layer() -> None:
+def test_a_source_beside_the_graph_may_add_a_layer() -> None:
     store, relations = EmbeddedStore(), SpatialRelations(TOLERANCES)
     writer = Writer(store, deriver=relations)
     fair = [*geometry("a", "POINT(0 0)"), *kinds("a", frozenset([FAIR]))]
@@ -125,7 +125,7 @@ def test_a_source_beside_the_graph_may_tell_of_another_layer() -> None:
     assert relations.tolerance_with(beside, EX.b) == 1
 
 
-def test_the_store_tells_of_every_layer_and_never_calls_such_relations_exact() -> None:
+def test_the_store_records_every_layer_and_never_calls_such_relations_exact() -> None:
     store = EmbeddedStore()
     writer = Writer(store, deriver=SpatialRelations(Tolerances(0.0, TOLERANCES.layers)))
     writer.commit(Change(additions=tuple(map(Statement, geometry("a", "POINT(0 0)")))))
@@ -133,7 +133,7 @@ def test_the_store_tells_of_every_layer_and_never_calls_such_relations_exact() -
     told = f"RCC8, tolerance 0 m; {FAIR} 250 m; {ROUGH} 700 m"
     assert mark.object == Literal(told)
     assert not are_exact(store)
-    assert Tolerances().told == "RCC8, tolerance 0 m"
+    assert Tolerances().description == "RCC8, tolerance 0 m"
 
 
 @pytest.mark.parametrize("change", ["a layer", "a tolerance"])

@@ -157,7 +157,7 @@ def test_in_a_text_without_capitals_names_are_found_on_demand_but_the_ontologys_
     assert found(index, text, any_case=True) == [("manhattan", "m")]
 
 
-def test_readers_may_read_while_a_commit_is_taken_in() -> None:
+def test_names_can_be_read_while_a_commit_is_applied() -> None:
     index = index_of(named("a", "Old Mill"), named("b", "House"))
     batches = [list(named(f"n{i}", f"House {chr(97 + i % 26)}{i}")) for i in range(300)]
     stop, failures = threading.Event(), []
@@ -181,7 +181,7 @@ def test_readers_may_read_while_a_commit_is_taken_in() -> None:
     assert failures == []
 
 
-def test_what_is_committed_during_a_rebuild_comes_on_top_of_it() -> None:
+def test_commits_during_a_rebuild_are_applied_on_top_of_it() -> None:
     index = LabelIndex()
     mill, hall = list(named("mill", "Old Mill")), list(named("hall", "Town Hall"))
 
@@ -234,7 +234,7 @@ MANY = [
 @pytest.mark.parametrize(
     "name", ["Pier 7", "The East Pier 7", "East Pier", "Pier", "Old Piers 69", "Bridge 7", ""]
 )
-def test_all_that_is_alike_is_found_but_for_what_is_told_apart(name: str) -> None:
+def test_all_similar_names_are_found_except_distinct_ones(name: str) -> None:
     index = index_of(
         *(named(str(number), label) for number, label in enumerate([*MANY, "Pier", "East Pier"]))
     )
@@ -249,7 +249,7 @@ def test_all_that_is_alike_is_found_but_for_what_is_told_apart(name: str) -> Non
     assert fitting(index.alike(name, 500)) == fitting(index.similar(name, 500))
 
 
-def test_names_that_came_and_went_leave_nothing_behind() -> None:
+def test_removed_names_leave_nothing_behind() -> None:
     index = index_of(named("kept", "Alder Hall"))
     longer = [*named("longer", "Alder Hall of the North")]
     index.apply(longer, [])

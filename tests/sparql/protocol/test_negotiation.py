@@ -49,7 +49,7 @@ def test_graphs_take_the_format_the_client_likes_best(accept: str | None, expect
     assert choose(accept, GRAPH_FORMATS).name == expected
 
 
-def test_a_client_that_takes_none_is_told_what_there_is() -> None:
+def test_a_client_that_accepts_none_gets_the_list_of_formats() -> None:
     with pytest.raises(NotAcceptable, match="text/csv") as told:
         choose("image/png, text/turtle", RESULT_FORMATS)
     assert "application/sparql-results+json" in told.value.offered

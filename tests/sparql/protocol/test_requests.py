@@ -11,25 +11,25 @@ QUERY = "SELECT ?s WHERE { ?s ?p 'é' }"
 UPDATE = "INSERT DATA { <http://e/a> <http://e/b> 1 }"
 
 
-def test_a_query_comes_by_get() -> None:
+def test_a_query_can_be_sent_by_get() -> None:
     request = read_request("GET", urlencode({"query": QUERY}), None, b"")
     assert request is not None
     assert (request.kind, request.text) == (Kind.QUERY, QUERY)
 
 
-def test_a_query_comes_as_a_form() -> None:
+def test_a_query_can_be_sent_as_a_form() -> None:
     request = read_request("POST", "", f"{FORM}; charset=UTF-8", urlencode({"query": QUERY}).encode())
     assert request is not None
     assert request.text == QUERY
 
 
-def test_a_query_comes_as_the_body() -> None:
+def test_a_query_can_be_sent_as_the_body() -> None:
     request = read_request("POST", "timeout=2.5&format=csv", DIRECT_QUERY, QUERY.encode())
     assert request is not None
     assert (request.text, request.timeout_s, request.format) == (QUERY, 2.5, "csv")
 
 
-def test_an_update_comes_as_a_form_or_as_the_body() -> None:
+def test_an_update_can_be_sent_as_a_form_or_as_the_body() -> None:
     form = read_request("POST", "", FORM, urlencode({"update": UPDATE}).encode())
     direct = read_request("POST", "", DIRECT_UPDATE, UPDATE.encode())
     assert form == direct
@@ -68,7 +68,7 @@ def test_the_dataset_of_an_update_has_its_own_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "query_string", "content_type", "body", "mend"),
+    ("method", "query_string", "content_type", "body", "fix"),
     [
         ("GET", "query=ASK{}&query=ASK{}", None, b"", "send it once"),
         ("GET", "update=CLEAR+ALL", None, b"", "by POST"),
@@ -86,10 +86,10 @@ def test_the_dataset_of_an_update_has_its_own_names() -> None:
         ("POST", "", FORM, b"query=" + quote("é", encoding="latin-1").encode(), "UTF-8"),
     ],
 )
-def test_a_malformed_request_is_told_how_to_mend_it(
-    method: str, query_string: str, content_type: str | None, body: bytes, mend: str
+def test_a_malformed_request_gets_a_suggested_fix(
+    method: str, query_string: str, content_type: str | None, body: bytes, fix: str
 ) -> None:
-    with pytest.raises(MalformedRequest, match=mend):
+    with pytest.raises(MalformedRequest, match=fix):
         read_request(method, query_string, content_type, body)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sparql.remote.address import RemoteAddress
 from sparql.remote.store import RemoteStore
-from sparql.remote.traits import Traits
+from sparql.remote.store_capabilities import StoreCapabilities
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.remote_servers import clear, oxigraph_server, virtuoso
 
@@ -33,22 +33,22 @@ def address(request: pytest.FixtureRequest) -> RemoteAddress:
 
 
 @pytest.fixture(scope="session")
-def known_traits() -> dict[RemoteAddress, Traits]:
+def known_traits() -> dict[RemoteAddress, StoreCapabilities]:
     """What was found out about a store once."""
     return {}
 
 
 @pytest.fixture
 def open_remote(
-    address: RemoteAddress, known_traits: dict[RemoteAddress, Traits], tmp_path: Path
+    address: RemoteAddress, known_traits: dict[RemoteAddress, StoreCapabilities], tmp_path: Path
 ) -> Iterator[Callable[..., RemoteStore]]:
     """Opens the store with a folder of this name beside it; closes what is still open at the end."""
     opened: list[RemoteStore] = []
 
     def open_(folder: str = "beside", **options: Any) -> RemoteStore:
-        traits = known_traits.get(address)
-        store = RemoteStore(address, EmbeddedStore(tmp_path / folder), traits=traits, **options)
-        known_traits[address] = store.traits
+        capabilities = known_traits.get(address)
+        store = RemoteStore(address, EmbeddedStore(tmp_path / folder), capabilities=capabilities, **options)
+        known_traits[address] = store.capabilities
         opened.append(store)
         return store
 

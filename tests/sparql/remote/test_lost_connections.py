@@ -1,4 +1,4 @@
-"""What becomes of a commit when the connection to the store is lost: told honestly, and settled by asking."""
+"""The result of a commit when the connection to the store is lost: reported honestly, and settled."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -109,7 +109,9 @@ def test_an_update_that_was_applied_and_is_sent_again_changes_nothing_more(
     assert held(store) == {"one", "two"}
 
 
-def test_a_store_that_takes_no_connection_is_told_and_nothing_is_changed(store: RemoteStore, line: Line):
+def test_a_store_that_accepts_no_connection_is_reported_and_nothing_is_changed(
+    store: RemoteStore, line: Line
+):
     line.down = True
     with pytest.raises(RemoteUnreachable, match="Nothing was changed"):
         store.commit([ONE, HERE])
@@ -123,7 +125,9 @@ def test_a_store_that_takes_no_connection_is_told_and_nothing_is_changed(store: 
     assert store.commit([ONE]) == 1
 
 
-def test_a_commit_of_unknown_end_is_told_and_taken_in_when_it_was_applied(store: RemoteStore, line: Line):
+def test_a_commit_with_unknown_result_is_reported_and_completed_if_it_was_applied(
+    store: RemoteStore, line: Line
+):
     line.break_("cut off")
     with pytest.raises(RemoteUndecided, match="may or may not have been applied"):
         store.commit([ONE, HERE])
@@ -142,7 +146,7 @@ def test_a_commit_of_unknown_end_is_told_and_taken_in_when_it_was_applied(store:
     assert store.commit([Quad(A, P, Literal("two"))]) == 2
 
 
-def test_a_commit_of_unknown_end_that_was_not_applied_is_ruled_out_for_good(
+def test_a_commit_with_unknown_result_that_was_not_applied_is_prevented_for_good(
     address: RemoteAddress, store: RemoteStore, line: Line
 ):
     line.break_("cut off before")
@@ -177,7 +181,7 @@ def test_a_server_that_ended_in_between_settles_it_when_it_starts(
     again.probe()
 
 
-def test_the_writer_brings_its_indexes_in_line_with_a_late_commit(store: RemoteStore, line: Line):
+def test_the_writer_applies_a_late_commit_to_its_indexes(store: RemoteStore, line: Line):
     labels = LabelIndex()
     writer = Writer(store, observers=(labels,))
     writer.start()
@@ -192,7 +196,7 @@ def test_the_writer_brings_its_indexes_in_line_with_a_late_commit(store: RemoteS
     assert labels.exact("Ashland")
 
 
-def test_what_the_store_refuses_is_told_in_its_words(open_remote: OpenRemote, address: RemoteAddress):
+def test_a_refusal_is_reported_in_the_words_of_the_store(open_remote: OpenRemote, address: RemoteAddress):
     store = open_remote()
     store.endpoint.address = RemoteAddress(address.query_url, f"{address.update_url}/nowhere")
     with pytest.raises(RemoteRefused, match="status 404"):

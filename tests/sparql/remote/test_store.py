@@ -1,4 +1,4 @@
-"""A remote store takes what the embedded one takes, and says what it cannot."""
+"""A remote store accepts what the embedded one accepts, and reports what it does not support."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_what_is_committed_is_found_by_every_pattern(store: RemoteStore):
 
 
 @pytest.mark.parametrize("literal", LITERALS, ids=lambda one: f"{one.value[:12]}^^{one.datatype.value[-12:]}")
-def test_a_literal_comes_back_as_it_went_and_can_be_removed(store: RemoteStore, literal: Literal):
+def test_a_literal_is_returned_unchanged_and_can_be_removed(store: RemoteStore, literal: Literal):
     quad, other = Quad(A, P, literal), Quad(A, P, Literal("other"))
     store.commit([quad, other])
     assert store.contains(quad)
@@ -73,7 +73,7 @@ def test_a_literal_comes_back_as_it_went_and_can_be_removed(store: RemoteStore, 
     assert set(store.match(A, P, None)) == {other.triple}
 
 
-def test_a_commit_of_thousands_of_quads_goes_as_one(store: RemoteStore):
+def test_a_commit_of_thousands_of_quads_is_one_operation(store: RemoteStore):
     names = [NamedNode(f"http://e.org/{number}") for number in range(3000)]
     quads = [Quad(name, P, Literal("x"), G if number % 3 else DEFAULT) for number, name in enumerate(names)]
     store.commit(quads)
@@ -96,7 +96,7 @@ def test_blank_nodes_keep_their_identity(store: RemoteStore):
     assert list(store.match(None, None, None)) == []
 
 
-def test_provenance_stays_beside_and_triple_terms_are_refused_elsewhere(store: RemoteStore):
+def test_provenance_stays_local_and_triple_terms_are_refused_elsewhere(store: RemoteStore):
     statement = Triple(A, P, B)
     evidence = Quad(A, RDF.reifies, statement, PROVENANCE)
     store.commit([Quad(A, P, B), evidence])
@@ -157,7 +157,7 @@ def test_the_change_log_holds_what_really_changed(store: RemoteStore, tmp_path: 
     assert store.journal.newest == store.revision() == 3
 
 
-def test_a_bulk_load_is_seen_whole_or_not_at_all(store: RemoteStore):
+def test_a_bulk_load_is_visible_completely_or_not_at_all(store: RemoteStore):
     def breaking_off():
         for number in range(1500):
             yield Quad(A, P, Literal(number))

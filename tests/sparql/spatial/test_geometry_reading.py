@@ -1,4 +1,4 @@
-"""What is read of geometries in columns is what a store holds, whatever way it is read."""
+"""Geometries read in columns equal the stored ones, however they are read."""
 
 import pytest
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple

@@ -1,4 +1,4 @@
-"""Changes that say nothing of geometry do not wait for the index of geometries; all others find it whole."""
+"""Changes without geometry do not wait for the index of geometries; for all others it is complete."""
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple

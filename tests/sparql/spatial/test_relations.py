@@ -1,4 +1,4 @@
-"""RCC8 relations follow every change of geometry, and an edit costs its neighbours only."""
+"""RCC8 relations follow every change of geometry, and an edit only costs its neighbors."""
 
 import random
 from collections import Counter
@@ -11,11 +11,11 @@ from geo.relate.rcc8 import relate
 from sparql.model.change import Change, Statement
 from sparql.model.errors import ProtectedTriple
 from sparql.model.geometry_terms import HAS_GEOMETRY
-from sparql.model.source import CountingSource
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations, geometries_in, located_features
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.counting_source import CountingSource
 from tests.support.spatial_city import small_city
 
 EX = Namespace("http://example.org/")
@@ -89,7 +89,7 @@ def test_after_any_sequence_of_edits_the_relations_are_those_of_a_rebuild(seed: 
         assert derived(store) == expected(present)
 
 
-def test_an_edit_relates_its_neighbours_and_not_the_whole_graph():
+def test_an_edit_relates_its_neighbors_and_not_the_whole_graph():
     counts = {}
     for size in (10, 30):
         store, writer, relations = open_writer()
@@ -142,7 +142,7 @@ def test_the_default_geometry_counts_before_the_others():
     assert derived(store) == set()
 
 
-def test_a_relation_that_a_client_also_asserted_outlives_its_geometry():
+def test_a_relation_that_a_client_also_asserted_stays_without_its_geometry():
     store, writer, _ = open_writer()
     said = Triple(EX.a, GEO.rcc8eq, EX.b)
     write(writer, [said])
@@ -185,7 +185,7 @@ def test_a_relation_alone_cannot_be_removed_while_its_geometries_stay() -> None:
     )
     (relation,) = store.match(EX.a, GEO.rcc8ec, None)
     for along in ([], list(store.match(EX.c, None, None))):
-        with pytest.raises(ProtectedTriple, match="change what it follows from"):
+        with pytest.raises(ProtectedTriple, match="change the statements it follows from"):
             write(writer, [], [relation, *along])
     assert relation in derived(store)
     assert list(store.match(EX.c, None, None))
@@ -205,7 +205,7 @@ def test_a_relation_that_is_stated_with_the_geometry_that_implies_it_stays_when_
 @pytest.mark.parametrize("seed", range(4))
 def test_reading_the_places_of_a_graph_finds_for_each_feature_what_asking_for_it_does(seed: int) -> None:
     quads = small_city(seed)
-    # A geometry of two features, and one with two serialisations.
+    # A geometry of two features, and one with two serializations.
     shared = next(quad.object for quad in quads if quad.predicate == GEO.hasGeometry)
     quads.append(Quad(EX.other, GEO.hasDefaultGeometry, shared))
     again = next(quad for quad in quads if quad.predicate == GEO.asWKT)

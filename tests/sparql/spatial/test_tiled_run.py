@@ -1,4 +1,4 @@
-"""A run over strips goes on where it was ended, and agrees with the relations that follow each change."""
+"""A run over tiles can be resumed, and agrees with the relations that follow each change."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -15,13 +15,13 @@ from pyoxigraph import Literal, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from sparql.model.change import Change, Statement
-from sparql.model.errors import StripLost
+from sparql.model.errors import TileLost
 from sparql.model.tolerances import Tolerances
 from sparql.model.vocabulary import DERIVED, GEO, Namespace
 from sparql.spatial.bulk_relations import commit_run, open_run
 from sparql.spatial.relation_basis import are_exact, basis_quad
 from sparql.spatial.relations import SpatialRelations
-from sparql.spatial.tiled_run import StripRun
+from sparql.spatial.tiled_run import TiledRun
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 
@@ -52,29 +52,27 @@ def squares(count: int, seed: int = 1) -> list[tuple[str, BaseGeometry]]:
     return [(f"<{EX.iri}{n}>", shapely.box(x, y, x + s, y + s)) for n, (x, y, s) in enumerate(corners)]
 
 
-def related(run: StripRun) -> set[tuple[str, str, str]]:
+def related(run: TiledRun) -> set[tuple[str, str, str]]:
     return {(pair.left, pair.relation.value, pair.right) for pair in run.pairs()}
 
 
-def test_a_cluster_that_cannot_read_a_task_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_cluster_that_cannot_read_a_task_is_reported_in_one_line(tmp_path: Path) -> None:
     unread = RuntimeError("Error during deserialization of the task graph. This frequently\noccurs if")
-    run = StripRun(tmp_path / "run", squares(60), features_a_strip=10)
-    with pytest.raises(StripLost) as error:
+    run = TiledRun(tmp_path / "run", squares(60), features_per_tile=10)
+    with pytest.raises(TileLost) as error:
         run.run(AtOnce(lives=1, death=unread), at_once=1)
-    assert "RuntimeError: Error during deserialization of the task graph. What is finished" in str(
-        error.value
-    )
+    assert "RuntimeError: Error during deserialization of the task graph. Finished tiles" in str(error.value)
     assert run.finished == 1
 
 
-def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     features = squares(60)
-    whole = StripRun(tmp_path / "whole", features, features_a_strip=10)
+    whole = TiledRun(tmp_path / "whole", features, features_per_tile=10)
     whole.run(AtOnce(), at_once=3)
-    begun = StripRun(tmp_path / "run", features, features_a_strip=10)
-    with pytest.raises(StripLost, match="run the command again"):
+    begun = TiledRun(tmp_path / "run", features, features_per_tile=10)
+    with pytest.raises(TileLost, match="run the command again"):
         begun.run(AtOnce(lives=2), at_once=1)
-    again = StripRun(tmp_path / "run", features, features_a_strip=10)
+    again = TiledRun(tmp_path / "run", features, features_per_tile=10)
     assert again.resumed
     assert (again.finished, len(again)) == (2, 6)
     worker = AtOnce()
@@ -85,34 +83,34 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def test_a_half_written_strip_is_done_again(tmp_path: Path) -> None:
-    begun = StripRun(tmp_path, squares(30), features_a_strip=10)
+def test_a_partly_written_tile_is_computed_again(tmp_path: Path) -> None:
+    begun = TiledRun(tmp_path, squares(30), features_per_tile=10)
     begun.run(AtOnce(), at_once=1)
     kept = sorted(begun.folder.glob("strip-*.npz"))
     kept[1].rename(kept[1].with_suffix(".partial"))
-    again = StripRun(tmp_path, squares(30), features_a_strip=10)
+    again = TiledRun(tmp_path, squares(30), features_per_tile=10)
     assert again.finished == 2
     again.run(AtOnce(), at_once=1)
     assert related(again) == related(begun)
 
 
-@pytest.mark.parametrize("change", ["a feature", "the tolerance", "the strips"])
-def test_what_is_done_does_not_count_when_something_changed(tmp_path: Path, change: str) -> None:
-    StripRun(tmp_path, squares(30), features_a_strip=10).run(AtOnce(), at_once=1)
-    again = StripRun(
+@pytest.mark.parametrize("change", ["a feature", "the tolerance", "the tiles"])
+def test_finished_tiles_do_not_count_when_something_changed(tmp_path: Path, change: str) -> None:
+    TiledRun(tmp_path, squares(30), features_per_tile=10).run(AtOnce(), at_once=1)
+    again = TiledRun(
         tmp_path,
         squares(30, seed=2 if change == "a feature" else 1),
         tolerances=Tolerances(1.0 if change == "the tolerance" else 0.0),
-        features_a_strip=12 if change == "the strips" else 10,
+        features_per_tile=12 if change == "the tiles" else 10,
     )
     assert (again.resumed, again.finished) == (False, 0)
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_progress_tells_of_every_strip(tmp_path: Path) -> None:
+def test_progress_is_reported_for_every_tile(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
-    run = StripRun(tmp_path, squares(30), features_a_strip=10)
-    run.run(AtOnce(), at_once=2, on_strip=lambda done, total, pairs: heard.append((done, total)))
+    run = TiledRun(tmp_path, squares(30), features_per_tile=10)
+    run.run(AtOnce(), at_once=2, on_tile=lambda done, total, pairs: heard.append((done, total)))
     assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
@@ -149,7 +147,7 @@ def test_relating_in_bulk_gives_the_relations_that_follow_each_change(
     features: list[list[str]],
     before: list[list[str]],
     tolerance_m: float,
-    strip: int,
+    tile: int,
 ) -> None:
     tolerances = Tolerances(tolerance_m)
     added = tuple(Statement(triple) for triple in statements(features))
@@ -165,7 +163,7 @@ def test_relating_in_bulk_gives_the_relations_that_follow_each_change(
     if stated is not None:
         for writer in (plain, Writer(incremental)):
             writer.commit(Change(additions=(Statement(stated.triple),)))
-    run = open_run(in_bulk, tmp_path_factory.mktemp("run"), tolerances=tolerances, features_a_strip=strip)
+    run = open_run(in_bulk, tmp_path_factory.mktemp("run"), tolerances=tolerances, features_per_tile=tile)
     run.run(AtOnce(), at_once=2)
     done = commit_run(plain, in_bulk, run)
     derived = set(incremental.match_quads(None, None, None, DERIVED))
@@ -180,14 +178,14 @@ PORTION = 8
 
 def related_store(
     monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> tuple[EmbeddedStore, StripRun, set[Triple]]:
+) -> tuple[EmbeddedStore, TiledRun, set[Triple]]:
     """A store without relations, a finished run over it of several portions, and the relations it finds."""
     monkeypatch.setattr("sparql.spatial.bulk_relations._PORTION", PORTION)
     added = tuple(map(Statement, statements([[shape.wkt] for _, shape in squares(40)])))
     incremental, store = EmbeddedStore(), EmbeddedStore()
     Writer(incremental, deriver=SpatialRelations()).commit(Change(additions=added))
     Writer(store).commit(Change(additions=added))
-    run = open_run(store, folder, features_a_strip=10)
+    run = open_run(store, folder, features_per_tile=10)
     run.run(AtOnce(), at_once=1)
     wanted = derived(incremental)
     assert len(wanted) > 3 * PORTION
@@ -221,7 +219,7 @@ def watch_bulk(
     return given
 
 
-def test_relations_come_and_go_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_relations_are_added_and_removed_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     store, run, wanted = related_store(monkeypatch, tmp_path)
     given = watch_bulk(monkeypatch, store)
     done = commit_run(Writer(store), store, run)
@@ -234,7 +232,7 @@ def test_relations_come_and_go_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_
     store.before_commit = lambda revision, additions, removals: gone.append(len(list(removals)))
     written: list[bool] = []
     monkeypatch.setattr(store, "write_out", lambda: written.append(True))
-    nothing = StripRun(tmp_path / "nothing", [])
+    nothing = TiledRun(tmp_path / "nothing", [])
     done = commit_run(Writer(store), store, nothing)
     assert (done.added, done.removed, done.relations) == (0, len(wanted), 0)
     assert sum(gone) == 2 * len(wanted) + 1
@@ -243,9 +241,9 @@ def test_relations_come_and_go_in_portions(monkeypatch: pytest.MonkeyPatch, tmp_
     assert derived(store) == set()
 
 
-@pytest.mark.parametrize("mended", ["by the same again", "by the next opening"])
-def test_relations_that_were_committed_half_are_mended(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mended: str
+@pytest.mark.parametrize("repaired", ["by the same again", "by the next opening"])
+def test_partly_committed_relations_are_repaired(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, repaired: str
 ) -> None:
     store, run, wanted = related_store(monkeypatch, tmp_path)
     with monkeypatch.context() as patched:
@@ -258,7 +256,7 @@ def test_relations_that_were_committed_half_are_mended(
         with pytest.raises(KeyboardInterrupt):
             commit_run(Writer(store), store, run)
     assert store.bulk_pending
-    if mended == "by the same again":
+    if repaired == "by the same again":
         commit_run(Writer(store), store, run)
     else:
         Writer(store, deriver=SpatialRelations()).start()
@@ -267,7 +265,7 @@ def test_relations_that_were_committed_half_are_mended(
     assert not store.bulk_pending
 
 
-def test_what_fails_before_any_relation_was_added_leaves_nothing_to_mend(
+def test_a_failure_before_the_first_relation_leaves_nothing_to_repair(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     store, run, _ = related_store(monkeypatch, tmp_path)

@@ -1,4 +1,4 @@
-"""Backups are whole or not there, hold one revision and what is beside it, and restore only into nothing."""
+"""Backups are complete or absent, hold one revision and the files beside it, and never overwrite."""
 
 import json
 import sqlite3
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> EmbeddedStore:
     return EmbeddedStore(tmp_path / "data")
 
 
-def test_a_restored_folder_holds_the_revision_and_what_was_beside_it(store: EmbeddedStore, tmp_path: Path):
+def test_a_restored_folder_holds_the_revision_and_the_files_beside_it(store: EmbeddedStore, tmp_path: Path):
     writer = Writer(store)
     committed(writer, 1, 2)
     assert store.folder is not None
@@ -81,11 +81,11 @@ def test_backups_are_taken_while_others_write(store: EmbeddedStore, tmp_path: Pa
         assert sum(1 for _ in again.match(EX.s, None, None)) == backup.revision
 
 
-def test_a_folder_that_is_there_or_in_the_way_is_refused(store: EmbeddedStore, tmp_path: Path):
+def test_an_existing_or_enclosed_folder_is_refused(store: EmbeddedStore, tmp_path: Path):
     writer = Writer(store)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    with pytest.raises(BackupError, match="exists already"):
+    with pytest.raises(BackupError, match="already exists"):
         back_up(store, writer, tmp_path / "full")
     with pytest.raises(BackupError, match="inside the data folder"):
         back_up(store, writer, tmp_path / "data" / "kept")
@@ -94,7 +94,7 @@ def test_a_folder_that_is_there_or_in_the_way_is_refused(store: EmbeddedStore, t
         restore(tmp_path / "kept", tmp_path / "full")
 
 
-def test_what_is_no_whole_backup_is_refused(store: EmbeddedStore, tmp_path: Path):
+def test_an_incomplete_backup_is_refused(store: EmbeddedStore, tmp_path: Path):
     writer = Writer(store)
     committed(writer, 1)
     back_up(store, writer, tmp_path / "kept")
@@ -104,7 +104,7 @@ def test_what_is_no_whole_backup_is_refused(store: EmbeddedStore, tmp_path: Path
     with pytest.raises(BackupError, match="revision 1, not 7"):
         restore(tmp_path / "kept", tmp_path / "again")
     manifest.unlink()
-    with pytest.raises(BackupError, match="not a whole backup"):
+    with pytest.raises(BackupError, match="not a complete backup"):
         restore(tmp_path / "kept", tmp_path / "again")
     assert not (tmp_path / "again").exists()
     with pytest.raises(BackupError, match="in memory"):

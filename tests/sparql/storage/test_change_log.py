@@ -40,7 +40,7 @@ def quad(number: int, graph: NamedNode | None = None) -> Quad:
     return Quad(EX.term(f"s{number}"), EX.p, Literal(number), *named)
 
 
-def test_an_entry_lists_what_came_and_went(tmp_path: Path):
+def test_an_entry_lists_additions_and_removals(tmp_path: Path):
     store, log = opened(tmp_path)
     store.commit([quad(1), quad(2)], origin="asserted")
     store.commit([quad(3), Quad(BlankNode("b"), EX.p, Literal('a "b"\n\\', language="en"), EX.g)], [quad(1)])
@@ -55,7 +55,7 @@ def test_an_entry_lists_what_came_and_went(tmp_path: Path):
     assert first["time"] <= second["time"]
 
 
-def test_only_what_really_changes_is_told(tmp_path: Path):
+def test_only_real_changes_are_listed(tmp_path: Path):
     store, log = opened(tmp_path)
     store.commit([quad(1)])
     store.commit([quad(1), quad(2)], [quad(7)])
@@ -70,7 +70,7 @@ def test_system_graphs_are_counted_and_not_listed(tmp_path: Path):
     assert "provenance" not in str(entry["additions"])
 
 
-def test_graphs_that_come_and_go_empty_are_told(tmp_path: Path):
+def test_created_and_dropped_empty_graphs_are_listed(tmp_path: Path):
     store, log = opened(tmp_path)
     store.commit([], graphs_created=[EX.g])
     store.commit([], graphs_dropped=[EX.g])
@@ -78,7 +78,7 @@ def test_graphs_that_come_and_go_empty_are_told(tmp_path: Path):
     assert created["graphs_created"] == dropped["graphs_dropped"] == [EX.g.value]
 
 
-def test_the_writer_says_where_a_change_comes_from(tmp_path: Path):
+def test_the_writer_records_the_origin_of_a_change(tmp_path: Path):
     store, log = opened(tmp_path)
     writer = Writer(store)
     statement = Statement(quad(1).triple)
@@ -89,7 +89,7 @@ def test_the_writer_says_where_a_change_comes_from(tmp_path: Path):
     assert [one["origin"] for one in entries(log)] == ["extracted", "asserted", "system", "ontology"]
 
 
-def test_a_commit_larger_than_an_entry_is_counted_and_said_to_be_incomplete(tmp_path: Path):
+def test_a_commit_larger_than_an_entry_is_counted_and_marked_as_incomplete(tmp_path: Path):
     store, log = opened(tmp_path, entry_bytes=500)
     store.commit([quad(n) for n in range(100)])
     store.commit([quad(1000)])
@@ -98,7 +98,7 @@ def test_a_commit_larger_than_an_entry_is_counted_and_said_to_be_incomplete(tmp_
     assert small["complete"]
 
 
-def test_a_bulk_load_is_said_to_be_incomplete(tmp_path: Path):
+def test_a_bulk_load_is_marked_as_incomplete(tmp_path: Path):
     store, log = opened(tmp_path)
     store.begin_bulk()
     store.bulk_add([quad(1)])
@@ -106,7 +106,7 @@ def test_a_bulk_load_is_said_to_be_incomplete(tmp_path: Path):
     assert [one["complete"] for one in entries(log)] == [False, False]
 
 
-def test_reading_goes_on_where_it_stopped(tmp_path: Path):
+def test_reading_continues_where_it_stopped(tmp_path: Path):
     store, log = opened(tmp_path)
     for number in range(20):
         store.commit([quad(number)])
@@ -121,7 +121,7 @@ def test_reading_goes_on_where_it_stopped(tmp_path: Path):
     assert [json.loads(line)["revision"] for line in reader.next_lines()] == [21]
 
 
-def test_the_oldest_entries_go_when_the_log_is_full(tmp_path: Path):
+def test_the_oldest_entries_are_dropped_when_the_log_is_full(tmp_path: Path):
     store, log = opened(tmp_path, total_bytes=16_000)
     reader = log.reader(0)
     for number in range(200):
@@ -137,14 +137,14 @@ def test_the_oldest_entries_go_when_the_log_is_full(tmp_path: Path):
         log.reader(log.oldest - 2)
 
 
-def test_what_is_not_there_yet_cannot_be_asked_for(tmp_path: Path):
+def test_a_future_revision_cannot_be_requested(tmp_path: Path):
     store, log = opened(tmp_path)
     store.commit([quad(1)])
     with pytest.raises(MalformedRequest, match="newest is 1"):
         log.reader(2)
 
 
-def test_listeners_hear_of_each_commit_until_they_stop(tmp_path: Path):
+def test_listeners_are_called_for_each_commit_until_they_unsubscribe(tmp_path: Path):
     store, log = opened(tmp_path)
     heard: list[int] = []
     stop = log.listen(lambda: heard.append(log.newest))

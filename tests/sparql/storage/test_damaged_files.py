@@ -1,4 +1,4 @@
-"""A store whose files are damaged is refused in words, and its files stay as they are for a rescue."""
+"""A store with damaged files is refused with a message, and its files stay unchanged for a rescue."""
 
 import os
 import shutil
@@ -90,7 +90,7 @@ def test_a_store_with_a_damaged_file_is_refused_and_its_values_stay_on_the_disk(
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
-def test_a_list_of_files_that_breaks_off_anywhere_in_a_record_is_refused(
+def test_a_list_of_files_truncated_anywhere_in_a_record_is_refused(
     whole: Path, tmp_path: Path, part: float
 ) -> None:
     folder = tmp_path / "data"
@@ -101,7 +101,7 @@ def test_a_list_of_files_that_breaks_off_anywhere_in_a_record_is_refused(
     while not breaks_off(content[:size]):
         size += 1
     manifest.write_bytes(content[:size])
-    with pytest.raises(StoreUnreadable, match="breaks off"):
+    with pytest.raises(StoreUnreadable, match="is truncated"):
         EmbeddedStore(folder)
     manifest.write_bytes(content)
     store = EmbeddedStore(folder)
@@ -109,7 +109,7 @@ def test_a_list_of_files_that_breaks_off_anywhere_in_a_record_is_refused(
     store.close()
 
 
-def test_a_long_list_of_files_is_whole_at_every_moment(tmp_path: Path) -> None:
+def test_a_long_list_of_files_is_complete_at_every_moment(tmp_path: Path) -> None:
     database = tmp_path / "graph"
     store = pyoxigraph.Store(str(database))
     for number in range(150):
@@ -138,7 +138,7 @@ def test_damage_to_files_that_the_engine_makes_anew_loses_nothing(
 
 
 @pytest.mark.parametrize("place", ["graph", "checkpoints"])
-def test_a_file_in_the_place_of_a_folder(whole: Path, tmp_path: Path, place: str) -> None:
+def test_a_file_in_place_of_a_folder_is_refused(whole: Path, tmp_path: Path, place: str) -> None:
     folder = tmp_path / "data"
     shutil.copytree(whole, folder)
     shutil.rmtree(folder / place)

@@ -45,7 +45,7 @@ def test_one_graph_is_dumped_as_triples_a_system_graph_as_well(store: EmbeddedSt
     assert dumped(store, BY_NAME["nquads"], EX.graph) == {Quad(*NAMED.triple, DEFAULT)}
 
 
-def test_a_checkpoint_is_dumped_by_a_process_of_its_own(store: EmbeddedStore):
+def test_a_checkpoint_is_dumped_by_a_separate_process(store: EmbeddedStore):
     checkpoint = store.acquire()
     done = subprocess.run(
         [sys.executable, "-m", "sparql.storage.dump", str(checkpoint.path), "nquads"],

@@ -101,7 +101,7 @@ def test_concurrent_commits_are_acknowledged_after_their_sync(tmp_path: Path):
     assert store.group.syncs <= 40
 
 
-def test_a_closed_writer_takes_nothing_more(tmp_path: Path):
+def test_a_closed_writer_accepts_no_writes(tmp_path: Path):
     writer = Writer(EmbeddedStore(tmp_path))
     writer.commit(statement(1))
     writer.close()

@@ -88,7 +88,7 @@ def test_a_checkpoint_is_shared_while_nothing_changes_and_removed_when_unused(tm
     assert third.path.exists()
 
 
-def test_a_folder_in_use_is_told_as_such(tmp_path: Path):
+def test_a_folder_in_use_is_reported_as_such(tmp_path: Path):
     store = EmbeddedStore(tmp_path)
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

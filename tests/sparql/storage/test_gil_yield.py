@@ -1,21 +1,21 @@
-"""Long work gives way, and leaves the interpreter as it was."""
+"""Long work yields to other threads, and restores the interpreter's settings."""
 
 import sys
 
 import pytest
 
-from sparql.storage.gil_yield import in_turns, short_turns
+from sparql.storage.gil_yield import short_switch_interval, with_pauses
 
 
 @pytest.mark.parametrize("count", [0, 1, 3999, 4000, 4001, 9000])
 def test_all_items_come_in_their_order(count: int) -> None:
-    assert list(in_turns(iter(range(count)))) == list(range(count))
+    assert list(with_pauses(iter(range(count)))) == list(range(count))
 
 
-def test_turns_are_short_until_the_last_who_asked_for_it_is_done() -> None:
+def test_the_switch_interval_is_short_until_the_last_user_ends() -> None:
     usual = sys.getswitchinterval()
-    with short_turns():
-        with short_turns():
+    with short_switch_interval():
+        with short_switch_interval():
             assert sys.getswitchinterval() < usual
         assert sys.getswitchinterval() < usual
     assert sys.getswitchinterval() == usual

@@ -1,4 +1,4 @@
-"""What the engine keeps in memory of what was written is bounded, in the server and in the capturer."""
+"""The engine's write buffer is bounded, in the server and in the capturer."""
 
 import random
 import subprocess
@@ -89,7 +89,7 @@ def test_the_clone_of_the_capturer_is_given_up_when_much_was_written_to_it(tmp_p
     capturer.capture(update)
     (clone,) = (tmp_path / "checkpoints").glob("clone-*")
     for number in range(10):
-        store.commit(quads(1000, about=f"s{number}"))
+        store.commit(quads(100, about=f"s{number}", length=10_000))
         capturer.capture(update)
     (newer,) = (tmp_path / "checkpoints").glob("clone-*")
     assert newer != clone
@@ -97,7 +97,7 @@ def test_the_clone_of_the_capturer_is_given_up_when_much_was_written_to_it(tmp_p
     store.close()
 
 
-def test_what_updates_try_on_the_clone_is_written_out(tmp_path: Path) -> None:
+def test_temporary_writes_of_updates_are_flushed(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
     capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
     data = " ".join(f"<http://e/s> <http://e/p> {n} ." for n in range(3000))

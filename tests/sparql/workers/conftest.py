@@ -1,4 +1,4 @@
-"""Readers on the checkpoints of a store."""
+"""Workers on the checkpoints of a store."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 
 
@@ -18,6 +18,6 @@ def source(tmp_path: Path) -> StoreCheckpoints:
 
 
 @pytest.fixture
-async def pool(source: StoreCheckpoints) -> AsyncIterator[ReaderPool]:
-    async with ReaderPool(source, ReaderSettings(readers=2, timeout_s=120)) as pool:
+async def pool(source: StoreCheckpoints) -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(source, PoolSettings(workers=2, timeout_s=120)) as pool:
         yield pool

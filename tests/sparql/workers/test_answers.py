@@ -1,4 +1,4 @@
-"""What real reader processes answer, on real checkpoints."""
+"""What real worker processes answer, on real checkpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.model.errors import RemoteAccessRefused, SyntaxProblem
 from sparql.protocol.formats import BY_NAME
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import ALL, LOOKUP, body, quads
@@ -18,7 +18,7 @@ from tests.support.worker_queries import ALL, LOOKUP, body, quads
 SYSTEM = "https://w3id.org/urbankg/graph/"
 
 
-async def test_a_read_that_starts_after_a_write_sees_it(source: StoreCheckpoints, pool: ReaderPool) -> None:
+async def test_a_read_that_starts_after_a_write_sees_it(source: StoreCheckpoints, pool: WorkerPool) -> None:
     for number in range(5):
         revision = source.write(Quad(NamedNode("http://e/a"), NamedNode("http://e/p"), Literal(number)))
         async with pool.query(QueryRequest(ALL)) as result:
@@ -27,8 +27,8 @@ async def test_a_read_that_starts_after_a_write_sees_it(source: StoreCheckpoints
         assert result.revision >= revision
 
 
-async def test_many_readers_of_one_revision_share_one_checkpoint(
-    source: StoreCheckpoints, pool: ReaderPool
+async def test_many_workers_on_one_revision_share_one_checkpoint(
+    source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     await pool.solutions(LOOKUP)
     before = source.acquired
@@ -37,7 +37,7 @@ async def test_many_readers_of_one_revision_share_one_checkpoint(
     assert source.acquired == before + 1
 
 
-async def test_old_checkpoints_are_given_back(source: StoreCheckpoints, pool: ReaderPool) -> None:
+async def test_old_checkpoints_are_given_back(source: StoreCheckpoints, pool: WorkerPool) -> None:
     for number in range(6):
         source.write(*quads(number))
         await asyncio.gather(*(pool.solutions(LOOKUP) for _ in range(4)))
@@ -47,9 +47,7 @@ async def test_old_checkpoints_are_given_back(source: StoreCheckpoints, pool: Re
     assert source.lent == {}
 
 
-async def test_a_query_under_way_keeps_the_checkpoint_it_began_with(
-    source: StoreCheckpoints, pool: ReaderPool
-) -> None:
+async def test_a_running_query_keeps_its_checkpoint(source: StoreCheckpoints, pool: WorkerPool) -> None:
     source.write(*quads(20_000))
     async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as result:
         rows = 0
@@ -61,7 +59,7 @@ async def test_a_query_under_way_keeps_the_checkpoint_it_began_with(
     assert rows == 20_001
 
 
-async def test_each_form_answers_in_its_formats(source: StoreCheckpoints, pool: ReaderPool) -> None:
+async def test_each_form_answers_in_its_formats(source: StoreCheckpoints, pool: WorkerPool) -> None:
     source.write(*quads(1))
     assert (await pool.solutions("ASK { ?s ?p 0 }"))["boolean"] is True
     async with pool.query(QueryRequest("CONSTRUCT WHERE { ?s ?p ?o }")) as result:
@@ -74,20 +72,20 @@ async def test_each_form_answers_in_its_formats(source: StoreCheckpoints, pool: 
     assert await body(pool, QueryRequest(LOOKUP, BY_NAME["csv"])) == b"o\r\n0\r\n"
 
 
-async def test_a_syntax_error_names_its_place(pool: ReaderPool) -> None:
+async def test_a_syntax_error_names_its_place(pool: WorkerPool) -> None:
     with pytest.raises(SyntaxProblem) as told:
         await pool.solutions("SELECT * {\n ?s ?p }")
     assert (told.value.line, told.value.column) == (2, 9)
 
 
-async def test_a_query_that_would_reach_out_never_reaches_a_reader(pool: ReaderPool) -> None:
+async def test_a_query_for_another_host_never_reaches_a_worker(pool: WorkerPool) -> None:
     with pytest.raises(RemoteAccessRefused):
         await pool.solutions("SELECT * { SERVICE <http://e/> { ?s ?p ?o } }")
     assert pool.statistics.queries == 0
 
 
 async def test_graph_variables_range_over_clients_graphs_only(
-    source: StoreCheckpoints, pool: ReaderPool
+    source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     source.update(
         f"INSERT DATA {{ GRAPH <http://e/g> {{ <http://e/a> <http://e/p> 1 }} "
@@ -112,7 +110,7 @@ async def test_graph_variables_range_over_clients_graphs_only(
 
 
 async def test_the_dataset_of_the_request_replaces_that_of_the_text(
-    source: StoreCheckpoints, pool: ReaderPool
+    source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     source.update(
         "INSERT DATA { GRAPH <http://e/1> { <http://e/a> <http://e/p> 1 } "
@@ -126,7 +124,7 @@ async def test_the_dataset_of_the_request_replaces_that_of_the_text(
     assert await body(pool, named) == b"o\r\n"
 
 
-async def test_the_geosparql_functions_can_be_called(pool: ReaderPool) -> None:
+async def test_the_geosparql_functions_can_be_called(pool: WorkerPool) -> None:
     found = await pool.solutions(
         "PREFIX geo: <http://www.opengis.net/ont/geosparql#> "
         "PREFIX geof: <http://www.opengis.net/def/function/geosparql/> "
@@ -136,7 +134,7 @@ async def test_the_geosparql_functions_can_be_called(pool: ReaderPool) -> None:
     assert found["boolean"] is True
 
 
-async def test_aggregates_and_the_tools_can_be_called_in_queries(pool: ReaderPool) -> None:
+async def test_aggregates_and_the_tools_can_be_called_in_queries(pool: WorkerPool) -> None:
     union = (
         "SELECT (<http://www.opengis.net/def/function/geosparql/aggUnion>(?g) AS ?all) { VALUES ?g "
         "{ 'POINT(1 1)'^^<http://www.opengis.net/ont/geosparql#wktLiteral> "

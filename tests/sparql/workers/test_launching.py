@@ -1,25 +1,25 @@
-"""What reader processes find around them."""
+"""The environment of worker processes."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from sparql.workers.processes.launching import launch, surroundings
+from sparql.workers.processes.launching import launch, worker_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of Linux")
 
 
-def test_readers_have_their_memory_from_the_allocator_that_is_installed(tmp_path: Path) -> None:
+def test_workers_use_an_installed_allocator(tmp_path: Path) -> None:
     library = tmp_path / "with" / "cmeel.prefix" / "lib" / "libmimalloc.so"
     library.parent.mkdir(parents=True)
     library.touch()
-    found = surroundings(str(tmp_path / "without"), str(tmp_path / "with"))
+    found = worker_environment(str(tmp_path / "without"), str(tmp_path / "with"))
     assert found["LD_PRELOAD"] == str(library)
 
 
-def test_readers_have_their_memory_from_the_system_where_no_allocator_is_installed(tmp_path: Path) -> None:
-    assert "LD_PRELOAD" not in surroundings(str(tmp_path))
+def test_workers_use_the_system_allocator_where_none_is_installed(tmp_path: Path) -> None:
+    assert "LD_PRELOAD" not in worker_environment(str(tmp_path))
 
 
 def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +31,6 @@ def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.Mon
         assert launched.socket.recv(1), "it is there"
         told = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
     finally:
-        launched.give_up()
+        launched.terminate()
     assert b"LD_PRELOAD=" in told
     assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in told

@@ -1,4 +1,4 @@
-"""Deadlines, memory, queues, and fairness among queries in real reader processes."""
+"""Deadlines, memory, queues, and fairness among queries in real worker processes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 
 from sparql.model.errors import QueryMemoryExceeded, QueryTimeout, TooManyQueries
 from sparql.protocol.formats import BY_NAME
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import ALL, LOOKUP, RUNAWAY, body, drained, is_running, quads
 
 
 async def test_a_runaway_query_ends_at_its_deadline_while_others_answer(
-    source: StoreCheckpoints, pool: ReaderPool
+    source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     source.write(*quads(3_000))
     await pool.solutions(LOOKUP)
@@ -38,10 +38,10 @@ async def test_a_runaway_query_ends_at_its_deadline_while_others_answer(
             await asyncio.sleep(0.05)
 
 
-async def test_a_query_over_its_memory_is_ended_and_others_go_on(source: StoreCheckpoints) -> None:
+async def test_a_query_over_its_memory_limit_is_stopped_and_others_continue(source: StoreCheckpoints) -> None:
     source.write(*quads(5_000))
-    settings = ReaderSettings(readers=1, timeout_s=120, memory_limit_bytes=200 * 2**20)
-    async with ReaderPool(source, settings) as pool:
+    settings = PoolSettings(workers=1, timeout_s=120, memory_limit_bytes=200 * 2**20)
+    async with WorkerPool(source, settings) as pool:
         with pytest.raises(QueryMemoryExceeded):
             await pool.solutions("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c ?f")
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
@@ -49,21 +49,21 @@ async def test_a_query_over_its_memory_is_ended_and_others_go_on(source: StoreCh
 
 async def test_a_full_queue_turns_queries_away(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with ReaderPool(source, ReaderSettings(readers=1, queue_limit=1, timeout_s=30)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, queue_limit=1, timeout_s=30)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
         await asyncio.sleep(0.2)
-        patient = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
+        avoid_express = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
         await asyncio.sleep(0)
         with pytest.raises(TooManyQueries):
             await pool.solutions(LOOKUP)
         with pytest.raises(QueryTimeout):
             await runaway
-        assert len((await patient)["results"]["bindings"]) == 1
+        assert len((await avoid_express)["results"]["bindings"]) == 1
 
 
 async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
         await asyncio.sleep(0.2)
         with pytest.raises(TooManyQueries):
@@ -75,7 +75,7 @@ async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: Store
 async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: StoreCheckpoints) -> None:
     source.store.bulk_extend(quads(200_000))
     source.write()
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         (victim,) = pool.pids
         async with pool.query(QueryRequest(ALL, timeout_s=4.0)) as result:
             async with asyncio.timeout(60):
@@ -87,16 +87,16 @@ async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: Stor
                 await drained(result)
 
 
-async def test_a_deadline_that_has_passed_already_is_told(source: StoreCheckpoints, pool: ReaderPool) -> None:
+async def test_an_expired_deadline_is_reported(source: StoreCheckpoints, pool: WorkerPool) -> None:
     for _ in range(3):
         with pytest.raises(QueryTimeout):
             await pool.solutions("ASK {}", timeout_s=5e-324)
     assert (await pool.solutions("ASK {}"))["boolean"] is True
 
 
-async def test_short_queries_are_answered_while_all_readers_are_busy(source: StoreCheckpoints) -> None:
+async def test_short_queries_are_answered_while_all_workers_are_busy(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
         runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
         while pool.statistics.kills < 2:
             await asyncio.sleep(0.01)
@@ -112,7 +112,7 @@ async def test_short_queries_are_answered_while_all_readers_are_busy(source: Sto
 async def test_a_query_that_is_too_long_for_the_express_starts_again(source: StoreCheckpoints) -> None:
     source.store.bulk_extend(quads(200_000))
     source.write()
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60, express=True)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
         async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as held:
             waiting = asyncio.create_task(body(pool, QueryRequest(ALL, BY_NAME["tsv"])))
             while pool.statistics.kills < 1:
@@ -122,7 +122,7 @@ async def test_a_query_that_is_too_long_for_the_express_starts_again(source: Sto
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
-async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source: StoreCheckpoints) -> None:
+async def test_a_long_query_yields_to_others_and_the_worker_recovers(source: StoreCheckpoints) -> None:
     source.write(*quads(700))
 
     def priorities(pid: int) -> set[int]:
@@ -133,7 +133,7 @@ async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source:
                 found.add(os.getpriority(os.PRIO_PROCESS, int(task.name)))
         return found
 
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=120)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=120)) as pool:
         (pid,) = pool.pids
         (usual,) = priorities(pid)
         long = asyncio.create_task(
@@ -151,9 +151,9 @@ async def test_a_long_query_comes_after_others_and_the_reader_forgets_it(source:
         assert usual in priorities(pid)
 
 
-async def test_a_caller_that_leaves_an_endless_query_frees_the_reader(source: StoreCheckpoints) -> None:
+async def test_a_caller_that_leaves_an_endless_query_frees_the_worker(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY))
         await asyncio.sleep(0.2)
         runaway.cancel()

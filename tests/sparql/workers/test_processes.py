@@ -1,4 +1,4 @@
-"""Reader processes that stream, are left, are killed and are replaced."""
+"""Worker processes that stream, are abandoned, are killed and are replaced."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sparql.model.errors import QueryTimeout, ReaderLost
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import ALL, LOOKUP, drained, is_running, quads
@@ -27,14 +27,14 @@ def resident_bytes(process: int | str) -> int:
 _PARENT = """
 import asyncio, sys
 from pathlib import Path
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 
 async def main():
     source = StoreCheckpoints(Path(sys.argv[1]))
     source.update("INSERT DATA { <http://e/a> <http://e/p> 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }")
-    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool = WorkerPool(source, PoolSettings(workers=2))
     await pool.start()
     pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(12))
     running = asyncio.create_task(pool.solutions("SELECT (COUNT(*) AS ?n) { " + pairs + " }"))
@@ -49,7 +49,7 @@ asyncio.run(main())
 async def test_a_caller_that_leaves_a_stream_stops_it_without_a_kill(source: StoreCheckpoints) -> None:
     source.store.bulk_extend(quads(50_000))
     source.write()
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=60)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60)) as pool:
         before = pool.pids
         async with pool.query(QueryRequest(ALL)) as result:
             async for _ in result:
@@ -59,10 +59,10 @@ async def test_a_caller_that_leaves_a_stream_stops_it_without_a_kill(source: Sto
         assert pool.statistics.kills == 0
 
 
-async def test_a_reader_that_is_killed_breaks_its_stream_and_is_replaced(source: StoreCheckpoints) -> None:
+async def test_a_killed_worker_breaks_its_stream_and_is_replaced(source: StoreCheckpoints) -> None:
     source.store.bulk_extend(quads(50_000))
     source.write()
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         async with pool.query(QueryRequest(ALL)) as result:
             os.kill(pool.pids[0], signal.SIGKILL)
             with pytest.raises(ReaderLost):
@@ -70,9 +70,9 @@ async def test_a_reader_that_is_killed_breaks_its_stream_and_is_replaced(source:
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
 
 
-async def test_an_idle_reader_that_is_killed_is_replaced(source: StoreCheckpoints) -> None:
+async def test_a_killed_idle_worker_is_replaced(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         (victim,) = pool.pids
         os.kill(victim, signal.SIGKILL)
         await asyncio.sleep(0.1)
@@ -80,7 +80,7 @@ async def test_an_idle_reader_that_is_killed_is_replaced(source: StoreCheckpoint
         assert pool.pids != (victim,)
 
 
-async def test_a_large_result_streams_with_flat_memory(source: StoreCheckpoints, pool: ReaderPool) -> None:
+async def test_a_large_result_streams_with_flat_memory(source: StoreCheckpoints, pool: WorkerPool) -> None:
     source.store.bulk_extend(quads(200_000))
     source.write()
     await pool.solutions(LOOKUP)
@@ -97,7 +97,7 @@ async def test_a_large_result_streams_with_flat_memory(source: StoreCheckpoints,
 
 
 async def test_an_error_after_the_first_byte_breaks_the_stream(
-    source: StoreCheckpoints, pool: ReaderPool
+    source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     source.write(*quads(5_000))
     async with pool.query(QueryRequest("SELECT * { ?a ?b ?c . ?d ?e ?f }", timeout_s=4.0)) as result:
@@ -105,7 +105,7 @@ async def test_an_error_after_the_first_byte_breaks_the_stream(
             await drained(result)
 
 
-def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) -> None:
+def test_workers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -121,22 +121,22 @@ def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         assert not any(is_running(pid) for pid in pids)
 
 
-async def test_readers_that_were_launched_ahead_are_those_that_start(source: StoreCheckpoints) -> None:
+async def test_workers_launched_ahead_are_the_ones_that_start(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
-    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool = WorkerPool(source, PoolSettings(workers=2))
     pool.launch()
-    launched = {one.process.pid for one in pool._staff._launched}
+    launched = {one.process.pid for one in pool._workers._launched}
     await pool.start()
     assert set(pool.pids) == launched
     assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
     await pool.close()
 
 
-async def test_readers_that_were_launched_and_never_started_end_with_the_pool(
+async def test_workers_launched_and_never_started_end_with_the_pool(
     source: StoreCheckpoints,
 ) -> None:
-    pool = ReaderPool(source, ReaderSettings(readers=2))
+    pool = WorkerPool(source, PoolSettings(workers=2))
     pool.launch()
-    launched = [one.process for one in pool._staff._launched]
+    launched = [one.process for one in pool._workers._launched]
     await pool.close()
     assert all(process.poll() is not None for process in launched)

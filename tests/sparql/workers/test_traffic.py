@@ -13,9 +13,9 @@ from pyoxigraph import NamedNode
 from sparql.model.errors import GraphUnknown, SparqlError, SyntaxProblem
 from sparql.protocol.formats import BY_NAME
 from sparql.workers import pool as pools
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.queue import workers as staff
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import ALL, LOOKUP, body, quads
@@ -25,29 +25,29 @@ NO_AGGREGATE = "SELECT (<http://e/none>(DISTINCT ?s) AS ?n) { ?s ?p ?o }"
 DEADLINE_S = 20.0
 
 
-async def refused(pool: ReaderPool, text: str, error: type[SparqlError]) -> None:
+async def refused(pool: WorkerPool, text: str, error: type[SparqlError]) -> None:
     with pytest.raises(error):
         await body(pool, QueryRequest(text, timeout_s=DEADLINE_S))
 
 
-async def gives(pool: ReaderPool, text: str, format_: str, size: int) -> None:
+async def gives(pool: WorkerPool, text: str, format_: str, size: int) -> None:
     """Answered with at least so many bytes."""
     assert len(await body(pool, QueryRequest(text, BY_NAME[format_], timeout_s=DEADLINE_S))) >= size
 
 
-async def cut_off(pool: ReaderPool) -> None:
+async def cut_off(pool: WorkerPool) -> None:
     """The caller leaves after the first piece."""
     async with pool.query(QueryRequest(ALL, timeout_s=DEADLINE_S)) as result:
         async for _ in result:
             return
 
 
-async def unknown_graph(pool: ReaderPool) -> None:
+async def unknown_graph(pool: WorkerPool) -> None:
     with pytest.raises(GraphUnknown):
         await pool.open_dump(NamedNode("http://e/no-graph"), BY_NAME["turtle"], timeout_s=DEADLINE_S)
 
 
-KINDS: dict[str, Callable[[ReaderPool], Awaitable[None]]] = {
+KINDS: dict[str, Callable[[WorkerPool], Awaitable[None]]] = {
     "syntax error": lambda pool: refused(pool, "SELECT * { ?s ?p ", SyntaxProblem),
     "failure": lambda pool: refused(pool, NO_AGGREGATE, SparqlError),
     "ASK": lambda pool: gives(pool, "ASK { <http://e/0> ?p ?o }", "json", 10),
@@ -56,7 +56,7 @@ KINDS: dict[str, Callable[[ReaderPool], Awaitable[None]]] = {
     "CONSTRUCT": lambda pool: gives(pool, "CONSTRUCT WHERE { <http://e/1> ?p ?o }", "turtle", 10),
     "unknown graph": unknown_graph,
 }
-SELDOM: dict[str, Callable[[ReaderPool], Awaitable[None]]] = {
+SELDOM: dict[str, Callable[[WorkerPool], Awaitable[None]]] = {
     "large": lambda pool: gives(pool, ALL, "json", 400_000),
     "cut off": cut_off,
 }
@@ -73,7 +73,7 @@ async def medians_through_one_worker(
     source.write(*quads(5_000))
     first: dict[str, list[float]] = defaultdict(list)
     last: dict[str, list[float]] = defaultdict(list)
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         before = pool.pids
         for number in range(count):
             kinds = KINDS if number % EVERY else SELDOM
@@ -109,9 +109,9 @@ async def test_fifty_thousand_queries_of_every_kind_pass_one_worker_and_none_get
         assert seconds < 3 * first[name] + 0.002, f"{name}: {first[name]:.4f} s, then {seconds:.4f} s"
 
 
-async def test_errors_alone_hold_nothing_back(source: StoreCheckpoints) -> None:
+async def test_errors_alone_block_nothing(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
-    async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         before = pool.pids
         for _ in range(2_000):
             with pytest.raises(SyntaxProblem):
@@ -120,13 +120,13 @@ async def test_errors_alone_hold_nothing_back(source: StoreCheckpoints) -> None:
         assert pool.pids == before
 
 
-async def test_a_short_answer_larger_than_what_may_wait_comes_whole_from_the_express(
+async def test_a_short_answer_larger_than_the_buffer_is_complete_from_the_express(
     source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A slow machine is no reason to start again elsewhere: only an answer that never comes is.
     monkeypatch.setattr(pools, "_EXPRESS_S", DEADLINE_S)
     source.write(*quads(6_000))
-    async with ReaderPool(source, ReaderSettings(readers=1, express=True)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, express=True)) as pool:
         held = await pool.open_query(QueryRequest(ALL, timeout_s=60))
         assert len(await body(pool, QueryRequest(ALL, BY_NAME["json"], timeout_s=40))) > 512 * 1024
         assert pool.statistics.kills == 0

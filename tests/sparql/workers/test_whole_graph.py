@@ -1,4 +1,4 @@
-"""Queries for a graph as a whole are known by their text, and answered as the engine would."""
+"""Queries for a whole graph are recognized by their text, and answered as the engine would."""
 
 import pyoxigraph
 import pytest

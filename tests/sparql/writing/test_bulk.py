@@ -1,4 +1,4 @@
-"""Bulk loads: past the gate, all or none, with relations, and finished after a crash."""
+"""Bulk loads: without the gate, all or none, with relations, and finished after a crash."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_malformed_literal_stops_the_load_or_is_left_out():
     assert [rejection.statement.triple for rejection in outcome.left_out.examples] == [quads[1].triple]
 
 
-def test_system_graphs_are_passed_over():
+def test_system_graphs_are_skipped():
     store = EmbeddedStore()
     quads = [Quad(EX.a, EX.p, EX.b, REVIEW), Quad(EX.a, EX.p, EX.b, NamedNode("http://example.org/g"))]
     assert BulkLoad(store, Writer(store)).run(quads).quads == 1
@@ -138,7 +138,7 @@ def test_a_malformed_literal_far_behind_the_first_portion_leaves_nothing_loaded(
     assert len(store.graph) == before + 1  # The revision.
 
 
-def test_a_malformed_literal_of_a_system_graph_is_passed_over_like_the_graph():
+def test_a_malformed_literal_of_a_system_graph_is_skipped_like_the_graph():
     store = EmbeddedStore()
     quads = [Quad(EX.a, EX.p, Literal("x", datatype=XSD.integer), REVIEW), Quad(EX.a, EX.p, EX.b)]
     assert BulkLoad(store, Writer(store)).run(quads).quads == 1

@@ -1,4 +1,4 @@
-"""Changes that are committed together: each is judged after those before it, and they stand or fall alone."""
+"""Changes that are committed together: each is judged after those before it, and fails alone."""
 
 import json
 from dataclasses import replace
@@ -96,7 +96,7 @@ def test_each_is_judged_on_the_graph_as_those_before_it_leave_it():
     assert {t.object.value for t in store.match(EX.s, EX.p, None)} == {"2", "3", "4"}
 
 
-def test_one_that_cannot_be_carried_out_is_no_matter_to_the_others():
+def test_a_failed_change_does_not_affect_the_others():
     store = EmbeddedStore()
     forbidden = Change(graph_additions=frozenset({quad(1, STATE)}))
     outcomes = together(Writer(store), adds(1), forbidden, adds(2))
@@ -105,7 +105,7 @@ def test_one_that_cannot_be_carried_out_is_no_matter_to_the_others():
     assert len(list(store.match(EX.s, None, None))) == 2
 
 
-def test_when_the_disk_takes_nothing_none_of_them_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_when_the_disk_is_full_none_of_them_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = EmbeddedStore(tmp_path / "data")
     log = store.journal = ChangeLog(tmp_path / "changes", 0)
     writer = Writer(store)
@@ -156,7 +156,7 @@ def test_relations_follow_geometries_that_come_between():
     assert len(list(store.named(DERIVED).match(None, None, None))) == 2
 
 
-def test_a_group_shows_what_waits():
+def test_a_group_shows_pending_commits():
     store = EmbeddedStore()
     store.commit([quad(1), quad(2)])
     group = Group(store, [])
@@ -196,7 +196,7 @@ def test_a_clone_that_follows_holds_what_was_committed_together():
 
 
 @pytest.mark.parametrize("refusing", [False, True])
-def test_the_short_way_of_what_only_states_leads_where_the_long_one_does(
+def test_the_fast_path_for_assertions_has_the_same_result_as_the_complete_one(
     monkeypatch: pytest.MonkeyPatch, refusing: bool
 ) -> None:
     found = []
@@ -213,7 +213,7 @@ def test_the_short_way_of_what_only_states_leads_where_the_long_one_does(
     assert found[0] == found[1]
 
 
-def test_what_nobody_has_anything_to_say_of_comes_to_the_same_by_the_short_way():
+def test_changes_without_judging_have_the_same_result_on_the_fast_path():
     changes = [
         adds_of(EX.a, 1),
         adds_of(EX.a, 1, 2),

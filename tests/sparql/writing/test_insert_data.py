@@ -1,4 +1,4 @@
-"""The short way of plain insertions inserts what the long way does, and takes nothing else."""
+"""The fast path of simple insertions inserts the same as the complete path, and accepts nothing else."""
 
 import pyoxigraph
 import pytest
@@ -38,14 +38,14 @@ NOT_TAKEN = [
 
 
 @pytest.mark.parametrize("text", TAKEN)
-def test_it_inserts_what_the_long_way_does(text: str) -> None:
+def test_it_inserts_the_same_as_the_complete_path(text: str) -> None:
     found = inserted(text, BASE)
     assert found is not None
     assert found == capture(pyoxigraph.Store(), text, base=BASE)
 
 
 @pytest.mark.parametrize("text", NOT_TAKEN)
-def test_all_else_is_read_the_long_way(text: str) -> None:
+def test_all_other_updates_take_the_complete_path(text: str) -> None:
     assert inserted(text, BASE) is None
 
 
@@ -110,7 +110,7 @@ def test_what_is_read_as_turtle_is_what_the_engine_makes_of_it(
         "<s> <p> 5. <s> <p> '.'",
     ],
 )
-def test_plain_words_are_read_as_turtle(data: str) -> None:
+def test_simple_syntax_is_read_as_turtle(data: str) -> None:
     prefixes = "PREFIX e: <http://e/>\n"
     store = pyoxigraph.Store()
     store.update(f"{prefixes}INSERT DATA {{ {data} }}", base_iri=BASE)

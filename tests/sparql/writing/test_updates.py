@@ -151,7 +151,7 @@ def test_a_blank_node_belongs_to_one_operation() -> None:
         capture(pyoxigraph.Store(), "INSERT DATA { _:x <a:b> 1 }; INSERT DATA { _:x <a:b> 2 }")
 
 
-def test_what_is_random_is_drawn_once(store: pyoxigraph.Store) -> None:
+def test_random_values_are_drawn_once(store: pyoxigraph.Store) -> None:
     text = "PREFIX ex: <http://e/> INSERT { ex:a ex:id ?i . ex:b ex:id ?i } WHERE { BIND(UUID() AS ?i) }"
     delta = capture(store, text)
     assert len({quad.object for quad in delta.additions}) == 1
@@ -238,7 +238,7 @@ def test_graphs_that_are_missing_or_there_are_errors_unless_silent(store: pyoxig
         assert capture(store, text) == QuadDelta()
 
 
-def test_a_refused_request_reaches_nothing(store: pyoxigraph.Store) -> None:
+def test_a_refused_request_changes_nothing(store: pyoxigraph.Store) -> None:
     with pytest.raises(RemoteAccessRefused):
         capture(store, "CLEAR ALL; LOAD <http://127.0.0.1/>")
     with pytest.raises(RemoteAccessRefused):

@@ -25,7 +25,7 @@ from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax.request_facts import Kind, facts_of
 from sparql.syntax.unknown_functions import told_of_unknown
 from sparql.workers.functions import load_aggregates, load_functions
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.protocol import QueryService
 from sparql.workers.result import QueryRequest
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class QueryServices(Protocol):
     """The services this route uses."""
 
     @property
-    def readers(self) -> QueryReaders: ...
+    def readers(self) -> QueryService: ...
 
     @property
     def rewriter(self) -> Rewriter: ...

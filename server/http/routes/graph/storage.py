@@ -63,7 +63,7 @@ def router(services: Services) -> APIRouter:
         """Write a consistent backup to a folder of the server's machine; reads and writes go on."""
         message = await read_json(request, BackupRequest, limit)
         folder = _absolute("folder", message.folder)
-        backup = await asyncio.to_thread(back_up, services.store.embedded, services.writer, folder)
+        backup = await asyncio.to_thread(back_up, services.store.local, services.writer, folder)
         return {**backup.json(), **_left_out(services)}
 
     @routes.post("/loads", dependencies=admin, openapi_extra=body_schema(LoadRequest))

@@ -32,7 +32,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.protocol.conditions import Conditions, graph_tag
 from sparql.protocol.formats import GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose, choose_by_name
-from sparql.workers.protocol import QueryReaders
+from sparql.workers.protocol import QueryService
 from sparql.writing.graph_store import (
     ChangeWriter,
     GraphRequest,
@@ -65,7 +65,7 @@ class StoreServices(Protocol):
     def writer_for(self, source: str) -> ChangeWriter: ...
 
     @property
-    def readers(self) -> QueryReaders: ...
+    def readers(self) -> QueryService: ...
 
 
 def router(services: StoreServices) -> APIRouter:

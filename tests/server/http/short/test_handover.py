@@ -15,8 +15,8 @@ from server.http.app import create_app
 from server.http.short.client_limits import limited_protocol
 from server.http.short.handover import offer_outlet
 from server.runtime.context import Services
-from sparql.workers.pool import ReaderPool
-from sparql.workers.processes.process import ReaderProcess
+from sparql.workers.pool import WorkerPool
+from sparql.workers.processes.process import WorkerProcess
 
 ROWS = 5_000
 ALL = "SELECT ?s ?n { ?s <http://e/n> ?n }"
@@ -28,13 +28,13 @@ SECONDS = 120
 def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The connections that were handed over."""
     found: list[int] = []
-    hand_over = ReaderProcess.hand_over
+    hand_over = WorkerProcess.hand_over
 
-    def counted(self: ReaderProcess, descriptor: int) -> None:
+    def counted(self: WorkerProcess, descriptor: int) -> None:
         found.append(descriptor)
         hand_over(self, descriptor)
 
-    monkeypatch.setattr(ReaderProcess, "hand_over", counted)
+    monkeypatch.setattr(WorkerProcess, "hand_over", counted)
     return found
 
 
@@ -131,7 +131,7 @@ async def test_an_answer_that_passes_its_deadline_is_broken_off(
 async def test_a_reader_whose_client_leaves_stops_and_takes_the_next_query(
     services: Services, port: int, client: httpx.AsyncClient, handed_over: list[int]
 ) -> None:
-    assert isinstance(services.readers, ReaderPool)
+    assert isinstance(services.readers, WorkerPool)
     readers = services.readers.pids
     received, writer = await ask(port, ENDLESS)
     await until(lambda: handed_over)

@@ -1,4 +1,4 @@
-"""Updates tried in a process of their own, on a clone that follows the store commit by commit."""
+"""Updates evaluated in a separate process, on a clone that follows the store commit by commit."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_the_clone_follows_commits_of_every_kind(running: Running):
     assert len(running.clones()) == 1
 
 
-def test_what_is_loaded_in_bulk_or_in_masses_is_seen_too(running: Running, monkeypatch: pytest.MonkeyPatch):
+def test_bulk_loads_and_large_commits_are_seen_too(running: Running, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(capturing, "MOST_QUADS", 100)
     running.update(EX + "INSERT DATA { ex:c ex:n 0 }")
     count = EX + "INSERT { ex:c ex:count ?n } WHERE { { SELECT (COUNT(*) AS ?n) { ?s ex:p ?o } } }"
@@ -197,7 +197,7 @@ def test_an_update_that_is_captured_and_not_committed_leaves_no_trace(running: R
     running.do_both(EX + "INSERT { GRAPH ex:in { ex:a ex:sees ?g } } WHERE { GRAPH ?g { ?s ?p ?o } }")
 
 
-def test_a_refused_update_is_told_and_the_next_one_runs(running: Running):
+def test_a_refused_update_is_reported_and_the_next_one_runs(running: Running):
     running.do_both(DATA)
     with pytest.raises(ProtectedGraph, match=SYSTEM):
         running.capturer.capture(f"CLEAR GRAPH <{SYSTEM}derived>")
@@ -254,7 +254,7 @@ def test_aggregates_can_be_called_in_updates(running: Running):
     assert [quad.object.value for quad in delta.additions] == ["MULTIPOINT ((1 1), (2 1))"]
 
 
-def test_a_statement_about_a_statement_survives_the_way(running: Running):
+def test_a_statement_about_a_statement_is_transferred(running: Running):
     running.do_both(EX + "INSERT DATA { ex:a ex:p 1 {| ex:said ex:b |} }")
     running.do_both(
         EX + "INSERT { ?r ex:again ?t } WHERE { ?r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ?t }"
@@ -315,7 +315,7 @@ def test_fifty_thousand_updates_of_every_kind_pass_one_process_and_none_gets_slo
         (pack(FrameKind.REFUSED, pickle.dumps(GraphMissing("http://e/g"))), GraphMissing),
     ],
 )
-def test_an_error_after_the_head_of_an_answer_is_told_at_once(last: bytes, error: type[Exception]):
+def test_an_error_after_the_head_of_an_answer_is_reported_at_once(last: bytes, error: type[Exception]):
     ours, theirs = socket.socketpair()
     process = capturing._Process.__new__(capturing._Process)
     process._socket, process._received = ours, bytearray()
@@ -327,7 +327,7 @@ def test_an_error_after_the_head_of_an_answer_is_told_at_once(last: bytes, error
         one.close()
 
 
-def test_the_clone_takes_less_of_the_disk_than_the_store_however_many_updates_are_tried(
+def test_the_clone_takes_less_disk_space_than_the_store_after_any_number_of_updates(
     running: Running,
 ) -> None:
     running.store.bulk_add(quads(150_000))

@@ -1,4 +1,4 @@
-"""Readers that follow the store commit by commit, so that a read after a write needs no new checkpoint."""
+"""Workers that follow the store commit by commit, so that a read after a write needs no new checkpoint."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ from pyoxigraph import (
 from sparql.model.answer_warnings import collect
 from sparql.model.errors import GraphUnknown, QueryTimeout
 from sparql.protocol.formats import GRAPH_FORMATS
-from sparql.storage.embedded_store import EmbeddedStore
+from sparql.storage.embedded_store import Checkpoint, EmbeddedStore
 from sparql.workers import checkpoints
-from sparql.workers.checkpoints import Checkpoint
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.worker_queries import LOOKUP, RUNAWAY, body, quads
 
@@ -75,8 +74,8 @@ def store(tmp_path: Path) -> Counted:
 
 
 @pytest.fixture
-async def pool(store: Counted) -> AsyncIterator[ReaderPool]:
-    async with ReaderPool(store, ReaderSettings(readers=3, timeout_s=120)) as pool:
+async def pool(store: Counted) -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(store, PoolSettings(workers=3, timeout_s=120)) as pool:
         yield pool
 
 
@@ -84,13 +83,13 @@ def one(number: object) -> list[Quad]:
     return [Quad(NamedNode(f"http://e/{number}"), P, Literal(str(number)), DefaultGraph())]
 
 
-async def counted(pool: ReaderPool) -> int:
+async def counted(pool: WorkerPool) -> int:
     found = await pool.solutions(COUNT)
     return int(found["results"]["bindings"][0]["n"]["value"])
 
 
 async def test_hundreds_of_reads_each_after_a_write_see_it_and_need_hardly_any_checkpoint(
-    store: Counted, pool: ReaderPool
+    store: Counted, pool: WorkerPool
 ) -> None:
     for number in range(400):
         store.commit(one(number))
@@ -98,8 +97,8 @@ async def test_hundreds_of_reads_each_after_a_write_see_it_and_need_hardly_any_c
     assert store.made < 10
 
 
-async def test_what_several_writers_were_acknowledged_is_seen_by_every_read_that_begins_then(
-    store: Counted, pool: ReaderPool
+async def test_acknowledged_writes_are_seen_by_every_read_that_begins_afterwards(
+    store: Counted, pool: WorkerPool
 ) -> None:
     async def write_and_look(name: str) -> None:
         for number in range(100):
@@ -112,9 +111,7 @@ async def test_what_several_writers_were_acknowledged_is_seen_by_every_read_that
     assert store.made < 15
 
 
-async def test_readers_hold_what_the_store_holds_whatever_is_committed(
-    store: Counted, pool: ReaderPool
-) -> None:
+async def test_workers_hold_the_same_as_the_store_after_any_commits(store: Counted, pool: WorkerPool) -> None:
     chance = random.Random(5)
     graphs = [DefaultGraph(), NamedNode("http://e/g1"), NamedNode("http://e/g2")]
     nodes = [*(NamedNode(f"http://e/{name}") for name in "abc"), *(BlankNode(f"b{n}") for n in range(3))]
@@ -140,7 +137,7 @@ async def test_readers_hold_what_the_store_holds_whatever_is_committed(
         assert together == [canonical(store.graph.quads_for_pattern(None, None, None, one)) for one in graphs]
 
 
-async def held(pool: ReaderPool, graph: NamedNode | DefaultGraph) -> Dataset:
+async def held(pool: WorkerPool, graph: NamedNode | DefaultGraph) -> Dataset:
     name = graph if isinstance(graph, NamedNode) else None
     try:
         result = await pool.open_dump(name, N_TRIPLES)
@@ -158,9 +155,7 @@ def canonical(found: object) -> Dataset:
     return dataset
 
 
-async def test_a_query_under_way_does_not_see_what_is_written_meanwhile(
-    store: Counted, pool: ReaderPool
-) -> None:
+async def test_a_running_query_does_not_see_later_writes(store: Counted, pool: WorkerPool) -> None:
     store.commit(quads(20_000))
     async with pool.query(QueryRequest(ALL_QUADS)) as result:
         stream = aiter(result)
@@ -171,7 +166,7 @@ async def test_a_query_under_way_does_not_see_what_is_written_meanwhile(
 
 
 async def test_what_is_beside_the_store_stays_smaller_than_the_store_itself_twice(
-    store: Counted, pool: ReaderPool
+    store: Counted, pool: WorkerPool
 ) -> None:
     store.bulk_add(quads(150_000))
     store.commit(one("loaded"))
@@ -188,8 +183,8 @@ async def test_what_is_beside_the_store_stays_smaller_than_the_store_itself_twic
     assert store.beside() < 2 * store.size()
 
 
-async def test_copies_of_a_reader_that_is_killed_go_and_at_the_end_all_do(
-    store: Counted, pool: ReaderPool
+async def test_copies_of_a_killed_worker_are_deleted_and_at_the_end_all_are(
+    store: Counted, pool: WorkerPool
 ) -> None:
     await counted(pool)
     for number in range(5):
@@ -203,8 +198,8 @@ async def test_copies_of_a_reader_that_is_killed_go_and_at_the_end_all_do(
     assert not any("-of-" in path.name for path in store.left_beside())
 
 
-async def test_on_a_full_disk_readers_answer_from_what_they_have_say_so_and_catch_up_later(
-    store: Counted, pool: ReaderPool
+async def test_on_a_full_disk_workers_answer_from_old_data_with_a_warning_and_catch_up_later(
+    store: Counted, pool: WorkerPool
 ) -> None:
     store.commit(one("seen"))
     assert await counted(pool) == 1
@@ -237,8 +232,8 @@ def no_file_grows(*processes: int) -> Iterator[None]:
         limit(resource.RLIM_INFINITY)
 
 
-async def test_copies_that_grow_by_themselves_are_done_without_for_a_while(
-    store: Counted, pool: ReaderPool, monkeypatch: pytest.MonkeyPatch
+async def test_copies_that_grow_by_themselves_are_avoided_for_a_while(
+    store: Counted, pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "LEAST_GROWTH", 0)
     monkeypatch.setattr(checkpoints, "_BYTES_A_COPY", 0)
@@ -249,5 +244,5 @@ async def test_copies_that_grow_by_themselves_are_done_without_for_a_while(
         grown = [quad for part in range(2**number) for quad in one(f"{number}/{part}")]
         store.commit(grown)
         assert await counted(pool) == 2 ** (number + 1) - 1
-    assert pool._staff.keeper._resting_until > time.monotonic()
+    assert pool._workers.keeper._resting_until > time.monotonic()
     assert not any("-of-" in path.name for path in store.left_beside())

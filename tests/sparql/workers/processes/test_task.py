@@ -1,4 +1,4 @@
-"""A function in a process of its own ends at its limits, when it is cancelled, and with its parent."""
+"""A function in its own process ends at its limits, when it is canceled, and with its parent."""
 
 import itertools
 import operator
@@ -42,12 +42,12 @@ def test_a_function_that_takes_too_much_memory_is_ended() -> None:
     assert task.pid is None
 
 
-def test_a_function_that_fails_tells_so() -> None:
+def test_a_failing_function_is_reported() -> None:
     with pytest.raises(ReaderLost):
         list(Task(LARGE).run(map, len, [3], timeout_s=60))
 
 
-def test_it_can_be_cancelled_before_and_while_it_runs() -> None:
+def test_it_can_be_canceled_before_and_while_it_runs() -> None:
     task = Task(LARGE)
 
     def cancel() -> None:

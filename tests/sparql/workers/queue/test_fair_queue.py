@@ -57,11 +57,11 @@ async def test_entries_of_one_client_keep_their_order_and_what_starts_again_goes
     assert [waiting.next({}, lambda _: True) for _ in range(3)] == [again, first, second]
 
 
-async def test_what_does_not_suit_is_passed_over_and_keeps_its_place() -> None:
+async def test_an_unsuitable_entry_is_skipped_and_keeps_its_place() -> None:
     waiting = queue()
-    long, short = waiting.add("a", patient=True), waiting.add("a")
-    assert waiting.next({}, lambda one: not one.patient) is short
-    assert waiting.next({}, lambda one: not one.patient) is None
+    long, short = waiting.add("a", avoid_express=True), waiting.add("a")
+    assert waiting.next({}, lambda one: not one.avoid_express) is short
+    assert waiting.next({}, lambda one: not one.avoid_express) is None
     assert waiting.next({}, lambda one: True) is long
 
 
@@ -82,7 +82,7 @@ async def test_a_full_queue_turns_away_the_last_entry_of_the_client_with_most() 
     assert len(waiting) == 4
 
 
-async def test_what_starts_again_costs_its_own_client_an_entry() -> None:
+async def test_a_restarted_entry_costs_its_own_client_an_entry() -> None:
     waiting = queue(2)
     first, last = waiting.add("a"), waiting.add("a")
     again = waiting.add("a", first=True)
@@ -91,12 +91,12 @@ async def test_what_starts_again_costs_its_own_client_an_entry() -> None:
     assert [waiting.next({}, lambda _: True) for _ in range(2)] == [again, first]
 
 
-async def test_a_queue_for_nobody_turns_everybody_away() -> None:
+async def test_a_queue_without_space_refuses_everybody() -> None:
     with pytest.raises(Full):
         queue(0).add("a")
 
 
-async def test_who_left_is_not_served() -> None:
+async def test_an_abandoned_entry_is_not_served() -> None:
     waiting = queue()
     gone, cancelled, last = (waiting.add("a") for _ in range(3))
     waiting.leave(gone)

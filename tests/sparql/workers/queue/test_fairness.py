@@ -1,4 +1,4 @@
-"""One client with endless queries beside others, on real readers."""
+"""One client with endless queries beside others, on real workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import pytest
 
 from sparql.model.errors import QueryTimeout, TooManyQueries
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.queue import workers as staff
 from sparql.workers.queue.client import CLIENT
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import LOOKUP, RUNAWAY, quads
 
@@ -38,19 +38,19 @@ def runaway(number: int) -> str:
     return RUNAWAY.replace("?n", f"?n{'x' * number}")
 
 
-async def short(pool: ReaderPool) -> int:
+async def short(pool: WorkerPool) -> int:
     return len((await pool.solutions(LOOKUP, timeout_s=DEADLINE_S))["results"]["bindings"])
 
 
 @asynccontextmanager
-async def greedy(pool: ReaderPool, count: int, timeout_s: float = DEADLINE_S) -> AsyncIterator[list[Any]]:
+async def greedy(pool: WorkerPool, count: int, timeout_s: float = DEADLINE_S) -> AsyncIterator[list[Any]]:
     """So many endless queries of one client; the block begins when it holds all it can get."""
     tasks = [
         as_client("greedy", pool.solutions(runaway(number), timeout_s=timeout_s)) for number in range(count)
     ]
     async with asyncio.timeout(DEADLINE_S):
         while (
-            sum(client == "greedy" for client in pool._staff._sharing.held.values()) < pool.settings.readers
+            sum(client == "greedy" for client in pool._workers._sharing.held.values()) < pool.settings.workers
         ):
             await asyncio.sleep(0.01)
     try:
@@ -65,49 +65,49 @@ async def test_short_queries_of_others_are_answered_beside_a_queue_full_of_endle
     source: StoreCheckpoints,
 ) -> None:
     source.write(*quads(3_000))
-    settings = ReaderSettings(readers=2, timeout_s=DEADLINE_S, queue_limit=30, express=True)
-    async with ReaderPool(source, settings) as pool, greedy(pool, 40) as endless:
+    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, queue_limit=30, express=True)
+    async with WorkerPool(source, settings) as pool, greedy(pool, 40) as endless:
         others = [as_client(f"other {number % 4}", short(pool)) for number in range(20)]
         assert await asyncio.gather(*others) == [1] * 20
         ended = [one for one in endless if one.done()]
         assert all(isinstance(one.exception(), TooManyQueries) for one in ended)
 
 
-async def test_a_long_query_of_another_client_gets_a_reader_of_its_own(
+async def test_a_long_query_of_another_client_gets_its_own_worker(
     source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staff, "_SPARE_KEPT_S", 0.2)
     source.write(*quads(1_500))
-    settings = ReaderSettings(readers=2, timeout_s=DEADLINE_S, express=True)
+    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, express=True)
     # Longer than the express has time for, and it ends.
     long = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f }"
-    async with ReaderPool(source, settings) as pool, greedy(pool, 6) as endless:
+    async with WorkerPool(source, settings) as pool, greedy(pool, 6) as endless:
         async with asyncio.timeout(DEADLINE_S):
             told = await as_client("other", pool.solutions(long))
             assert told["results"]["bindings"][0]["n"]["value"] == "2250000"
             assert not any(one.done() for one in endless)
             # The greedy client does not get what was started for the others, and it goes in time.
-            assert sum(client == "greedy" for client in pool._staff._sharing.held.values()) <= 3
+            assert sum(client == "greedy" for client in pool._workers._sharing.held.values()) <= 3
             while len(pool.pids) > 3:
                 await asyncio.sleep(0.01)
         assert not any(one.done() for one in endless)
 
 
-async def test_with_one_reader_and_no_express_others_need_not_wait_for_a_deadline(
+async def test_with_one_worker_and_no_express_others_need_not_wait_for_a_deadline(
     source: StoreCheckpoints,
 ) -> None:
     source.write(*quads(3_000))
     async with (
-        ReaderPool(source, ReaderSettings(readers=1, timeout_s=DEADLINE_S)) as pool,
+        WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool,
         greedy(pool, 3) as endless,
     ):
         assert await as_client("other", short(pool)) == 1
         assert not any(one.done() for one in endless)
 
 
-async def test_the_reader_that_comes_free_goes_to_the_client_that_has_none(source: StoreCheckpoints) -> None:
+async def test_a_free_worker_is_given_to_the_client_that_has_none(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=DEADLINE_S)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool:
         answered: list[str] = []
 
         async def ask(name: str) -> None:
@@ -115,29 +115,29 @@ async def test_the_reader_that_comes_free_goes_to_the_client_that_has_none(sourc
             answered.append(name)
 
         first = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=1.0))
-        while not pool._staff._sharing.held:
+        while not pool._workers._sharing.held:
             await asyncio.sleep(0.01)
-        # All are in the queue, none of them with a reader more: for whom is the same to all of them.
-        monopolist = pool._staff._start_spare_if_needed
-        pool._staff._start_spare_if_needed = lambda: None  # type: ignore[method-assign]
+        # All are in the queue, none of them with a worker more: for whom is the same to all of them.
+        monopolist = pool._workers._start_spare_if_needed
+        pool._workers._start_spare_if_needed = lambda: None  # type: ignore[method-assign]
         tasks = [as_client(name, ask(name)) for name in "aaabc"]
         with pytest.raises(QueryTimeout):
             await first
         await asyncio.gather(*tasks)
         assert "".join(answered) == "abcaa"
-        pool._staff._start_spare_if_needed = monopolist  # type: ignore[method-assign]
+        pool._workers._start_spare_if_needed = monopolist  # type: ignore[method-assign]
 
 
-async def test_a_reader_that_comes_at_the_deadline_is_not_lost(source: StoreCheckpoints) -> None:
+async def test_a_worker_assigned_at_the_deadline_is_not_lost(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
-    async with ReaderPool(source, ReaderSettings(readers=1, timeout_s=DEADLINE_S)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool:
         loop = asyncio.get_running_loop()
-        held = await pool._staff.take(loop.time() + DEADLINE_S)
+        held = await pool._workers.take(loop.time() + DEADLINE_S)
         deadline = loop.time() + 0.2
-        late = asyncio.create_task(pool._staff.take(deadline))
+        late = asyncio.create_task(pool._workers.take(deadline))
         await asyncio.sleep(0)
-        # Both are due when the loop goes on: the reader comes, and in the same turn the time is over.
-        loop.call_at(deadline - 0.05, pool._staff.give_back, held)
+        # Both are due when the loop goes on: the worker comes, and in the same turn the time is over.
+        loop.call_at(deadline - 0.05, pool._workers.give_back, held)
         time.sleep(0.3)
         with pytest.raises(TooManyQueries):
             await late
@@ -145,10 +145,12 @@ async def test_a_reader_that_comes_at_the_deadline_is_not_lost(source: StoreChec
             assert await short(pool) == 1
 
 
-async def test_a_client_whose_queries_outstay_leaves_the_express_to_others(source: StoreCheckpoints) -> None:
+async def test_a_client_whose_queries_take_too_long_leaves_the_express_to_others(
+    source: StoreCheckpoints,
+) -> None:
     source.write(*quads(3_000))
-    settings = ReaderSettings(readers=2, timeout_s=DEADLINE_S, express=True)
-    async with ReaderPool(source, settings) as pool:
+    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, express=True)
+    async with WorkerPool(source, settings) as pool:
         assert await as_client("other", short(pool)) == 1
         async with greedy(pool, 30):
             started = time.monotonic()

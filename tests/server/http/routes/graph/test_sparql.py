@@ -24,8 +24,8 @@ from sparql.model.change import Change, Verdict
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.rewriting.rewriter import Rewriter
 from sparql.workers.capture.capturer import UpdateCapturer
-from sparql.workers.pool import ReaderPool
-from sparql.workers.queue.workers import ReaderSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from sparql.writing.group import Outcome
 from tests.support.stores import StoreCheckpoints
 
@@ -45,7 +45,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Services:
-    readers: ReaderPool
+    readers: WorkerPool
     settings: Settings
     rewriter: Rewriter
 
@@ -78,7 +78,7 @@ class StoreWriter:
 @dataclass(frozen=True)
 class Running:
     source: StoreCheckpoints
-    pool: ReaderPool
+    pool: WorkerPool
     client: httpx.AsyncClient
     port: int
 
@@ -88,7 +88,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
     source = StoreCheckpoints(folder)
     predicate = NamedNode("http://e/p")
     source.write(*(Quad(NamedNode(f"http://e/{n}"), predicate, Literal(n)) for n in range(2_000)))
-    async with ReaderPool(source, ReaderSettings(readers=2)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=2)) as pool:
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))
             port = listening.getsockname()[1]
@@ -281,7 +281,7 @@ async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Run
             break
     before = running.pool.pids
     async with asyncio.timeout(20):
-        while len(running.pool._staff._sharing.idle) < 2:
+        while len(running.pool._workers._sharing.idle) < 2:
             await asyncio.sleep(0.02)
     assert running.pool.pids == before
 

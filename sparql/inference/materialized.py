@@ -1,8 +1,8 @@
-"""Inferences of a store: the plan for a change, and all of them anew.
+"""The stored inferences: the plan for a change, and inferring everything again.
 
-`graph/inferred` holds what follows from other statements and nothing else supports; what is stated too is
-not in it. A mark in the state graph tells whether it is complete. Whatever changes the graph without
-following it up takes the mark away in the same commit, and the next start infers anew.
+`graph/inferred` holds what follows from other statements and is supported by nothing else; it excludes what
+is also stated. A mark in the state graph says whether it is complete. Whatever changes the graph without
+updating the inferences removes the mark in the same commit, and the next start infers again.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import islice
 
 from pyoxigraph import Literal, Quad, Triple
 
-# The chase is imported by those who infer: a start without inferences goes without it.
+# The chase is imported only where needed: a start without inferences avoids it.
 from sparql.model.change import Delta
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, STATE, UKG
 
 PORTION = 20_000
-"""So many triples are followed between two writes to the store."""
+"""The number of triples followed between two writes to the store."""
 COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 1"), STATE)
 STALE = Quad(UKG.store, UKG.inferences, Literal("stale"), STATE)
 _STATED = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
@@ -27,26 +27,26 @@ _log = logging.getLogger("urbankg.inference")
 
 
 class Inferences:
-    """Infers over one store. `most` conclusions at most are drawn for one change."""
+    """The inferences of one store. At most `most` conclusions are drawn for one change."""
 
     def __init__(self, store: TripleStore, most: int) -> None:
         self._store = store
         self._most = most
 
-    def plan(self, came: Collection[Triple], went: Collection[Triple]) -> Delta:
-        """The inferred triples that come and go when these are stated and those no longer are.
+    def plan(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
+        """The inferred triples to add and remove when the first are stated and the others no longer are.
 
-        Raises `InferenceTooLarge`. While the inferences are stale nothing follows from a change but that
-        what is stated is not inferred: they will be inferred anew.
+        Raises `InferenceTooLarge`. While the inferences are stale, the only effect of a change is that stated
+        triples are no longer inferred: everything will be inferred again.
         """
         if not self.complete:
-            return Delta(removals=frozenset(t for t in came if self.is_inferred(t)))
+            return Delta(removals=frozenset(t for t in asserted if self.is_inferred(t)))
         from sparql.inference.chase import Chase
 
-        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(came, went)
+        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(asserted, retracted)
 
     def is_inferred(self, triple: Triple) -> bool:
-        """Whether a triple of the graph only follows from others."""
+        """Whether a triple of the graph is only inferred."""
         return self._store.contains(_quad(triple, INFERRED))
 
     def _holds(self, triple: Triple) -> bool:
@@ -57,14 +57,14 @@ class Inferences:
         """Whether the graph holds exactly what follows."""
         return self._store.contains(COMPLETE)
 
-    def infer_all(self, told: Callable[[int, int], None] = lambda looked_at, inferred: None) -> int:
-        """Add all that follows and is not there, in portions; how much that was.
+    def infer_all(self, on_progress: Callable[[int, int], None] = lambda looked_at, inferred: None) -> int:
+        """Add everything that follows and is missing, in portions; returns the number added.
 
-        `told` is given how many triples were followed so far, and how many inferred.
+        `on_progress` receives the numbers of triples followed and inferred so far.
         """
         from sparql.inference.chase import Chase
 
-        # What is added meanwhile is followed where it is found, so the graph as it is now is enough.
+        # Conclusions added meanwhile are followed at once, so reading the current graph is enough.
         quads = self._store.match_quads(None, None, None, DEFAULT)
         looked_at = inferred = 0
         while portion := list(islice(quads, PORTION)):
@@ -72,38 +72,38 @@ class Inferences:
             self._store.bulk_add(_quad(triple, graph) for triple in found for graph in (INFERRED, DEFAULT))
             looked_at += len(portion)
             inferred += len(found)
-            told(looked_at, inferred)
+            on_progress(looked_at, inferred)
         return inferred
 
 
 def mark(store: TripleStore) -> Quad | None:
-    """What the state says of inferences; None where there are none."""
+    """The mark that describes the inferences; None where there are none."""
     return next(iter(store.match_quads(UKG.store, UKG.inferences, None, STATE)), None)
 
 
 def forget(store: TripleStore) -> None:
-    """Trust the inferences that are there no longer: the next start infers anew."""
+    """Mark the inferences as stale: the next start infers again."""
     if mark(store) == COMPLETE:
         store.commit([STALE], [COMPLETE])
 
 
 def remove_all(store: TripleStore) -> None:
-    """Take all inferences out of the graph, in portions; what is stated as well stays."""
+    """Remove all inferences from the graph, in portions; what is also stated stays."""
     for portion in _portions(quad.triple for quad in store.match_quads(None, None, None, INFERRED)):
-        gone = [_quad(triple, INFERRED) for triple in portion]
-        gone += [_quad(triple, DEFAULT) for triple in portion if not _is_stated(store, triple)]
-        store.commit((), gone, origin="inferred")
+        removals = [_quad(triple, INFERRED) for triple in portion]
+        removals += [_quad(triple, DEFAULT) for triple in portion if not _is_stated(store, triple)]
+        store.commit((), removals, origin="inferred")
 
 
 def disown_stated(store: TripleStore) -> None:
-    """Let go of inferences that have come to be stated, past the writer's plans."""
+    """Remove inferences that have become stated without the writer's plans."""
     inferred = (quad.triple for quad in store.match_quads(None, None, None, INFERRED))
     for portion in _portions(triple for triple in inferred if _is_stated(store, triple)):
         store.commit((), [_quad(triple, INFERRED) for triple in portion], origin="inferred")
 
 
 def log_progress(looked_at: int, inferred: int) -> None:
-    """Tell the log how far it is."""
+    """Log the progress."""
     _log.info("Inferring: %d statements followed, %d inferred", looked_at, inferred)
 
 

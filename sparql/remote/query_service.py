@@ -1,8 +1,8 @@
-"""Queries passed on to a remote store, with the manners of the pool of readers.
+"""Passes queries on to a remote store, with the interface of the worker pool.
 
-At the deadline, or when the client leaves, the connection is closed, so that a store which notices can stop;
-Virtuoso, which does not, is told the time beforehand. Queries that name a graph of the store beside are
-answered there.
+At the deadline, or when the client leaves, the connection is closed, so that the store can stop; Virtuoso,
+which does not notice, receives the time limit in the request. Queries that name a graph of the local store
+are answered there.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from sparql.remote.channel import Bridge, Outflow, Sink, pieces
 from sparql.remote.conversion import Conversion
 from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
+from sparql.remote.store_capabilities import terms_of
 from sparql.remote.texts import with_kept_apart, without_system_graphs
-from sparql.remote.traits import terms_of
 from sparql.syntax.request_facts import Kind, facts_of
-from sparql.workers.pool import ReaderPool
+from sparql.workers.pool import WorkerPool
 from sparql.workers.protocol import StreamedResult
 from sparql.workers.queue.fair_queue import Places
-from sparql.workers.queue.workers import ReaderSettings, ReaderStatistics
+from sparql.workers.queue.workers import PoolSettings, PoolStatistics
 from sparql.workers.result import QueryRequest
 
 _AT_ONCE = 16
@@ -51,7 +51,7 @@ Convert = Callable[[Iterator[bytes], IO[bytes]], None]
 
 @dataclass(frozen=True)
 class _Passed:
-    """A query as the store gets it."""
+    """A query as sent to the store."""
 
     text: str
     accept: str
@@ -60,33 +60,33 @@ class _Passed:
 
 
 class RemoteResult:
-    """An answer under way."""
+    """An answer in progress."""
 
     def __init__(self, format_: Format, revision: int) -> None:
         self.format = format_
         self.revision = revision
         self.unknown_functions: tuple[str, ...] = ()
-        """Which functions the other store knows is told by its own errors."""
+        """The remote store reports unknown functions by its own errors."""
         self.outflow = Outflow()
         self.task: asyncio.Task[None] | None = None
 
     def whole(self) -> bytes | None:
-        """The body, if all of it has come."""
+        """The body, if all of it has arrived."""
         return self.outflow.whole()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return aiter(self.outflow)
 
 
-class RemoteReaders:
+class RemoteQueryService:
     """Answers queries from a remote store; `beside` answers those about the local graphs."""
 
-    def __init__(self, store: RemoteStore, beside: ReaderPool, settings: ReaderSettings) -> None:
+    def __init__(self, store: RemoteStore, beside: WorkerPool, settings: PoolSettings) -> None:
         self.settings = settings
-        self.statistics = ReaderStatistics()
+        self.statistics = PoolStatistics()
         self._store = store
         self._beside = beside
-        self._terms = terms_of(store.address.query_url, store.traits)
+        self._terms = terms_of(store.address.query_url, store.capabilities)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "remote queries")
         self._places = Places(_AT_ONCE, settings.queue_limit, self._refusal)
         self._running: set[asyncio.Task[None]] = set()
@@ -103,7 +103,7 @@ class RemoteReaders:
         await self._beside.start()
 
     async def close(self) -> None:
-        """End what runs, and let go of the connections."""
+        """Stop running queries and close the connections."""
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -114,7 +114,7 @@ class RemoteReaders:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that read the store beside."""
+        """The processes that read the local store."""
         return self._beside.pids
 
     @property
@@ -124,7 +124,7 @@ class RemoteReaders:
 
     @property
     def knows_every_change(self) -> bool:
-        """Others may write to the store, so its revision does not stand for its content."""
+        """Others may write to the store, so its revision does not identify its content."""
         return False
 
     def revision(self) -> int:
@@ -141,7 +141,7 @@ class RemoteReaders:
             self.close_query(result)
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
-        """The text that the store would get."""
+        """The query text for the store."""
         loop = asyncio.get_running_loop()
         timeout_s = request.timeout_s or self.settings.timeout_s
         passed = await loop.run_in_executor(self._threads, self._passed, request, timeout_s)
@@ -166,7 +166,7 @@ class RemoteReaders:
         format_ = request.format if request.format in offers else offers[0]
         assert format_ is not None
         timeout_s = request.timeout_s or self.settings.timeout_s
-        conversion = Conversion(self._store.address.query_url, self._store.traits, format_)
+        conversion = Conversion(self._store.address.query_url, self._store.capabilities, format_)
 
         def convert(source: Iterator[bytes], output: IO[bytes]) -> None:
             conversion.run(facts.form, source, output)
@@ -184,17 +184,17 @@ class RemoteReaders:
         prefixes: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> StreamedResult:
-        """A graph as a whole (None: the default graph). Raises GraphUnknown for one that holds nothing."""
+        """A whole graph (None: the default graph). Raises GraphUnknown for an empty one."""
         if graph is not None and graph.value in _LOCAL:
             return await self._beside.open_dump(graph, format_, prefixes=prefixes, timeout_s=timeout_s)
         if graph is not None and not graph.value.startswith(GRAPH.iri):
-            # Read past what may be remembered for a commit under way.
+            # Bypasses the cache of a commit in progress.
             look = self._store.graph.until(timeout_s or self.settings.timeout_s)
             if not await asyncio.to_thread(look.contains_named_graph, graph):
                 raise GraphUnknown(graph.value)
         name = graph or self._store.address.default_graph
         pattern = "?s ?p ?o" if name is None else f"GRAPH {name} {{ ?s ?p ?o }}"
-        conversion = Conversion(self._store.address.query_url, self._store.traits, format_)
+        conversion = Conversion(self._store.address.query_url, self._store.capabilities, format_)
 
         def convert(source: Iterator[bytes], output: IO[bytes]) -> None:
             conversion.rows_as_graph(source, output, dict(prefixes or {}))
@@ -203,7 +203,7 @@ class RemoteReaders:
         return await self._open(passed, convert, format_, timeout_s or self.settings.timeout_s)
 
     def close_query(self, result: Any) -> None:
-        """Done with an answer, whole or not; the connection of one under way is closed."""
+        """Finish an answer, complete or not; an open connection is closed."""
         if not isinstance(result, RemoteResult):
             self._beside.close_query(result)
         elif result.task is not None:
@@ -281,7 +281,7 @@ class RemoteReaders:
         assert self._client is not None
         url = self._store.address.query_url
         form = query_form(passed.text, passed.default_graphs, passed.named_graphs)
-        if self._store.traits.virtuoso:
+        if self._store.capabilities.virtuoso:
             form["timeout"] = str(max(1000, round(timeout_s * 1000)))
         async with self._client.stream("POST", url, data=form, headers={"Accept": passed.accept}) as response:
             if not response.is_success:
@@ -307,16 +307,16 @@ class RemoteReaders:
                 await asyncio.shield(working)
             finally:
                 bridge.stop()
-                # The thread reads from the response, so it ends first.
+                # The thread reads from the response, so it must end first.
                 while not working.done():
                     await asyncio.wait((working,))
-                # Looked at, so that it is not told as forgotten when this task was cancelled.
+                # Retrieved, so that asyncio does not report it as ignored when this task was canceled.
                 working.exception()
 
 
 def _failure(url: str, response: httpx.Response) -> SparqlError:
-    """A 400 is about the query, all else about the store."""
+    """A 400 concerns the query, all else the store."""
     error = refused(url, response.status_code, response.text)
     if response.status_code == 400:
-        return MalformedRequest(f"The store refuses the query: {error.told}")
+        return MalformedRequest(f"The store refuses the query: {error.reply}")
     return error

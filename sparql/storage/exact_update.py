@@ -13,7 +13,7 @@ _SUBJECT = "<urn:s> <urn:p> "
 
 
 def _term(written: Term) -> Term | None:
-    """The term that a literal of our own datatype stands for; any other term is itself."""
+    """The term encoded in a literal of our own datatype; any other term is returned unchanged."""
     if not isinstance(written, Literal) or written.datatype != _TERM:
         return written
     if written.value.startswith("_:"):
@@ -23,7 +23,7 @@ def _term(written: Term) -> Term | None:
 
 
 FUNCTIONS: Final[dict[NamedNode, Callable[..., Term | None]]] = {_TERM: _term}
-"""What the update's text calls."""
+"""The functions that the update's text calls."""
 
 
 def write_exactly(
@@ -33,12 +33,12 @@ def write_exactly(
     created: Collection[NamedNode] = (),
     dropped: Collection[NamedNode] = (),
 ) -> None:
-    """Write quads, and named graphs as such, in one transaction of the engine. Raises OSError.
+    """Write quads, and create or drop named graphs, in one transaction of the engine. Raises OSError.
 
-    A graph that is dropped loses all its quads.
+    A dropped graph loses all its quads.
     """
     if created:
-        # A graph is made by what is added to it, which the engine does much faster.
+        # Additions create their graph, which is much faster in the engine.
         made = {quad.graph_name for quad in additions}
         created = [one for one in created if one not in made]
     if not (removals or created or dropped):
@@ -59,8 +59,8 @@ def update_text(additions: Iterable[Quad], removals: Iterable[Quad]) -> str:
     """One SPARQL update that removes and adds exactly these quads: run the text with `FUNCTIONS`.
 
     SPARQL cannot name a stored blank node. Quads with blank nodes are rows of VALUES, where each such term is
-    written as a literal that a custom function reads: the engine takes thousands of rows easily, and
-    overflows its stack at thousands of anything else.
+    written as a literal that a custom function decodes: the engine takes thousands of rows easily, and
+    overflows its stack at thousands of any other construct.
     """
     parts = []
     for verb, quads in (("DELETE", removals), ("INSERT", additions)):

@@ -1,11 +1,10 @@
-"""What a remote store keeps of what it is given: found out by trying, at each start."""
+"""What a remote store supports: tested at each start."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from dataclasses import dataclass
-from typing import Protocol
 
 from pyoxigraph import Literal, NamedNode
 
@@ -39,12 +38,13 @@ _VIRTUOSO = re.compile(r"virtuoso", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Traits:
-    """What was found out about a store.
+class StoreCapabilities:
+    """The result of the tests.
 
-    `kept_apart` are datatypes whose literals it would change or refuse. `booleans_as_digits`: it gives 1 for
-    true. `virtuoso`: it names itself so, and takes a `timeout` parameter in milliseconds. `inline`: removals
-    of typed literals may be written into an update; else they are staged. `row_limit`: it cuts answers there.
+    `kept_apart` are datatypes whose literals it would change or refuse. `booleans_as_digits`: it returns 1
+    for true. `virtuoso`: it is a Virtuoso, and takes a `timeout` parameter in milliseconds. `inline`:
+    removals of typed literals may be written into an update; else they are staged. `row_limit`: where it
+    truncates answers.
     """
 
     server: str = ""
@@ -55,14 +55,8 @@ class Traits:
     row_limit: int | None = None
 
 
-class Says(Protocol):
-    """Told what is found, for the log."""
-
-    def __call__(self, sentence: str, /) -> None: ...
-
-
-def find_traits(endpoint: Endpoint) -> Traits:
-    """Write samples into a graph of their own, read them back, and take them away.
+def find_capabilities(endpoint: Endpoint) -> StoreCapabilities:
+    """Write samples into a separate graph, read them back, and remove them.
 
     Raises RemoteUnreachable, and RemoteRefused when updates are not allowed at all.
     """
@@ -77,12 +71,12 @@ def find_traits(endpoint: Endpoint) -> Traits:
             if not _is_kept(endpoint, graph, number, one)
         )
         digits = _reads_back(endpoint, graph, UKG.store, UKG.probe) != [Literal(True)]
-        return Traits(
+        return StoreCapabilities(
             server=server,
             kept_apart=kept_apart,
             booleans_as_digits=digits,
             virtuoso=virtuoso,
-            # Virtuoso 7 leaves some literals of such a template where they are (typed ones, "ß"@de).
+            # Virtuoso 7 does not delete some literals of such a template (typed ones, "ß"@de).
             inline=not virtuoso and _removes_inline(endpoint, graph),
             row_limit=_row_limit(endpoint) if virtuoso else None,
         )
@@ -91,7 +85,7 @@ def find_traits(endpoint: Endpoint) -> Traits:
 
 
 def _is_kept(endpoint: Endpoint, graph: NamedNode, number: int, sample: Literal) -> bool:
-    """Whether a literal comes back as it went, and is found by its value."""
+    """Whether a literal is returned unchanged, and found by its value."""
     subject = NamedNode(f"{UKG.iri}sample{number}")
     try:
         endpoint.update(f"INSERT DATA {{ GRAPH {graph} {{ {subject} {UKG.probe} {sample} }} }}")
@@ -121,7 +115,7 @@ def _removes_inline(endpoint: Endpoint, graph: NamedNode) -> bool:
 
 
 def _row_limit(endpoint: Endpoint) -> int | None:
-    """Where answers are cut, if that is below some ten thousand rows; only Virtuoso says so."""
+    """Where answers are truncated, if below some ten thousand rows; only Virtuoso reports it."""
     numbers = " ".join(map(str, range(101)))
     text = f"SELECT ?a ?b WHERE {{ VALUES ?a {{ {numbers} }} VALUES ?b {{ {numbers} }} }}"
     return endpoint.limit_of(text)
@@ -130,11 +124,11 @@ def _row_limit(endpoint: Endpoint) -> int | None:
 def _reads_back(
     endpoint: Endpoint, graph: NamedNode, subject: NamedNode, predicate: NamedNode
 ) -> list[object]:
-    # As it is held, so without any turning back: that is what is being found out.
+    # As stored, without conversion: that is what is tested.
     text = f"SELECT ?o WHERE {{ GRAPH {graph} {{ {subject} {predicate} ?o }} }}"
     return [row["o"] for row in endpoint.solutions(text)]
 
 
-def terms_of(url: str, traits: Traits) -> Terms:
-    """How terms are written for a store with these traits."""
-    return Terms(url, traits.kept_apart)
+def terms_of(url: str, capabilities: StoreCapabilities) -> Terms:
+    """The conversion of terms for a store with these capabilities."""
+    return Terms(url, capabilities.kept_apart)
