@@ -15,7 +15,7 @@ from curation.proposals import ProposalFilter, Proposals
 from curation.review_item import PREFIX as ITEM_PREFIX
 from curation.review_item import ReviewItem, State
 from ontology import Schema
-from ontology.labels import local_name, split_camel_case
+from ontology.labels import local_name
 from ontology.terms import PropertyKind
 from server.errors import InvalidBody
 from server.http.pages import page
@@ -58,7 +58,7 @@ class Retried:
         }
 
 
-class ProposalDesk:
+class ProposalService:
     """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
 
     def __init__(self, services: Services) -> None:
@@ -238,31 +238,6 @@ def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Qu
         added += coming
         removed += going
     return added, removed
-
-
-def use_of(triple: Triple, statements: Iterable[Triple], schema: Schema) -> Use:
-    """What a client's own statement tells of a term that the ontology does not have."""
-    about: dict[object, set[NamedNode]] = {}
-    names: dict[object, str] = {}
-    for one in statements:
-        if one.predicate == RDF.type and isinstance(one.object, NamedNode) and one.object in schema.classes:
-            about.setdefault(one.subject, set()).add(one.object)
-        elif one.predicate == RDFS.label and isinstance(one.object, Literal):
-            names[one.subject] = one.object.value
-    is_type = triple.predicate == RDF.type
-    term = triple.object if is_type else triple.predicate
-    assert isinstance(term, NamedNode)
-    value = triple.object
-    return Use(
-        TermKind.CLASS if is_type else TermKind.PROPERTY,
-        split_camel_case(local_name(term.value)) or term.value,
-        triple,
-        _sorted(about.get(triple.subject, ())),
-        () if is_type else _sorted(about.get(value, ())),
-        value.datatype if isinstance(value, Literal) else None,
-        names.get(triple.subject, ""),
-        "" if is_type else names.get(value, value.value if isinstance(value, Literal) else ""),
-    )
 
 
 def proposal_filter(

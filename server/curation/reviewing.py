@@ -47,7 +47,7 @@ class Told:
         }
 
 
-class ReviewDesk:
+class ReviewService:
     """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
 
     def __init__(self, services: Services) -> None:

@@ -21,7 +21,7 @@ from sparql.provenance.records import Support
 from sparql.syntax.nesting_guard import ShallowFile
 
 if TYPE_CHECKING:
-    from server.intake.intake import Outcome
+    from server.intake.outcome import Outcome
     from server.runtime.context import Services
 
 _RDF: Final = {

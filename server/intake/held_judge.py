@@ -27,7 +27,8 @@ from sparql.writing.concurrent_changes import Watch
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from server.intake.intake import Intake, Outcome
+    from server.intake.intake import Intake
+    from server.intake.outcome import Outcome
     from shapes.gate.gate import ShapesGate
 
 _SURVEYS = 6
@@ -35,7 +36,7 @@ _SURVEYS = 6
 _log = logging.getLogger("urbankg.held")
 
 
-class Holding:
+class HeldJudge:
     """Ends what is held. Its methods block."""
 
     def __init__(

@@ -4,10 +4,9 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -21,53 +20,18 @@ from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import method_asked
-from server.curation.proposing import use_of
-from server.http.reporting.statements import judged_in_full, rejection_json, statement_json
 from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
+from server.intake.outcome import Outcome
 from server.intake.submission import Ending, Submission
+from server.intake.term_use import use_of
 from server.intake.traces import packed, trace_json
 from server.rules.ruleset import Rulebook
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
-from sparql.model.errors import TooMuchDepends
 from sparql.model.vocabulary import RDFS, SH, UKG
 from sparql.provenance.records import Document, Run, RunRecord, Support
 from sparql.writing.writer import Writer
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one text or one submission."""
-
-    identifier: str
-    verdict: Verdict
-    supports: Mapping[Triple, Support]
-    extraction: Extraction | None = None
-    usage: Mapping[str, Any] | None = None
-
-    def json(self) -> dict[str, Any]:
-        """The answer of `POST /extractions` and `POST /candidates`."""
-        verdict = self.verdict
-        return {
-            "id": self.identifier,
-            "accepted": [statement_json(s.triple, self.supports.get(s.triple)) for s in verdict.accepted],
-            "rejected": [
-                rejection_json(rejection, self.supports.get(rejection.statement.triple))
-                for rejection in verdict.rejected
-            ],
-            "warnings": [
-                rejection_json(rejection, self.supports.get(rejection.statement.triple))
-                for rejection in verdict.warnings
-            ],
-            "derived": len(verdict.derived.additions),
-            "revision": verdict.revision,
-            **judged_in_full(verdict),
-            **({} if verdict.held is None else {"held": held_json(self.identifier, verdict.held)}),
-            "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
-            "usage": self.usage,
-            "trace": None if self.extraction is None else trace_json(self.extraction),
-        }
 
 
 class Intake:
@@ -322,16 +286,6 @@ def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
     )
 
 
-def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
-    """What a client is told of a batch that is held."""
-    return {
-        "at": f"/held/{identifier}",
-        "reason": "Nothing of it is in the graph yet: "
-        f"more than {found.limit} nodes depend on {found.triple}, so it is judged beside other requests.",
-        "shapes": sorted(found.shapes),
-    }
-
-
 def _names(extraction: Extraction) -> dict[NamedNode, dict[str, Support]]:
     """The words by which a text calls entities that the graph knows."""
     return {
@@ -394,13 +348,3 @@ def _resolved(entity: Entity, linked: Mapping[NamedNode, LabelEntry]) -> Entity:
         return entity
     classes = tuple(sorted(known.classes, key=lambda node: node.value))
     return replace(entity, iri=known.iri, label=known.label, classes=classes, new=False)
-
-
-def _entity(entity: Entity) -> dict[str, Any]:
-    return {
-        "iri": entity.iri.value,
-        "label": entity.label,
-        "classes": [class_.value for class_ in entity.classes],
-        "new": entity.new,
-        "mentions": [{"start": m.start, "end": m.end, "quote": m.quote} for m in entity.mentions],
-    }

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extractors.errors import ModelError
 from extractors.models.accounting import Call, Prices, account
@@ -17,9 +17,6 @@ from server.intake.deferred_model import DeferredModel
 from server.runtime.background import beside
 from server.runtime.metrics import Metrics
 from server.runtime.settings import Settings
-
-if TYPE_CHECKING:
-    from server.runtime.context import Services
 
 _log = logging.getLogger("urbankg.model")
 _PROBE = (Message("user", "Name three cities."),)
@@ -133,13 +130,13 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def meeting(services: Services) -> AsyncIterator[None]:
-    """Meet a model server in the background while the block runs, so that its state is known early."""
-    async with beside(_meet(services.model) if services.settings.model_url else None):
+async def connecting(model: MeteredModel) -> AsyncIterator[None]:
+    """Connect to a model server in the background while the block runs, so that its state is known early."""
+    async with beside(_connect(model)):
         yield
 
 
-async def _meet(model: MeteredModel) -> None:
+async def _connect(model: MeteredModel) -> None:
     from extractors.completion.answer import ANSWER_SCHEMA
     from extractors.completion.toolbox import tools_schema
 

@@ -20,7 +20,7 @@ from geo.measure.measures import distance_m
 from server.data.features.mapping import geometry_triples
 from server.errors import InvalidBody
 from server.http.reporting.statements import rejection_json
-from server.intake.intake import Outcome
+from server.intake.outcome import Outcome
 from server.runtime.context import Services
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.vocabulary import RDF, RDFS, UKG

@@ -16,7 +16,7 @@ from sparql.model.change import Reach, Survey
 from sparql.provenance.records import Document, Support
 
 if TYPE_CHECKING:
-    from server.intake.intake import Outcome
+    from server.intake.outcome import Outcome
 
 
 @dataclass(frozen=True)

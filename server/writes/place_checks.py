@@ -35,7 +35,7 @@ class _Check:
     properties: frozenset[NamedNode]
 
 
-class WrittenPlaces:
+class PlaceChecks:
     """Looks at clients' changes before the gate does. `look` is called under the writer's lock."""
 
     def __init__(self, settings: Settings, store: TripleSource, rules: Callable[[], Rulebook]) -> None:

@@ -53,7 +53,7 @@ Look = Callable[[Change, str], Change]
 
 
 @dataclass(frozen=True)
-class QueueingWriter:
+class ReviewingWriter:
     """A writer whose changes leave their review items in the same commit; ``source`` says how they came."""
 
     writer: ChangeWriter

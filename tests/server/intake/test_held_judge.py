@@ -107,12 +107,12 @@ async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_say
         paused(services)
         place = await held(client, "nobody")
         services.judging_limit.seconds = 0.0
-        await asyncio.to_thread(services.holding.judge_waiting)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         told = (await client.get(place)).json()
         assert told["status"] == "waiting"
         assert "took longer than 0 s" in told["problem"]
         services.judging_limit.seconds = 30.0
-        await asyncio.to_thread(services.holding.judge_waiting)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         assert await holds(client, "nobody")
 
 
@@ -127,7 +127,7 @@ async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_
         assert (waiting["status"], waiting["statements"], waiting["outcome"]) == ("waiting", 1, None)
         assert "barred" in waiting["reason"]
         assert (await client.get("/held")).json()["batches"] == [waiting]
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert await holds(client, "nobody")
         ended = (await client.get(place)).json()
         assert ended["status"] == "committed"
@@ -162,7 +162,7 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
         paused(services)
         first, second = await held(client, "late"), await held(client, "never")
         assert (await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")).status_code == 200
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
         shown = (await client.get("/held", params={"status": "any"})).json()["batches"]
@@ -188,7 +188,7 @@ async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: 
             return found
 
         monkeypatch.setattr(surveying, "survey", surveyed)
-        await asyncio.to_thread(services.holding.judge_waiting)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
 
@@ -199,7 +199,7 @@ async def test_a_batch_can_be_withdrawn_while_it_waits(tmp_path: Path):
         paused(services)
         place = await held(client, "nobody")
         assert (await client.delete(place)).json()["status"] == "withdrawn"
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert not await holds(client, "nobody")
         assert (await client.delete(place)).status_code == 409
         assert (await client.get("/held/unheard-of")).status_code == 404
@@ -217,8 +217,8 @@ async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_
         asked = paused(services)
         place = await held(client, "nobody")
         with monkeypatch.context() as patch:
-            patch.setattr(services.holding.batches, "submission", unreadable)
-            services.holding.judge_waiting()
+            patch.setattr(services.held_judge.batches, "submission", unreadable)
+            services.held_judge.judge_waiting()
         shown = (await client.get(place)).json()
         assert shown["status"] == "waiting"
         assert "its disk is away" in shown["problem"]
@@ -226,7 +226,7 @@ async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_
         answer = await client.post("/held/judge")
         assert (answer.status_code, asked) == (202, ["judge held batches"])
         assert [one["problem"] for one in answer.json()["batches"]] == [None]
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         shown = (await client.get(place)).json()
         assert (shown["status"], shown["problem"]) == ("committed", None)
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from server.runtime.context import Services
-from server.writes.reviewing_writer import QueueingWriter
+from server.writes.reviewing_writer import ReviewingWriter
 from sparql.model.change import Change, Verdict
 from sparql.model.errors import SparqlError
 from sparql.model.triple_store import TripleStore
@@ -154,7 +154,7 @@ async def test_what_looks_at_a_change_does_so_while_nobody_else_writes(
         return change
 
     writer = shop.updates._writer
-    assert isinstance(writer, QueueingWriter)
+    assert isinstance(writer, ReviewingWriter)
     monkeypatch.setattr(shop.updates, "_writer", replace(writer, look=look))
     texts = [f"{PREFIX}INSERT DATA {{ :s{number} :p 1 }}" for number in range(4)]
     await asyncio.gather(*(shop_client.post("/update", data={"update": one}) for one in texts))

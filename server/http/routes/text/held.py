@@ -17,7 +17,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["extraction"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
-    holding = services.holding
+    holding = services.held_judge
 
     @routes.get("/held", dependencies=reads)
     async def get_held(
