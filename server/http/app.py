@@ -23,7 +23,7 @@ from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
 from server.rules.following import following
-from server.runtime.request_logging import Watched
+from server.runtime.request_logging import RequestLogging
 
 if TYPE_CHECKING:
     from server.runtime.context import Services
@@ -63,7 +63,7 @@ def create_app(services: Services) -> ASGIApp:
         candidates=take_candidates,
     )
     served = OwnHosts(rest if limited else direct, services.guard.hosts, problems)
-    watched = Watched(served, services.metrics, services.draining, services.answers, services.clients)
+    watched = RequestLogging(served, services.metrics, services.draining, services.answers, services.clients)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:

@@ -53,7 +53,7 @@ class HeldJudge:
         """Forget what kept batches from being judged: they are about to be judged once more."""
         self._problems.clear()
 
-    def tell(self, identifier: str) -> dict[str, Any]:
+    def describe(self, identifier: str) -> dict[str, Any]:
         """A batch as `GET /held/{id}` tells it; `problem` is what keeps one that waits from being judged.
 
         Raises `UnknownResource`.
@@ -82,7 +82,7 @@ class HeldJudge:
     def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
         """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
         found = self.batches.find(None if status == "any" else HeldState(status))
-        return page("batches", found, offset, limit, self.tell)
+        return page("batches", found, offset, limit, self.describe)
 
     def withdraw(self, identifier: str) -> dict[str, Any]:
         """Take back what is held, and tell it as `GET /held/{id}` does.
@@ -98,7 +98,7 @@ class HeldJudge:
             )
 
         self._writer.commit_built(build)
-        return self.tell(identifier)
+        return self.describe(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
         from shapes.gate.background_validation import survey

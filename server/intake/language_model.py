@@ -29,7 +29,7 @@ def language_model(settings: Settings, metrics: Metrics, model: ChatModel | None
     metrics.expect_model()
 
     def tell(call: Call) -> None:
-        metrics.asked(call, prices)
+        metrics.count_call(call, prices)
 
     return MeteredModel(model or deferred_model(settings), tell, metrics.extractions.observe)
 

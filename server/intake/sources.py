@@ -30,7 +30,7 @@ _LINES = ("LineString", "MultiLineString", "LinearRing")
 
 
 @dataclass(frozen=True)
-class Taken:
+class SourceResult:
     """What became of one record; `failure` says why its text could not be worked on."""
 
     record: SourceRecord
@@ -101,7 +101,7 @@ class SourceIntake:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def take(self, record: SourceRecord, *, commit: bool = True) -> Taken:
+    async def take(self, record: SourceRecord, *, commit: bool = True) -> SourceResult:
         """The record's place first, so that its text is linked to it; then its text.
 
         Raises `ModelUnavailable` and `ModelTimeout`; a text that cannot be used, or a reply, is told in the
@@ -121,7 +121,7 @@ class SourceIntake:
                 )
             except (TextError, ModelReplyError, ModelRequestRefused) as error:
                 failure = str(error)
-        return Taken(record, feature, known, verdict, outcome, failure)
+        return SourceResult(record, feature, known, verdict, outcome, failure)
 
     def _place(self, record: SourceRecord, commit: bool) -> tuple[NamedNode, bool, Verdict | None]:
         services, kind = self._services, self._class_of(record)

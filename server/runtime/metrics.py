@@ -131,7 +131,7 @@ class Metrics:
         for way in ("in", "out"):
             self.model_tokens.labels(way)
 
-    def asked(self, call: Call, prices: Prices) -> None:
+    def count_call(self, call: Call, prices: Prices) -> None:
         """Count a call of the model."""
         self.model_calls.labels(call.outcome.value).observe(call.seconds)
         self.model_retries.inc(call.attempts - 1)

@@ -41,7 +41,7 @@ class Draining:
         await self._event.wait()
 
 
-class Watched:
+class RequestLogging:
     """The application, watched. Outermost, so that errors are watched as well.
 
     It also says for whom all is done that a request leads to, so that clients can take turns.
@@ -108,7 +108,7 @@ def route_of(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "none"))
 
 
-class Leaving:
+class RefuseWhileDraining:
     """ASGI middleware: answers 503 from the moment the server is on its way out."""
 
     def __init__(self, app: ASGIApp, draining: Draining) -> None:

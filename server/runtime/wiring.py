@@ -98,7 +98,7 @@ def build(
             lambda: services.review,
             lambda: workplace.current.versions,
             source,
-            place_checks.look,
+            place_checks.check,
         )
 
     services = Services(

@@ -56,7 +56,7 @@ def show(context: typer.Context, batch: Batch, data: Data = None, config: Config
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_json(services.held_judge.tell(batch))
+        return _print_json(services.held_judge.describe(batch))
 
     on_either(settings, lambda server: _print_json(server.get(f"/held/{batch}")), here)
 
@@ -81,7 +81,7 @@ def judge(context: typer.Context, data: Data = None, config: Config = None) -> N
         holding = services.held_judge
         waiting = holding.batches.find(HeldState.WAITING)
         await asyncio.to_thread(holding.judge_waiting)
-        return _print_ends([holding.tell(one) for one in waiting])
+        return _print_ends([holding.describe(one) for one in waiting])
 
     def through_server(server: RunningServer) -> int:
         ended = []

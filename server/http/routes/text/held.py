@@ -34,7 +34,7 @@ def router(services: Services) -> APIRouter:
 
         `problem` is what kept one that waits from being judged: `POST /held/judge` tries again.
         """
-        return await run_in_threadpool(holding.tell, identifier)
+        return await run_in_threadpool(holding.describe, identifier)
 
     @routes.post("/held/judge", dependencies=extracts, status_code=202)
     async def judge_held() -> dict[str, Any]:
