@@ -1,4 +1,4 @@
-"""What became of a text or of a client's statements, as the routes answer it."""
+"""The result of a text or of a client's statements, as the routes answer it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sparql.provenance.records import Support
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one text or one submission."""
+    """The result of one text or one submission."""
 
     identifier: str
     verdict: Verdict
@@ -51,11 +51,11 @@ class Outcome:
 
 
 def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
-    """What a client is told of a batch that is held."""
+    """The answer for a batch that is held."""
     return {
         "at": f"/held/{identifier}",
         "reason": "Nothing of it is in the graph yet: "
-        f"more than {found.limit} nodes depend on {found.triple}, so it is judged beside other requests.",
+        f"more than {found.limit} nodes depend on {found.triple}, so it is judged in the background.",
         "shapes": sorted(found.shapes),
     }
 

@@ -1,4 +1,4 @@
-"""Batches as JSON and back: terms, dataclasses and what they hold, each told apart by its kind."""
+"""Batches as JSON and back: terms, dataclasses and collections, each tagged with its kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KIND, _VALUE = "$", "value"
 
 
 def pack(value: Any) -> str:
-    """A value as JSON. What it is made of must be known here."""
+    """A value as JSON. Raises TypeError for a type that is not known here."""
     return json.dumps(_packed(value), ensure_ascii=False)
 
 
@@ -55,7 +55,7 @@ def _packed(value: Any) -> Any:
     if is_dataclass(value) and type(value).__name__ in _RECORDS:
         members = {one.name: _packed(getattr(value, one.name)) for one in fields(value) if one.init}
         return {_KIND: type(value).__name__, **members}
-    raise TypeError(f"{type(value).__name__} cannot be kept")
+    raise TypeError(f"{type(value).__name__} cannot be stored")
 
 
 def _unpacked(value: Any) -> Any:

@@ -191,7 +191,7 @@ def _metrics(
         Reading("urbankg_jobs_running", "Jobs that run.", lambda: jobs().running()),
         Reading(
             "urbankg_job_documents_waiting",
-            "Documents of jobs that run which the model has still to be asked about.",
+            "Documents of running jobs that wait to be extracted.",
             lambda: jobs().count(),
         ),
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: group.syncs, counter=True),

@@ -98,7 +98,7 @@ class PlaceChecks:
             if not self._checks_any(rules, source):
                 check = self._checks[source] = _Check(rules, None, frozenset())
                 return check
-            # Imported here, with the geometry libraries: the server starts without.
+            # Imported here, with the geometry libraries: the server starts without them.
             from curation.place_conflicts import StatedGeometry
 
             settings = self._settings
@@ -120,7 +120,7 @@ class PlaceChecks:
 
 
 def _name(node: object, source: TripleSource) -> str:
-    """What the graph calls a node, else the end of its IRI."""
+    """The label of a node, else the end of its IRI."""
     if not isinstance(node, NamedNode):
         return str(node)
     labels = (triple.object for triple in source.match(node, RDFS.label, None))
