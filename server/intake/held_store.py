@@ -16,6 +16,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from server.errors import UnknownResource
+from server.intake.packing import pack, unpack
 from server.intake.submission import Submission
 from sparql.model.errors import TooMuchDepends
 from sparql.model.source import Term
@@ -80,7 +81,7 @@ def held_quads(submission: Submission, found: TooMuchDepends) -> Iterator[Quad]:
     yield _quad(iri, UKG.statements, Literal(str(count), datatype=XSD.integer))
     if submission.source is not None:
         yield _quad(iri, DCTERMS.source, Literal(submission.source))
-    yield _quad(iri, UKG.submission, Literal(submission.packed()))
+    yield _quad(iri, UKG.submission, Literal(pack(submission)))
 
 
 class HeldBatches:
@@ -119,7 +120,7 @@ class HeldBatches:
             raise UnknownResource(
                 f"The batch {identifier} was settled; GET /held/{identifier} shows its outcome."
             )
-        return Submission.unpacked(packed)
+        return unpack(packed)
 
     def ended(self, identifier: str, state: HeldState, outcome: dict[str, Any] | None) -> list[Quad]:
         """What the final state of a batch adds to its record."""

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad
 
-from server.errors import HeldUnreadable
 from server.intake.batch import Batch
-from server.intake.packing import pack, unpack
 from sparql.model.change import Reach, Survey
 from sparql.provenance.records import Document, Support
 
@@ -58,33 +56,3 @@ class Submission:
                 uses=dict(batch.uses),
             ),
         )
-
-    def packed(self) -> str:
-        """As JSON."""
-        batch = self.batch
-        return pack(
-            {
-                "identifier": self.identifier,
-                "started": self.started,
-                "facts": self.facts,
-                "document": self.document,
-                "source": self.source,
-                "names": self.names,
-                "statements": batch.statements,
-                "supports": batch.supports,
-                "refused": batch.refused,
-                "minted": batch.minted,
-                "uses": batch.uses,
-            }
-        )
-
-    @classmethod
-    def unpacked(cls, text: str) -> Submission:
-        """From its JSON. Raises `HeldUnreadable`."""
-        found = unpack(text)
-        parts = ("statements", "supports", "refused", "minted", "uses")
-        try:
-            batch = Batch(**{name: found.pop(name) for name in parts})
-            return cls(batch=batch, **found)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise HeldUnreadable(f"its members do not fit: {error}") from error

@@ -17,6 +17,7 @@ from ontology import Schema
 from server.errors import HeldUnreadable
 from server.http.app import create_app
 from server.intake.batch import Batch
+from server.intake.packing import pack, unpack
 from server.intake.submission import Submission
 from server.runtime.context import Services
 from server.runtime.settings import Settings
@@ -171,13 +172,13 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
 
 async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: Path, monkeypatch):
     """Whatever is written between the survey of a shape and the commit, the batch is not let in past it."""
-    from shapes.gate import background_validation as surveying
+    from shapes.gate import background_validation
 
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
         paused(services)
         first, second = await held(client, "late"), await held(client, "fine")
-        real, writes = surveying.survey, iter(["late", "other"])
+        real, writes = background_validation.survey, iter(["late", "other"])
 
         def surveyed(*arguments, **more):
             found = real(*arguments, **more)
@@ -187,7 +188,7 @@ async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: 
                 services.writer.commit(Change(additions=(Statement(triple),)))
             return found
 
-        monkeypatch.setattr(surveying, "survey", surveyed)
+        monkeypatch.setattr(background_validation, "survey", surveyed)
         await asyncio.to_thread(services.held_judge.judge_waiting)
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
@@ -326,11 +327,52 @@ def test_everything_of_a_submission_is_kept(schema: Schema):
         "source",
         {subject: {"name": Support(0, 4, "name")}},
     )
-    assert Submission.unpacked(submission.packed()) == submission
-    assert json.loads(submission.packed())
+    assert unpack(pack(submission)) == submission
+
+
+def test_a_submission_of_the_earlier_format_is_read():
+    iri, triple = tagged("term", "<http://e/s>"), tagged("term", '<<( _:b <http://e/p> "v"@en )>>')
+    support = {"$": "Support", "start": 0, "end": 1, "quote": "q", "inferred": ["subject"]}
+    violation = {"$": "Violation", "focus": iri, "message": "no", "component": iri, "value": triple}
+    use = {"$": "Use", "kind": tagged("kind", "property"), "words": "w", "triple": triple}
+    members = {
+        "identifier": "id",
+        "started": tagged("time", "2026-01-02T03:04:05+00:00"),
+        "facts": tagged("map", [[iri, "fact"]]),
+        "document": {"$": "Document", "text": "text", "source": None},
+        "source": "source",
+        "names": tagged("map", [[iri, tagged("map", [["q", support]])]]),
+        "statements": tagged("map", [[triple, {"$": "Statement", "triple": triple, "confidence": 0.5}]]),
+        "supports": tagged("map", [[triple, support]]),
+        "refused": tagged("map", [[triple, [violation]]]),
+        "minted": tagged("set", [iri]),
+        "uses": tagged("map", [[triple, use]]),
+    }
+    node = NamedNode("http://e/s")
+    stated = Triple(BlankNode("b"), NamedNode("http://e/p"), Literal("v", language="en"))
+    quoted = Support(0, 1, "q", inferred=("subject",))
+    assert unpack(json.dumps(tagged("map", list(members.items())))) == Submission(
+        "id",
+        Batch(
+            statements={stated: Statement(stated, 0.5)},
+            supports={stated: quoted},
+            refused={stated: (Violation(node, "no", node, value=stated),)},
+            minted=frozenset({node}),
+            uses={stated: Use(TermKind.PROPERTY, "w", stated)},
+        ),
+        datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        {node: "fact"},
+        Document("text"),
+        "source",
+        {node: {"q": quoted}},
+    )
+
+
+def tagged(kind: str, value: object) -> dict[str, object]:
+    return {"$": kind, "value": value}
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "nonsense", '{"$": "Unheard", "value": 1}'])
-def test_a_record_of_another_version_is_told(text: str):
+def test_a_record_of_another_version_is_reported(text: str):
     with pytest.raises(HeldUnreadable):
-        Submission.unpacked(text)
+        unpack(text)
