@@ -72,7 +72,7 @@ class Startup(Protocol):
     """Done when changes are judged."""
     started: Future[StartedServices]
 
-    def start(self, *, gives_way: bool = False) -> None:
+    def start(self, *, yields: bool = False) -> None:
         """Begin, unless that has happened."""
         ...
 
@@ -101,7 +101,7 @@ class Services(LazyServices):
     """Everything a running server holds. Use `async with`: it starts and stops the readers.
 
     Queries can be answered as soon as the readers run. What judges, derives, extracts and answers questions
-    is opened beside that by `startup`; the attributes that need it block until it is open.
+    is opened in the background by `startup`; the attributes that need it block until it is open.
     """
 
     settings: Settings
@@ -126,7 +126,7 @@ class Services(LazyServices):
     judging_limit: TimeLimit
     """How long one judgement by the shapes may take."""
     judges_held: bool = True
-    """Whether batches held earlier are judged as soon as possible, beside requests."""
+    """Whether batches held earlier are judged as soon as possible, in the background."""
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
     """Closes what was made lazily."""
 
@@ -174,7 +174,7 @@ class Services(LazyServices):
         return self.started.asker
 
     def judge_held(self) -> None:
-        """Judge the held batches beside requests."""
+        """Judge the held batches in the background."""
         held_judge, background = self.held_judge, self.background
         background.start("judge held batches", lambda: held_judge.judge_waiting(lambda: background.closing))
 
@@ -184,9 +184,9 @@ class Services(LazyServices):
         if not started.done() or started.exception() is not None:
             await asyncio.wrap_future(started)
 
-    async def start(self, *, gives_way: bool = True) -> None:
-        """Begin the startup, and start the readers. Without `gives_way` the startup goes first."""
-        self.startup.start(gives_way=gives_way)
+    async def start(self, *, yields: bool = True) -> None:
+        """Begin the startup, and start the readers. With `yields`, requests go before the rest of the startup."""
+        self.startup.start(yields=yields)
         try:
             await self.readers.start()
         except BaseException:
@@ -194,7 +194,7 @@ class Services(LazyServices):
             raise
 
     async def __aenter__(self) -> Self:
-        await self.start(gives_way=False)
+        await self.start(yields=False)
         try:
             await self.opened()
         except BaseException:

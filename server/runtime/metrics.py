@@ -89,7 +89,7 @@ class Metrics:
         )
         self.job_documents = Counter(
             "urbankg_job_documents",
-            "Documents of jobs by what became of them.",
+            "Finished documents of jobs, by state.",
             ("state",),
             registry=self.registry,
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def put_in_force(services: Services, rules: Rulebook) -> None:
-    """Put rules in force between two writes; requests under way go on with those they began with."""
+    """Put rules in force between two writes; requests under way keep those they began with."""
     moment = datetime.now(UTC).isoformat()
     writer = services.writer
     configure(rules.gate, services)
@@ -37,7 +37,7 @@ def put_in_force(services: Services, rules: Rulebook) -> None:
 
 
 def reason_after(services: Services, before: Rulebook, after: Rulebook) -> None:
-    """After an edit of the ontology, run the reasoner beside requests."""
+    """After an edit of the ontology, run the reasoner in the background."""
     reasoner, background = Reasoner(services.settings.reasoner), services.background
     if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
         background.start(
@@ -62,7 +62,7 @@ def effects(services: Services) -> RuleEffects:
 
 
 def _use_ontology(services: Services, schema: Schema) -> None:
-    """Read names and answer questions by another ontology; called while nobody writes."""
+    """Read names and answer questions by another ontology; called under the writer's lock."""
     from sparql.names.labels import alias_properties
 
     started, labels = services.started, services.labels

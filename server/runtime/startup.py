@@ -42,7 +42,7 @@ _NEVER = 2.0
 
 
 class ServerStartup:
-    """Opens the services once, on a thread of its own; the writer lets nothing through before `judging`.
+    """Opens the services once, on its own thread; the writer commits nothing before `judging`.
 
     A `gate` is used instead of the shapes of the folder.
     """
@@ -55,20 +55,20 @@ class ServerStartup:
         """Done when changes are judged; fails with what keeps them from ever being judged."""
         self.started: Future[StartedServices] = Future()
 
-    def start(self, *, gives_way: bool = False) -> None:
+    def start(self, *, yields: bool = False) -> None:
         """Begin, unless that has happened. If it fails, `started` says why, and the writer stays closed.
 
-        With `gives_way`, what nobody waits for is opened a moment after changes are judged.
+        With `yields`, the rest is opened a moment after changes are judged: waiting writes go first.
         """
         if self._begun:
             return
         self._begun = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(self._open, gives_way).add_done_callback(self._finish)
+        thread.submit(self._open, yields).add_done_callback(self._finish)
         thread.shutdown(wait=False)
 
     def judge(self) -> None:
-        """Let changes through and open nothing else, for a command that only writes.
+        """Open what judges changes and nothing else, for a command that only writes.
 
         Raises what it fails with. Indexes of names and geometries would take longer than a bulk load, and the
         next start builds them anyway.
@@ -81,10 +81,10 @@ class ServerStartup:
             raise
         self.judging.set_result(None)
 
-    def _open(self, gives_way: bool) -> StartedServices:
+    def _open(self, yields: bool) -> StartedServices:
         rules, relations = _judge(self._services, self._gate)
-        if gives_way:
-            # The interpreter runs one thread at a time: clients that wait to write go first.
+        if yields:
+            # The interpreter runs one thread at a time.
             time.sleep(_WRITERS_FIRST_S)
         self.judging.set_result(None)
         with short_turns():
@@ -155,7 +155,7 @@ def asker(services: Services, schema: Schema, labels: LabelIndex) -> Asker:
 
 
 def _judge(services: Services, gate: ShapesGate | None) -> tuple[Rulebook, PendingRelations]:
-    """Let changes through, judged by the rules of the folder."""
+    """Judge changes by the rules of the folder from now on."""
     settings, store = services.settings, services.store
     rules = services.workplace.open(gate)
     configure(rules.gate, services)
@@ -173,7 +173,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Rulebook, Pendi
     if in_force(store) != rules.versions:
         from server.curation.proposing import settling
 
-        # Nobody else writes before the release.
+        # No other write happens before the release.
         added, removed = settling(services.proposals, rules)
         record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
         store.commit([*record, *added], removed)
