@@ -185,7 +185,7 @@ class Services(LazyServices):
             await asyncio.wrap_future(started)
 
     async def start(self, *, yields: bool = True) -> None:
-        """Begin the startup, and start the readers. With `yields`, requests go before the rest of the startup."""
+        """Begin the startup and start the readers. With `yields`, waiting writes go before the indexes."""
         self.startup.start(yields=yields)
         try:
             await self.readers.start()
