@@ -190,10 +190,3 @@ def config_show(
     for row in rows:
         table.add_row(*row)
     Console().print(table)
-
-
-def main() -> None:
-    """Run the command line; what `server.cli.entry` does, which imports less to serve."""
-    from server.cli.entry import run
-
-    run(app)

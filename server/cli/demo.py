@@ -13,7 +13,7 @@ from server.cli.commands_storage import progress_bar
 from server.cli.operations import load_sample, name_of
 from server.data.sample.city import FOLDER, sample_texts
 from server.errors import ServerError
-from server.intake.intake import Outcome
+from server.intake.outcome import Outcome
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from sparql.model.vocabulary import DERIVED

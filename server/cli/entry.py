@@ -67,7 +67,7 @@ def _any_command() -> Callable[[], object]:
 
 
 def _user_errors() -> tuple[type[Exception], ...]:
-    """What is told in one line; looked up when there is something to tell."""
+    """Errors reported in one line; imported with the first error."""
     from server.http.reporting.problem_map import USER_ERRORS
 
     return USER_ERRORS

@@ -1,1 +1,1 @@
-"""Review and proposals as people see them."""
+"""Review and proposals as people see them, over the package `curation`."""

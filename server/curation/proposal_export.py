@@ -10,7 +10,7 @@ from curation.proposal import TermKind, TermProposal
 from ontology import Schema
 
 _ENOUGH = 0.8
-"""What so large a share of the uses have in common is offered as domain or range."""
+"""The share of the uses that must agree on a domain or range."""
 _MOST_IN_UNION = 3
 _LEADING = re.compile(r"^(?:(?:an?|the|is|are|was|were|has been|have been)\s+)+", re.IGNORECASE)
 _PREFIXES = {
@@ -22,7 +22,7 @@ _PREFIXES = {
 
 
 def fragment(proposals: Sequence[TermProposal], schema: Schema, base: str) -> str:
-    """Turtle that declares each proposal, with what its uses tell of domain and range.
+    """Turtle that declares each proposal, with the domain and range that its uses suggest.
 
     New terms go into the namespace that most terms of the ontology have, else under `base`.
     """
@@ -32,7 +32,7 @@ def fragment(proposals: Sequence[TermProposal], schema: Schema, base: str) -> st
     parts = [_term(proposal, namespace, names, schema, prefixes) for proposal in proposals]
     head = "\n".join(f"@prefix {name}: <{iri}> ." for name, iri in sorted(prefixes.items()))
     note = (
-        "# Words that texts use and the ontology does not have. Keep what you want, mend names,\n"
+        "# Words that texts use and the ontology does not have. Keep what you want, correct names,\n"
         "# definitions, domains and ranges, and paste it into a file of the ontology: what waits for\n"
         "# a word is tried again when its label is in force."
     )

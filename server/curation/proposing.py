@@ -1,4 +1,4 @@
-"""Words that the ontology does not know, as engineers see them: listed, decided, their statements retried."""
+"""Unknown terms of texts as ontology engineers see them: lists, decisions, retries of their statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curation.proposals import ProposalFilter, Proposals
 from curation.review_item import PREFIX as ITEM_PREFIX
 from curation.review_item import ReviewItem, State
 from ontology import Schema
-from ontology.labels import local_name, split_camel_case
+from ontology.labels import local_name
 from ontology.terms import PropertyKind
 from server.errors import InvalidBody
 from server.http.pages import page
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from server.runtime.context import Services
 
 MOST_RETRIED = 1_000
-"""So many waiting statements at most are tried again at once; `left` tells of the rest."""
+"""At most so many waiting statements are tried again at once; `left` counts the others."""
 _log = logging.getLogger("urbankg.rules")
 
 
 @dataclass
 class Retried:
-    """What became of the statements that waited for a term.
+    """The result of trying the statements that waited for a term.
 
-    `unread` are those whose other end cannot be made out: it names nothing known, or is no value of it.
+    `unread` are those whose object is neither a known entity nor a value of the property.
     """
 
     let_in: list[NamedNode] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Retried:
         }
 
 
-class ProposalDesk:
+class ProposalService:
     """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
 
     def __init__(self, services: Services) -> None:
@@ -100,8 +100,8 @@ class ProposalDesk:
             self._proposals.reopen(iri, by, reason=reason)
         else:
             retried = self._retry(iri, by)
-        told: dict[str, Any] = {"proposal": self.show(iri)}
-        return told if retried is None else {**told, "retried": retried.json()}
+        answer: dict[str, Any] = {"proposal": self.show(iri)}
+        return answer if retried is None else {**answer, "retried": retried.json()}
 
     def export(self, wanted: ProposalFilter) -> str:
         """The proposals as a Turtle fragment to paste into a file of the ontology."""
@@ -117,17 +117,17 @@ class ProposalDesk:
             self._proposals.accept(iri, term, rules.schema, by, reason=_HAS_TERM)
             retried = self._retry(iri, by)
             _log.info(
-                "The ontology now has %s: %d waiting statements let in", term.value, len(retried.let_in)
+                "The ontology now has %s: %d waiting statements accepted", term.value, len(retried.let_in)
             )
 
     def _retry(self, iri: NamedNode, by: Reviewer) -> Retried:
-        """Send the waiting statements through the gate again with the term in the place of the word."""
+        """Judge the waiting statements again with the term in place of the word."""
         proposal = self._proposals.get(iri, examples=0)
         if proposal.accepted_as is None:
             raise ProposalDecided(proposal.identifier, proposal.standing.value, "retry")
-        told = Retried()
+        result = Retried()
         reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
-        for examples in self._by_document(iri, told):
+        for examples in self._by_document(iri, result):
             proposed: dict[NamedNode, Sequence[Statement]] = {}
             for example in examples:
                 item = self._waiting(example)
@@ -135,21 +135,21 @@ class ProposalDesk:
                     continue
                 meant = self._meaning(example.use, proposal.accepted_as)
                 if meant is None:
-                    told.unread.append(item.iri)
+                    result.unread.append(item.iri)
                     continue
                 proposed[item.iri] = (Statement(meant, item.support.confidence),)
                 for other in self._beside(item):
                     proposed.setdefault(other.iri, (Statement(other.triple, other.support.confidence),))
             if proposed:
                 outcome = self._services.decisions.accept_as(proposed, by, reason=reason)
-                told.let_in += outcome.done
-                told.refused.update(outcome.refused)
-        return told
+                result.let_in += outcome.done
+                result.refused.update(outcome.refused)
+        return result
 
-    def _by_document(self, iri: NamedNode, told: Retried) -> Iterator[list[Example]]:
-        """The uses of a word, those of one text together: what it says of one thing is judged as one."""
+    def _by_document(self, iri: NamedNode, result: Retried) -> Iterator[list[Example]]:
+        """The uses of a word, grouped by text, since the statements of one text are judged together."""
         examples = self._proposals.examples(iri)
-        told.left = max(0, len(examples) - MOST_RETRIED)
+        result.left = max(0, len(examples) - MOST_RETRIED)
         groups: dict[object, list[Example]] = {}
         for example in examples[:MOST_RETRIED]:
             groups.setdefault(example.document or example.source, []).append(example)
@@ -163,7 +163,7 @@ class ProposalDesk:
         return item if item.state is State.OPEN else None
 
     def _beside(self, item: ReviewItem) -> Iterator[ReviewItem]:
-        """What the same text says of the same thing and waits for nothing but the rest: its name, for one."""
+        """Items of the same text and subject that wait only for the others, such as its name."""
         review = self._services.review
         if item.document is None or not isinstance(item.triple.subject, NamedNode | BlankNode):
             return
@@ -178,7 +178,7 @@ class ProposalDesk:
                 yield other
 
     def _meaning(self, use: Use, term: NamedNode) -> Triple | None:
-        """The waiting statement in the ontology's words; None where its other end cannot be made out."""
+        """The waiting statement in the ontology's terms; None where its object cannot be read."""
         from extractors.grounding.linking import Linker
         from extractors.text.values import read_value
 
@@ -226,7 +226,7 @@ _HAS_TERM = "The ontology now in force has a term of this name."
 
 
 def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Quad]]:
-    """The quads that come and go when an ontology is found at start that has words which wait.
+    """The quads to add and to remove at a start whose ontology has terms that were proposed.
 
     Their statements are not tried again here: an engineer does that with the decision `retry`.
     """
@@ -234,35 +234,10 @@ def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Qu
     removed: list[Quad] = []
     for iri, term in proposals.named_by(rules.schema).items():
         found = proposals.get(iri, examples=0)
-        coming, going = proposals.accepting(found, term, _rules_name(rules), _HAS_TERM)
-        added += coming
-        removed += going
+        more, fewer = proposals.accepting(found, term, _rules_name(rules), _HAS_TERM)
+        added += more
+        removed += fewer
     return added, removed
-
-
-def use_of(triple: Triple, statements: Iterable[Triple], schema: Schema) -> Use:
-    """What a client's own statement tells of a term that the ontology does not have."""
-    about: dict[object, set[NamedNode]] = {}
-    names: dict[object, str] = {}
-    for one in statements:
-        if one.predicate == RDF.type and isinstance(one.object, NamedNode) and one.object in schema.classes:
-            about.setdefault(one.subject, set()).add(one.object)
-        elif one.predicate == RDFS.label and isinstance(one.object, Literal):
-            names[one.subject] = one.object.value
-    is_type = triple.predicate == RDF.type
-    term = triple.object if is_type else triple.predicate
-    assert isinstance(term, NamedNode)
-    value = triple.object
-    return Use(
-        TermKind.CLASS if is_type else TermKind.PROPERTY,
-        split_camel_case(local_name(term.value)) or term.value,
-        triple,
-        _sorted(about.get(triple.subject, ())),
-        () if is_type else _sorted(about.get(value, ())),
-        value.datatype if isinstance(value, Literal) else None,
-        names.get(triple.subject, ""),
-        "" if is_type else names.get(value, value.value if isinstance(value, Literal) else ""),
-    )
 
 
 def proposal_filter(

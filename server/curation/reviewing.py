@@ -1,4 +1,4 @@
-"""The review queue as people see it: items with the entities that they may mean, and decisions told."""
+"""The review queue as people see it: items with the entities that they may mean, and decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _DOCUMENT = RECORD.term("document/").value
 
 
 @dataclass(frozen=True)
-class Told:
+class DecisionReport:
     """A decision with its items as they are now."""
 
     outcome: Outcome
@@ -47,7 +47,7 @@ class Told:
         }
 
 
-class ReviewDesk:
+class ReviewService:
     """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
 
     def __init__(self, services: Services) -> None:
@@ -56,7 +56,7 @@ class ReviewDesk:
         self._services = services
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
-        """The items that a filter lets through, newest first."""
+        """The items that a filter selects, newest first."""
         return self._review.find(wanted)
 
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class ReviewDesk:
         by: Reviewer,
         reason: str | None = None,
         statements: Sequence[Statement] | None = None,
-    ) -> Told:
+    ) -> DecisionReport:
         """Accept, reject or reopen. Raises what `curation.decisions.Decisions` raises."""
         if decision == "accept":
             outcome = self._decisions.accept(items, by, reason=reason, statements=statements)
@@ -87,7 +87,7 @@ class ReviewDesk:
             outcome = self._decisions.reject(items, by, reason=reason or "")
         else:
             outcome = self._decisions.reopen(items, by, reason=reason)
-        return Told(outcome, tuple(self._review.get(iri) for iri in outcome.done), outcome.refused)
+        return DecisionReport(outcome, tuple(self._review.get(iri) for iri in outcome.done), outcome.refused)
 
     def _json(self, item: ReviewItem) -> dict[str, Any]:
         similar = {
@@ -129,7 +129,7 @@ def filter_of(
     entity: str | None = None,
     text: str | None = None,
 ) -> ReviewFilter:
-    """A filter from what a client sent. Raises `InvalidBody` for what is no state or IRI."""
+    """A filter from what a client sent. Raises `InvalidBody` for what is neither a state nor an IRI."""
     if status not in (*State, "any"):
         raise InvalidBody([("status", f"'{status}' is none of {', '.join((*State, 'any'))}")])
     return ReviewFilter(

@@ -23,7 +23,7 @@ from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
 from server.rules.following import following
-from server.runtime.request_logging import Watched
+from server.runtime.request_logging import RequestLogging
 
 if TYPE_CHECKING:
     from server.runtime.context import Services
@@ -63,7 +63,7 @@ def create_app(services: Services) -> ASGIApp:
         candidates=take_candidates,
     )
     served = OwnHosts(rest if limited else direct, services.guard.hosts, problems)
-    watched = Watched(served, services.metrics, services.draining, services.answers, services.clients)
+    watched = RequestLogging(served, services.metrics, services.draining, services.answers, services.clients)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -71,9 +71,9 @@ def create_app(services: Services) -> ASGIApp:
         running = asyncio.get_running_loop()
         await services.start()
         # Both want the one interpreter, and writes wait for the judges.
-        services.opening.judging.add_done_callback(lambda judging: rest.begin())
+        services.startup.judging.add_done_callback(lambda judging: rest.begin())
         try:
-            async with following(services), _meeting(services):
+            async with following(services), _connecting(services):
                 yield
         finally:
             await rest.settled()
@@ -95,12 +95,12 @@ def _all_problems() -> ProblemMap:
 
 
 @asynccontextmanager
-async def _meeting(services: Services) -> AsyncIterator[None]:
-    """Meet the model's server, where there is one, while the block runs."""
+async def _connecting(services: Services) -> AsyncIterator[None]:
+    """Connect to the model's server, where there is one, while the block runs."""
     if not services.settings.model_url:
         yield
         return
-    from server.intake.language_model import meeting
+    from server.intake.language_model import connecting
 
-    async with meeting(services):
+    async with connecting(services.model):
         yield

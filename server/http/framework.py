@@ -17,7 +17,7 @@ from server.http.routes.curation import documents, ontologies, proposals, review
 from server.http.routes.graph import changes, entities, relations, sparql, storage, store
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.runtime.context import Services
-from server.runtime.request_logging import Leaving
+from server.runtime.request_logging import RefuseWhileDraining
 
 
 def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
@@ -58,5 +58,5 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     limited = RateLimit(Compression(Methods(app, routes)), rate, services.clients)
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
-        Leaving(limited, services.draining), CrossOrigin(services.settings.page_origins)
+        RefuseWhileDraining(limited, services.draining), CrossOrigin(services.settings.page_origins)
     )

@@ -1,1 +1,1 @@
-"""Texts and candidate statements on their way to the gate."""
+"""From texts and candidate statements to judged commits. Imports no jobs, and routes never."""

@@ -1,4 +1,4 @@
-"""Statements on their way to the gate, and what looks at them before it does."""
+"""A batch of statements for the gate, and the assessors that examine it first."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from sparql.spatial.relations import SpatialRelations
 
 Conflicts = Callable[[], Mapping[str, Mapping[NamedNode, NamedNode]]]
-"""What the shapes in force say of contradictions by geometry, by way and property."""
+"""The policies of the shapes in force for contradictions by geometry, by source and property."""
 
 
 @dataclass
 class Batch:
-    """Statements with their support, and what was wrong with them before any shape was asked.
+    """Statements with their support, and the problems found before any shape was evaluated.
 
-    `refused` stay out; `doubts` are warnings, told of those that come in. `minted` are new entities that
-    extraction named; `linked` tells which of them turned out to be an entity of the graph. `similar` holds
-    known names like the new ones, with their similarity. `uses` are words that the ontology does not know.
+    `refused` are left out; `doubts` are warnings on accepted statements. `minted` are new entities that
+    extraction named; `linked` are those of them that turned out to be an entity of the graph. `similar` holds
+    known names like the new ones, with their similarity. `uses` are terms that the ontology does not have.
     """
 
     statements: dict[Triple, Statement] = field(default_factory=dict)
@@ -50,18 +50,18 @@ class Batch:
 
     @property
     def added(self) -> TripleIndex:
-        """The statements by their parts. None ever goes but by `rename`."""
+        """The statements by their parts. Only `rename` removes any."""
         if self._index is None or len(self._index) != len(self.statements):
             self._index = TripleIndex(self.statements)
         return self._index
 
     def refuse(self, triple: Triple, violation: Violation) -> None:
-        """Keep a statement out, or only doubt it where the violation is but a warning."""
+        """Refuse a statement, or only doubt it where the violation is a warning."""
         held = self.refused if violation.blocking else self.doubts
         held[triple] = (*held.get(triple, ()), violation)
 
     def rename(self, change: Callable[[Triple], Triple]) -> None:
-        """Put other triples in the place of those that `change` changes."""
+        """Replace the triples that `change` changes."""
         self._index = None
         self.statements = {
             (new := change(triple)): replace(one, triple=new) for triple, one in self.statements.items()
@@ -78,10 +78,10 @@ class Batch:
 
 
 class Assessor(Protocol):
-    """Looks at a batch before the gate does, and notes in it what it finds."""
+    """Examines a batch before the gate does, and records in it what it finds."""
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
-        """What takes long and needs no lock: done while others write."""
+        """Do what takes long and needs no lock, while others write."""
         ...
 
     def assess(self, batch: Batch, schema: Schema) -> None:
@@ -90,7 +90,7 @@ class Assessor(Protocol):
 
 
 class GeometryAssessor:
-    """Compares what a batch says of where things are with their geometries."""
+    """Compares a batch's statements about where things are with their geometries."""
 
     def __init__(
         self,
@@ -108,10 +108,10 @@ class GeometryAssessor:
         self._checks: tuple[Schema, StatedGeometry] | None = None
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
-        """Nothing: the geometries are read as they are when the batch is judged."""
+        """Does nothing: the geometries are read when the batch is judged."""
 
     def assess(self, batch: Batch, schema: Schema) -> None:
-        """Note agreement in the supports, contradiction among the refused or the doubts."""
+        """Record agreement in the supports, and contradiction as refused or doubted."""
         check = self._check_by(schema)
         added = batch.added
         known: dict[NamedNode | BlankNode, tuple[BaseGeometry, ...]] = {}
@@ -138,8 +138,8 @@ class GeometryAssessor:
                     batch.refuse(triple, violation)
 
     def _check_by(self, schema: Schema) -> StatedGeometry:
-        """What the ontology's properties say of place; read anew when the ontology was edited."""
-        # Imported here, with the geometry libraries: the server starts without.
+        """The check by the ontology's spatial properties, made again when the ontology was edited."""
+        # Imported here, with the geometry libraries: the server starts without them.
         from curation.place_conflicts import StatedGeometry
 
         if self._checks is None or self._checks[0] is not schema:
@@ -154,7 +154,7 @@ class GeometryAssessor:
 
 
 def name_of(node: object, added: TripleIndex, labels: LabelIndex) -> str:
-    """What a batch or the graph calls a node, else the end of its IRI."""
+    """The label of a node in a batch or the graph, else the end of its IRI."""
     if not isinstance(node, NamedNode):
         return str(node)
     for triple in added.match(node, RDFS.label, None):

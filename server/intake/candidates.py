@@ -1,4 +1,4 @@
-"""Statements of a client's own extractor on their way in: read, judged and answered on one thread."""
+"""Takes statements of a client's own extractor: reads, judges and answers them on one thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sparql.provenance.records import Support
 from sparql.syntax.nesting_guard import ShallowFile
 
 if TYPE_CHECKING:
-    from server.intake.intake import Outcome
+    from server.intake.outcome import Outcome
     from server.runtime.context import Services
 
 _RDF: Final = {
@@ -40,7 +40,7 @@ class CandidatesRequest(BaseModel):
     text: str | None = Field(None, description="The text they were extracted from; evidence is checked.")
 
     @model_validator(mode="after")
-    def _quotes_stand_in_the_text(self) -> CandidatesRequest:
+    def _quotes_are_in_the_text(self) -> CandidatesRequest:
         for number, statement in enumerate(self.statements):
             found = statement.evidence
             if self.text is not None and found and self.text[found.start : found.end] != found.quote:
@@ -55,7 +55,7 @@ class Candidates:
         self._services = services
 
     async def answer(self, request: Request) -> Response:
-        """The answer to a request that nobody has looked at yet. Raises as `Guard.check` and `take` do."""
+        """Check and answer a request. Raises what `Guard.check` and `take` raise."""
         await self._services.guard.check(request, Scope.EXTRACT)
         await self._services.opened()
         return await self.take(request, request.query_params.get("source"))
@@ -85,7 +85,7 @@ class Candidates:
 
 
 def outcome_response(outcome: Outcome) -> Response:
-    """What became of a text or a submission; 202 where it is held."""
+    """The response for a text or a submission; 202 where it is held."""
     held = outcome.verdict.held is not None
     headers = {"Location": f"/held/{outcome.identifier}"} if held else None
     return JSONResponse(outcome.json(), 202 if held else 200, headers)

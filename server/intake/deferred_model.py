@@ -1,4 +1,4 @@
-"""A model that is opened when it is first asked: a server starts and serves without one."""
+"""A model that is opened at its first use: a server starts and serves without one."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,16 +13,16 @@ class Shown(Protocol):
     """What is known of a model server."""
 
     def json(self) -> dict[str, Any]:
-        """As people are shown it."""
+        """As people see it."""
         ...
 
 
 @runtime_checkable
 class Reachable(Protocol):
-    """A model behind an address, which can be met before it is asked, and about which something is known."""
+    """A model behind an address: it can be connected to before its first use, and has a state."""
 
     async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Get to know the server, and have it compile these schemas."""
+        """Connect to the server, and let it compile these schemas."""
         ...
 
     def state(self) -> Shown:
@@ -31,7 +31,7 @@ class Reachable(Protocol):
 
 
 class DeferredModel:
-    """Opens a model with `open_` on first use; until then no weights are read and none need be there.
+    """Opens a model with `open_` at its first use; until then no weights are read or needed.
 
     Raises `ModelUnavailable` from `complete` when the model cannot be opened, and tries again next time.
     """
@@ -50,17 +50,17 @@ class DeferredModel:
 
     @property
     def is_open(self) -> bool:
-        """Whether it was asked for."""
+        """Whether it was opened."""
         return self._model is not None
 
     async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Open the model now, and meet its server where it has one. Raises `ModelError`."""
+        """Open the model now, and connect to its server if it has one. Raises `ModelError`."""
         model = await self._opened()
         if isinstance(model, Reachable):
             await model.start(schemas)
 
     def state(self) -> dict[str, Any] | None:
-        """What is known of the model's server; None where there is none, or before it was asked for."""
+        """The state of the model's server; None if there is none, or before the model was opened."""
         return self._model.state().json() if isinstance(self._model, Reachable) else None
 
     async def complete(

@@ -1,4 +1,4 @@
-"""New places that a text names get the geometry that a geocoder knows, where only one place can be meant."""
+"""Gives new places of a text the geometry that a geocoder knows, where only one place can be meant."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,14 @@ from sparql.provenance.records import Support
 from sparql.spatial.relations import SpatialRelations
 
 _SF = Namespace("http://www.opengis.net/ont/sf#")
-_TOLD = 5
+_LISTED = 5
 
 
 class GeocodingAssessor:
     """Asks the geocoders in order for each new place of a batch; the first that knows the name decides.
 
-    A geometry comes with the batch and is judged with it, and its provenance says from where it was copied.
-    A name that several places bear is accepted and queued, with the places; of one that nobody knows nothing
-    is said.
+    A geometry becomes part of the batch and is judged with it; its provenance names the source. A name that
+    several places have is accepted and queued, with the places. An unknown name is left as it is.
     """
 
     def __init__(
@@ -41,10 +40,10 @@ class GeocodingAssessor:
         self._read: tuple[Schema, StatedPlaces] | None = None
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
-        """Nothing: whether a place is new is known only while nobody else writes."""
+        """Does nothing: whether a place is new is known only under the writer's lock."""
 
     def assess(self, batch: Batch, schema: Schema) -> None:
-        """Add geometries to the batch, and doubt names that several places bear."""
+        """Add geometries to the batch, and doubt names that several places have."""
         stated = self._read_by(schema)
         added = batch.added
         for iri in sorted(batch.minted - batch.linked.keys(), key=lambda node: node.value):
@@ -92,7 +91,7 @@ class GeocodingAssessor:
     def _regions(
         self, iri: NamedNode, batch: Batch, added: TripleIndex, stated: StatedPlaces
     ) -> tuple[BaseGeometry, ...]:
-        """The regions with a known shape that the text puts the place in."""
+        """The regions with a known geometry in which the text locates the place."""
         return tuple(
             shape
             for triple in added.match(iri, None, None)
@@ -127,13 +126,13 @@ class GeocodingAssessor:
 
 
 def _ambiguous(iri: NamedNode, name: Triple, found: Sequence[PlaceFound]) -> Violation:
-    places = "; ".join(f"{one.source} at {_spot(one)}" for one in found[:_TOLD])
-    more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+    places = "; ".join(f"{one.source} at {_spot(one)}" for one in found[:_LISTED])
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     assert isinstance(name.object, Literal)
     return Violation(
         focus=iri,
-        message=f"{len(found)} places are called {name.object.value}: {places}{more}. Where it is is open: "
-        "state its geometry, or say in which region it lies.",
+        message=f"{len(found)} places are called {name.object.value}: {places}{more}. Its location is "
+        "unknown: state its geometry, or the region in which it lies.",
         component=UKG.AmbiguousPlace,
         path=name.predicate.value,
         severity=SH.Warning,

@@ -1,9 +1,9 @@
-"""Judges held batches beside other writes, one after the other, and commits them in the order they came.
+"""Judges held batches while others write, and commits them in the order of their arrival.
 
-Nothing of a batch is in the graph before. First its shapes are surveyed while others write; then, under the
-writer's lock, only what the survey suspects and what was written meanwhile is judged again, in the very
-commit of the batch. So a held batch is judged on the graph as it is when it is committed, as if it had been
-sent then.
+Nothing of a batch is in the graph before. First its shapes are validated in the background while others
+write. Then, under the writer's lock and in the batch's own commit, only what that found suspect and what was
+written meanwhile is judged again. So a held batch is judged on the graph as it is when it is committed, as if
+it had been sent then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyoxigraph import Quad
 from server.errors import HeldSettled, HeldUnreadable, UnknownResource
 from server.http.pages import page
 from server.intake.held_store import HeldBatches, HeldState
-from server.intake.submission import Ending, Submission
+from server.intake.submission import HeldEnding, Submission
 from server.rules.ruleset import Rulebook
 from sparql.model.change import Change, Reach, Survey
 from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
@@ -27,16 +27,17 @@ from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from server.intake.intake import Intake, Outcome
+    from server.intake.intake import Intake
+    from server.intake.outcome import Outcome
     from shapes.gate.gate import ShapesGate
 
 _SURVEYS = 6
-"""After so many that others' writes have overtaken, the batch is judged while others wait."""
+"""After so many surveys outdated by other writes, the batch is judged while others wait."""
 _log = logging.getLogger("urbankg.held")
 
 
-class Holding:
-    """Ends what is held. Its methods block."""
+class HeldJudge:
+    """Judges or withdraws held batches. Its methods block."""
 
     def __init__(
         self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Rulebook]
@@ -49,11 +50,11 @@ class Holding:
         self._problems: dict[str, str] = {}
 
     def try_again(self) -> None:
-        """Forget what kept batches from being judged: they are about to be judged once more."""
+        """Clear the recorded problems, since the batches are about to be judged again."""
         self._problems.clear()
 
-    def tell(self, identifier: str) -> dict[str, Any]:
-        """A batch as `GET /held/{id}` tells it; `problem` is what keeps one that waits from being judged.
+    def describe(self, identifier: str) -> dict[str, Any]:
+        """A batch as `GET /held/{id}` shows it; `problem` is why a waiting one could not be judged.
 
         Raises `UnknownResource`.
         """
@@ -62,7 +63,7 @@ class Holding:
         return {**batch.json(), "problem": self._problems.get(identifier) if waits else None}
 
     def judge_waiting(self, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Judge and commit every batch that waits. What is `stopped` in the middle goes on waiting."""
+        """Judge and commit every waiting batch. One that is `stopped` in the middle keeps waiting."""
         for identifier in self.batches.find(HeldState.WAITING):
             if stopped():
                 return
@@ -70,21 +71,21 @@ class Holding:
             try:
                 self._judge(identifier, stopped)
             except (HeldSettled, UnknownResource):
-                # Somebody withdrew it meanwhile.
+                # A client withdrew it meanwhile.
                 continue
             except StoreClosing:
                 return
             except (SparqlError, HeldUnreadable) as error:
                 self._problems[identifier] = str(error)
-                _log.error("The held batch %s could not be judged and goes on waiting: %s", identifier, error)
+                _log.error("The held batch %s could not be judged and keeps waiting: %s", identifier, error)
 
     def page(self, status: str, offset: int, limit: int) -> dict[str, Any]:
-        """A page of the batches of a status, or of `any`, as `GET /held` tells it."""
+        """A page of the batches of a status, or of `any`, as `GET /held` shows it."""
         found = self.batches.find(None if status == "any" else HeldState(status))
-        return page("batches", found, offset, limit, self.tell)
+        return page("batches", found, offset, limit, self.describe)
 
     def withdraw(self, identifier: str) -> dict[str, Any]:
-        """Take back what is held, and tell it as `GET /held/{id}` does.
+        """Withdraw a batch, and return it as `GET /held/{id}` does.
 
         Raises `UnknownResource`, and `HeldSettled` when it is judged already.
         """
@@ -97,7 +98,7 @@ class Holding:
             )
 
         self._writer.commit_built(build)
-        return self.tell(identifier)
+        return self.describe(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
         from shapes.gate.background_validation import survey
@@ -123,21 +124,21 @@ class Holding:
         self._end(submission, Reach.UNLIMITED, lambda: None)
 
     def _end(self, submission: Submission, reach: Reach, current: Callable[[], Survey | None]) -> None:
-        """Judge and commit a batch, and its end with it. Raises `HeldSettled` and `TooMuchDepends`."""
+        """Judge a batch, and commit it with its final state. Raises `HeldSettled` and `TooMuchDepends`."""
         identifier = submission.identifier
 
-        def come(outcome: Outcome) -> list[Quad]:
+        def additions(outcome: Outcome) -> list[Quad]:
             state = HeldState.COMMITTED if outcome.verdict.accepted else HeldState.REFUSED
-            told = outcome.json()
-            told["revision"] = self._store.revision() + 1
-            return self.batches.ended(identifier, state, told)
+            answer = outcome.json()
+            answer["revision"] = self._store.revision() + 1
+            return self.batches.ended(identifier, state, answer)
 
-        ending = Ending(
+        ending = HeldEnding(
             check=lambda: self._check(identifier),
             reach=reach,
             survey=current,
-            come=come,
-            gone=lambda: self.batches.outdated(identifier),
+            additions=additions,
+            removals=lambda: self.batches.outdated(identifier),
         )
         verdict = self._intake().settle(submission.fresh(), ending).verdict
         _log.info(
@@ -148,7 +149,7 @@ class Holding:
         )
 
     def _current(self, known: Survey | None, gate: ShapesGate, watch: ConcurrentChanges) -> Survey | None:
-        """A survey in line with what was committed since its begin; under the writer's lock."""
+        """A survey updated by what was committed since it began; under the writer's lock."""
         from shapes.gate.background_validation import brought_up_to_date
 
         if known is None or watch.lost or self._rules().gate is not gate:
@@ -156,7 +157,7 @@ class Holding:
         return brought_up_to_date(known, gate, self._store, watch.additions, watch.removals)
 
     def _check(self, identifier: str) -> None:
-        """Under the writer's lock. Raises `UnknownResource`, and `HeldSettled` for what waits no longer."""
+        """Under the writer's lock. Raises `UnknownResource`, and `HeldSettled`."""
         state = self.batches.get(identifier).state
         if state is not HeldState.WAITING:
             raise HeldSettled(identifier, state.value)

@@ -1,7 +1,7 @@
-"""The record of batches that wait to be judged beside other writes, since very much depends on them.
+"""The records of batches that wait to be judged in the background, since too many nodes depend on them.
 
-A record is RDF in a system graph of its own. It is committed before anybody is told that a batch is held, and
-its end is in the very commit of the batch, so neither is lost or done twice, however the server ends.
+A record is RDF in a system graph. It is committed before a client learns that its batch is held, and its
+final state is in the same commit as the batch. So no batch is lost or committed twice, even in a crash.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from server.errors import UnknownResource
+from server.intake.packing import pack, unpack
 from server.intake.submission import Submission
 from sparql.model.errors import TooMuchDepends
 from sparql.model.source import Term
@@ -27,7 +28,7 @@ _PREFIX = RECORD.term("held/").value
 
 
 class HeldState(StrEnum):
-    """Where a held batch stands. Refused: nothing of it was accepted; all of it waits in review."""
+    """The state of a held batch. Refused: nothing of it was accepted; all of it is in the review queue."""
 
     WAITING = "waiting"
     COMMITTED = "committed"
@@ -36,13 +37,13 @@ class HeldState(StrEnum):
 
     @property
     def node(self) -> NamedNode:
-        """The term that the graph says it with."""
+        """The term for it in the graph."""
         return UKG.term(self.value.capitalize())
 
 
 @dataclass(frozen=True)
 class HeldBatch:
-    """One batch; `outcome` is what its client would have been answered, once that is known."""
+    """One batch; `outcome` is the answer that its client would have got, once that is known."""
 
     identifier: str
     state: HeldState
@@ -54,7 +55,7 @@ class HeldBatch:
     outcome: dict[str, Any] | None = None
 
     def json(self) -> dict[str, Any]:
-        """As `GET /held/{id}` tells it."""
+        """As `GET /held/{id}` shows it."""
         return {
             "id": self.identifier,
             "status": self.state.value,
@@ -80,7 +81,7 @@ def held_quads(submission: Submission, found: TooMuchDepends) -> Iterator[Quad]:
     yield _quad(iri, UKG.statements, Literal(str(count), datatype=XSD.integer))
     if submission.source is not None:
         yield _quad(iri, DCTERMS.source, Literal(submission.source))
-    yield _quad(iri, UKG.submission, Literal(submission.packed()))
+    yield _quad(iri, UKG.submission, Literal(pack(submission)))
 
 
 class HeldBatches:
@@ -113,22 +114,24 @@ class HeldBatches:
         )
 
     def submission(self, identifier: str) -> Submission:
-        """What is held. Raises `UnknownResource` when it is no longer, and `HeldUnreadable`."""
+        """The content of a batch. Raises `UnknownResource` when it was settled, and `HeldUnreadable`."""
         packed = _text(self._of(identifier), UKG.submission)
         if packed is None:
-            raise UnknownResource(f"The batch {identifier} waits no longer; GET /held/{identifier} tells.")
-        return Submission.unpacked(packed)
+            raise UnknownResource(
+                f"The batch {identifier} was settled; GET /held/{identifier} shows its outcome."
+            )
+        return unpack(packed)
 
     def ended(self, identifier: str, state: HeldState, outcome: dict[str, Any] | None) -> list[Quad]:
-        """What the end of a batch adds to its record."""
+        """What the final state of a batch adds to its record."""
         iri = NamedNode(_PREFIX + identifier)
-        told = [_quad(iri, UKG.status, state.node), _quad(iri, PROV.endedAtTime, _now())]
+        quads = [_quad(iri, UKG.status, state.node), _quad(iri, PROV.endedAtTime, _now())]
         if outcome is not None:
-            told.append(_quad(iri, UKG.outcome, Literal(json.dumps(outcome, ensure_ascii=False))))
-        return told
+            quads.append(_quad(iri, UKG.outcome, Literal(json.dumps(outcome, ensure_ascii=False))))
+        return quads
 
     def outdated(self, identifier: str) -> list[Quad]:
-        """What the end of a batch takes from its record: that it waits, and what of."""
+        """What the final state of a batch removes from its record: its status and content."""
         iri = NamedNode(_PREFIX + identifier)
         return [
             *self._store.match_quads(iri, UKG.status, None, HELD),

@@ -1,13 +1,12 @@
-"""Candidates come in here, from our own extraction or a client's, and leave judged and committed."""
+"""Judges and commits candidates of our own extraction or a client's."""
 
 import asyncio
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -21,62 +20,27 @@ from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import method_asked
-from server.curation.proposing import use_of
-from server.http.reporting.statements import judged_in_full, rejection_json, statement_json
 from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
-from server.intake.submission import Ending, Submission
+from server.intake.outcome import Outcome
+from server.intake.submission import HeldEnding, Submission
+from server.intake.term_use import use_of
 from server.intake.traces import packed, trace_json
 from server.rules.ruleset import Rulebook
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
-from sparql.model.errors import TooMuchDepends
 from sparql.model.vocabulary import RDFS, SH, UKG
 from sparql.provenance.records import Document, Run, RunRecord, Support
 from sparql.writing.writer import Writer
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one text or one submission."""
-
-    identifier: str
-    verdict: Verdict
-    supports: Mapping[Triple, Support]
-    extraction: Extraction | None = None
-    usage: Mapping[str, Any] | None = None
-
-    def json(self) -> dict[str, Any]:
-        """The answer of `POST /extractions` and `POST /candidates`."""
-        verdict = self.verdict
-        return {
-            "id": self.identifier,
-            "accepted": [statement_json(s.triple, self.supports.get(s.triple)) for s in verdict.accepted],
-            "rejected": [
-                rejection_json(rejection, self.supports.get(rejection.statement.triple))
-                for rejection in verdict.rejected
-            ],
-            "warnings": [
-                rejection_json(rejection, self.supports.get(rejection.statement.triple))
-                for rejection in verdict.warnings
-            ],
-            "derived": len(verdict.derived.additions),
-            "revision": verdict.revision,
-            **judged_in_full(verdict),
-            **({} if verdict.held is None else {"held": held_json(self.identifier, verdict.held)}),
-            "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
-            "usage": self.usage,
-            "trace": None if self.extraction is None else trace_json(self.extraction),
-        }
-
-
 class Intake:
     """Runs candidates through the writer, with their provenance.
 
-    `rules` gives the rules in force. They are asked for while nobody else writes, so the versions that a
-    statement's provenance names are those that judged it. `assessors` look at each batch before the gate.
-    `prices` make money of tokens; `finished` is told the seconds of each extraction. Of each message to the
-    model and each reply so many `trace_characters` are kept with the run; 0: no trace.
+    `rules` gives the rules in force. It is called under the writer's lock, so the versions in a statement's
+    provenance are those that judged it. `assessors` examine each batch before the gate. `prices` convert
+    tokens to costs; `finished` gets the seconds of each extraction. The run keeps `trace_characters` of each
+    message to the model and of each reply; 0: no trace.
     """
 
     def __init__(
@@ -104,7 +68,7 @@ class Intake:
 
     @property
     def pipeline(self) -> Pipeline:
-        """What makes candidates of texts."""
+        """Makes candidates from texts."""
         return self._pipeline
 
     async def extract(
@@ -119,13 +83,12 @@ class Intake:
         identifier: str | None = None,
         hold: bool = False,
     ) -> Outcome:
-        """Extract from a text and commit what conforms; with `commit` false only say what would happen.
+        """Extract from a text and commit what conforms; with `commit` false only report what would happen.
 
-        `method` names how it is read, if not as the settings say. `about` are facts that the run keeps
-        beside its own, such as the rating of a review. `model` is asked instead of the pipeline's own;
-        `identifier` names the run, else it is a new one. With `hold`, what too much depends on is kept
-        to be judged beside other writes; else all of it is judged at once. Raises `ExtractionError`; then
-        nothing was written.
+        `method` names how it is read, if not as the settings say. `about` are additional facts of the run,
+        such as the rating of a review. `model` is used instead of the pipeline's own; `identifier` names the
+        run, else it gets a new one. With `hold`, a batch on which too many nodes depend is stored and judged
+        in the background; else it is judged at once. Raises `ExtractionError`; then nothing was written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
@@ -168,7 +131,7 @@ class Intake:
         """Judge statements of a client's own extractor and commit what conforms.
 
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
-        `hold`, what too much depends on is kept to be judged beside other writes.
+        `hold`, a batch on which too many nodes depend is stored and judged in the background.
         """
         return await asyncio.to_thread(self.take, statements, source=source, text=text, hold=hold)
 
@@ -180,7 +143,7 @@ class Intake:
         text: str | None = None,
         hold: bool = False,
     ) -> Outcome:
-        """The same as `submit`. Blocks."""
+        """The same as `submit`, but blocks."""
         started = datetime.now(UTC)
         batch = Batch()
         for statement, support in statements:
@@ -188,16 +151,16 @@ class Intake:
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
         submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
-        # A batch changes on its way: what is kept is what came.
+        # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
         return self._judge(submission, commit=True, hold=kept)
 
-    def settle(self, submission: Submission, ending: Ending) -> Outcome:
-        """Judge what was held and commit what conforms. Blocks. Raises what `ending` checks."""
+    def settle(self, submission: Submission, ending: HeldEnding) -> Outcome:
+        """Judge a held batch and commit what conforms. Blocks. Raises what `ending.check` raises."""
         return self._judge(submission, commit=True, hold=None, ending=ending)
 
     async def _commit(self, submission: Submission, *, commit: bool, hold: bool) -> Outcome:
-        # A batch changes on its way: what is kept is what came.
+        # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
         return await asyncio.to_thread(self._judge, submission, commit=commit, hold=kept)
 
@@ -207,9 +170,9 @@ class Intake:
         *,
         commit: bool,
         hold: Submission | None,
-        ending: Ending | None = None,
+        ending: HeldEnding | None = None,
     ) -> Outcome:
-        """Judge a batch and commit what conforms, or put `hold` into the graph's records in its place."""
+        """Judge a batch and commit what conforms, or store `hold` instead."""
         batch = submission.batch
 
         def build() -> Change:
@@ -240,12 +203,12 @@ class Intake:
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
                 if ending is not None:
-                    yield from ending.come(self._outcome(submission, verdict))
+                    yield from ending.additions(self._outcome(submission, verdict))
 
             def retract(verdict: Verdict) -> Iterator[Quad]:
                 yield from record.retract(verdict)
                 if ending is not None:
-                    yield from ending.gone()
+                    yield from ending.removals()
 
             record = RunRecord(
                 run,
@@ -277,7 +240,7 @@ class Intake:
         return Outcome(submission.identifier, verdict, submission.batch.supports)
 
     def _support_names(self, submission: Submission) -> None:
-        """A text that uses a name which the graph has from texts only supports that name as well."""
+        """A text that uses an entity's name supports that name too, if the graph has it only from texts."""
         batch = submission.batch
         for iri, used in submission.names.items():
             for triple in self._review.extracted(iri, RDFS.label):
@@ -291,11 +254,11 @@ class Intake:
     def _decided(
         self, batch: Batch, known: Collection[Triple], whence: Whence
     ) -> dict[Triple, tuple[Violation, ...]]:
-        """What is refused before the gate, after what people decided about the same statements.
+        """What is refused before the gate, given people's decisions about the same statements.
 
-        `known` are those that the review queue has items of. What a person accepted from this text is not
-        held up again by what extraction found wrong with it; what a person rejected stays out, wherever it
-        comes from. Asked under the writer's lock.
+        `known` are those that have review items. What a person accepted from this text is not refused again
+        for problems that extraction found; what a person rejected stays out, whatever its source. Called
+        under the writer's lock.
         """
         refused = {
             triple: reasons
@@ -312,28 +275,18 @@ class Intake:
 def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
     """The refusal of a statement that a person rejected."""
     last = item.decisions[-1] if item.decisions else None
-    told = f" by {last.by} on {last.at[:10]}: {last.reason}" if last else ""
+    decision = f" by {last.by} on {last.at[:10]}: {last.reason}" if last else ""
     return Violation(
         focus=triple.subject,
-        message=f"It was rejected{told}. Reopen review item {item.identifier} to let it in.",
+        message=f"It was rejected{decision}. Reopen review item {item.identifier} to accept it.",
         component=UKG.RejectedBefore,
         path=triple.predicate.value,
         value=triple.object,
     )
 
 
-def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
-    """What a client is told of a batch that is held."""
-    return {
-        "at": f"/held/{identifier}",
-        "reason": "Nothing of it is in the graph yet: "
-        f"more than {found.limit} nodes depend on {found.triple}, so it is judged beside other requests.",
-        "shapes": sorted(found.shapes),
-    }
-
-
 def _names(extraction: Extraction) -> dict[NamedNode, dict[str, Support]]:
-    """The words by which a text calls entities that the graph knows."""
+    """The words that a text uses for entities of the graph."""
     return {
         entity.iri: {normalise(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
         for entity in extraction.entities
@@ -388,19 +341,9 @@ def _violations(
 
 
 def _resolved(entity: Entity, linked: Mapping[NamedNode, LabelEntry]) -> Entity:
-    """An entity as what it turned out to be."""
+    """An entity, replaced by the known one that it was linked to."""
     known = linked.get(entity.iri)
     if known is None:
         return entity
     classes = tuple(sorted(known.classes, key=lambda node: node.value))
     return replace(entity, iri=known.iri, label=known.label, classes=classes, new=False)
-
-
-def _entity(entity: Entity) -> dict[str, Any]:
-    return {
-        "iri": entity.iri.value,
-        "label": entity.label,
-        "classes": [class_.value for class_ in entity.classes],
-        "new": entity.new,
-        "mentions": [{"start": m.start, "end": m.end, "quote": m.quote} for m in entity.mentions],
-    }

@@ -1,4 +1,4 @@
-"""The language model of a server: opened and tried out as configured, its calls counted, its state told."""
+"""Opens the configured language model, counts its calls, and reports its state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extractors.errors import ModelError
 from extractors.models.accounting import Call, Prices, account
@@ -18,23 +18,20 @@ from server.runtime.background import beside
 from server.runtime.metrics import Metrics
 from server.runtime.settings import Settings
 
-if TYPE_CHECKING:
-    from server.runtime.context import Services
-
 _log = logging.getLogger("urbankg.model")
 _PROBE = (Message("user", "Name three cities."),)
 _PROBE_TOKENS = 48
 
 
 def language_model(settings: Settings, metrics: Metrics, model: ChatModel | None = None) -> MeteredModel:
-    """The configured model, which is opened when it is first asked, or a given one; its calls are counted."""
+    """The configured model, opened at its first use, or a given one; its calls are counted."""
     prices = prices_of(settings)
     metrics.expect_model()
 
-    def tell(call: Call) -> None:
-        metrics.asked(call, prices)
+    def count(call: Call) -> None:
+        metrics.count_call(call, prices)
 
-    return MeteredModel(model or deferred_model(settings), tell, metrics.extractions.observe)
+    return MeteredModel(model or deferred_model(settings), count, metrics.extractions.observe)
 
 
 def prices_of(settings: Settings) -> Prices:
@@ -43,7 +40,7 @@ def prices_of(settings: Settings) -> Prices:
 
 
 def deferred_model(settings: Settings) -> DeferredModel:
-    """The configured model, opened when it is first asked."""
+    """The configured model, opened at its first use."""
 
     def opened() -> ChatModel:
         from extractors.models.http.endpoint import Timeouts
@@ -69,7 +66,7 @@ def deferred_model(settings: Settings) -> DeferredModel:
 
 
 def model_state(model: ChatModel) -> dict[str, Any]:
-    """What is known of the model without asking it anything."""
+    """What is known of the model without a request to it."""
     inner = model.model if isinstance(model, MeteredModel) else model
     if isinstance(inner, DeferredModel):
         state = inner.state()
@@ -78,19 +75,19 @@ def model_state(model: ChatModel) -> dict[str, Any]:
 
 
 def model_health(model: ChatModel) -> dict[str, Any]:
-    """What of that everybody may see: no address, and no words of the server."""
+    """The public part of that: no address, and no messages of the server."""
     state = model_state(model)
     names = ("kind", "version", "schema", "adapter", "circuit", "opened")
     return {name: state[name] for name in names if name in state}
 
 
 def model_json(model: MeteredModel, prices: Prices) -> dict[str, Any]:
-    """The model's name, its state and what it did since the start."""
+    """The model's name, its state and its usage since the start."""
     return {"model": model.name, "state": model_state(model), "usage": model.total.json(prices)}
 
 
 async def probed(model: MeteredModel, prices: Prices) -> dict[str, Any]:
-    """The same after a short question, with how long that took, or why there is no answer."""
+    """The same after a short question, with its time, or why there is no answer."""
     inner, reply, failure = model.model, None, None
     begin = time.monotonic()
     try:
@@ -123,7 +120,7 @@ _PROBE_SCHEMA: Mapping[str, Any] = {
 
 @contextmanager
 def spending(prices: Prices) -> Iterator[dict[str, Any]]:
-    """Run a task on an account of its own; the dict holds what it spent, once it is done."""
+    """Run a task with its own account; the dict holds what it spent, once it is done."""
     begin = time.monotonic()
     usage: dict[str, Any] = {}
     with account() as spent:
@@ -133,13 +130,13 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def meeting(services: Services) -> AsyncIterator[None]:
-    """Meet a model server in the background while the block runs, so that its state is known early."""
-    async with beside(_meet(services.model) if services.settings.model_url else None):
+async def connecting(model: MeteredModel) -> AsyncIterator[None]:
+    """Connect to a model server in the background while the block runs, so that its state is known early."""
+    async with beside(_connect(model)):
         yield
 
 
-async def _meet(model: MeteredModel) -> None:
+async def _connect(model: MeteredModel) -> None:
     from extractors.completion.answer import ANSWER_SCHEMA
     from extractors.completion.toolbox import tools_schema
 
@@ -147,7 +144,7 @@ async def _meet(model: MeteredModel) -> None:
     if not isinstance(inner, DeferredModel):
         return
     try:
-        # These are the same for every question; the others hold words of the text, and are compiled with it.
+        # These schemas are the same for every question; the others depend on the text.
         await inner.start((_PROBE_SCHEMA, ANSWER_SCHEMA, tools_schema()))
     except ModelError as error:
         _log.warning("The model cannot be used yet: %s", error)

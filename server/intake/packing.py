@@ -1,85 +1,81 @@
-"""Batches as JSON and back: terms, dataclasses and what they hold, each told apart by its kind."""
+"""Submissions as JSON and back, for the records of held batches."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from datetime import datetime
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
-from curation.proposal import TermKind, Use
 from server.errors import HeldUnreadable
-from sparql.model.change import Statement, Violation
+from server.intake.batch import Batch
+from server.intake.submission import Submission
 from sparql.model.source import Term
-from sparql.provenance.records import Document, Support
 
-_RECORDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (Document, Statement, Support, Use, Violation)
-}
-_KIND, _VALUE = "$", "value"
+if TYPE_CHECKING:
+    from cattrs.preconf.json import JsonConverter
 
-
-def pack(value: Any) -> str:
-    """A value as JSON. What it is made of must be known here."""
-    return json.dumps(_packed(value), ensure_ascii=False)
+_TERMS = frozenset({NamedNode, BlankNode, Literal, Triple})
+_FOUND_LATER = ("doubts", "linked", "similar", "_index")
+"""What assessors find in a batch when it is judged."""
 
 
-def unpack(text: str) -> Any:
-    """The value of a JSON that `pack` made. Raises `HeldUnreadable`."""
+def pack(submission: Submission) -> str:
+    """A submission as JSON."""
+    return json.dumps(_converter().unstructure(submission), ensure_ascii=False)
+
+
+def unpack(text: str) -> Submission:
+    """The submission of a JSON that `pack` made, or of the earlier format. Raises `HeldUnreadable`."""
     try:
-        return _unpacked(json.loads(text))
-    except (ValueError, KeyError, TypeError, SyntaxError) as error:
+        found = json.loads(text, object_hook=_untagged)
+        return _converter().structure(found if "batch" in found else {**found, "batch": found}, Submission)
+    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError) as error:
         raise HeldUnreadable(str(error)) from error
 
 
-def _packed(value: Any) -> Any:
-    match value:
-        case TermKind():
-            return {_KIND: "kind", _VALUE: str(value)}
-        case None | bool() | int() | float() | str():
-            return value
-        case NamedNode() | BlankNode() | Literal() | Triple():
-            return {_KIND: "term", _VALUE: f"<<( {value} )>>" if isinstance(value, Triple) else str(value)}
-        case datetime():
-            return {_KIND: "time", _VALUE: value.isoformat()}
-        case Mapping():
-            return {_KIND: "map", _VALUE: [[_packed(key), _packed(one)] for key, one in value.items()]}
-        case frozenset():
-            return {_KIND: "set", _VALUE: [_packed(one) for one in value]}
-        case tuple():
-            return [_packed(one) for one in value]
-    if is_dataclass(value) and type(value).__name__ in _RECORDS:
-        members = {one.name: _packed(getattr(value, one.name)) for one in fields(value) if one.init}
-        return {_KIND: type(value).__name__, **members}
-    raise TypeError(f"{type(value).__name__} cannot be kept")
+@cache
+def _converter() -> JsonConverter:
+    # Imported with the first held batch: a start does not need it.
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+    from cattrs.preconf.json import make_converter
+
+    converter = make_converter(detailed_validation=False)
+    converter.register_unstructure_hook_func(_is_term, _text)
+    converter.register_structure_hook_func(_is_term, lambda text, kind: _term(text))
+    omitted: dict[str, Any] = {name: override(omit=True) for name in _FOUND_LATER}
+    converter.register_unstructure_hook(Batch, make_dict_unstructure_fn(Batch, converter, **omitted))
+    converter.register_structure_hook(Batch, make_dict_structure_fn(Batch, converter, **omitted))
+    return converter
 
 
-def _unpacked(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_unpacked(one) for one in value)
-    if not isinstance(value, dict):
-        return value
-    kind = value[_KIND]
-    match kind:
-        case "kind":
-            return TermKind(value[_VALUE])
-        case "term":
-            return _term(value[_VALUE])
-        case "time":
-            return datetime.fromisoformat(value[_VALUE])
-        case "map":
-            return {_unpacked(key): _unpacked(one) for key, one in value[_VALUE]}
-        case "set":
-            return frozenset(_unpacked(one) for one in value[_VALUE])
-    return _RECORDS[kind](**{name: _unpacked(one) for name, one in value.items() if name != _KIND})
+def _is_term(kind: Any) -> bool:
+    """Whether a type is a term, a union of terms, or such a union with None."""
+    kinds = set(get_args(kind)) - {type(None)} if isinstance(kind, UnionType) else {kind}
+    return kinds <= _TERMS
 
 
-def _term(text: str) -> Term:
+def _text(term: Term | None) -> str | None:
+    return f"<<( {term} )>>" if isinstance(term, Triple) else None if term is None else str(term)
+
+
+def _term(text: str | None) -> Term | None:
     """A term as N-Triples writes it; blank nodes keep their names."""
+    if text is None:
+        return None
     (quad,) = pyoxigraph.parse(f"<x:s> <x:p> {text} .", format=RdfFormat.N_TRIPLES)
     found: Term = quad.object
+    return found
+
+
+def _untagged(found: dict[str, Any]) -> Any:
+    """A value of the earlier format, which tagged every value with its kind."""
+    match found.get("$"):
+        case "map":
+            return dict(found["value"])
+        case "term" | "kind" | "time" | "set":
+            return found["value"]
     return found

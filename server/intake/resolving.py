@@ -1,4 +1,4 @@
-"""Something new in a text that is probably known already: linked, queued, or let be new."""
+"""Decides whether a new entity of a text is a known one: links it, queues it, or leaves it new."""
 
 from collections.abc import Sequence
 
@@ -26,9 +26,9 @@ _MOST_NAMES = 500
 class ResolutionAssessor:
     """Resolves the new entities of a batch by the thresholds of the settings.
 
-    What extraction named itself is linked when it is surely a known entity; its name becomes an alias. Names
-    that are only alike are queued, as are those of entities that clients named themselves. Of a batch with
-    more than some hundred new names the others are let be new: whole data sets are loaded, not extracted.
+    An entity that extraction named is linked when it is certainly a known one; its name becomes an alias.
+    Names that are only similar are queued, as are those of entities that clients named. A batch has at most
+    some hundred names resolved; the others stay new: whole data sets are loaded, not extracted.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ResolutionAssessor:
         self._read: tuple[Schema, frozenset[NamedNode], StatedPlaces] | None = None
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
-        """Search the names that are like the new ones, which takes long in a large graph."""
+        """Search for similar names, which takes long in a large graph."""
         naming, _ = self._read_by(schema)
         for triple in batch.statements:
             if len(batch.similar) >= _MOST_NAMES:
@@ -53,7 +53,7 @@ class ResolutionAssessor:
                 batch.similar[name] = self._labels.alike(name, _SEARCHED)
 
     def assess(self, batch: Batch, schema: Schema) -> None:
-        """Rewrite the batch where something is linked, and doubt the names of what may be known."""
+        """Replace linked entities in the batch, and doubt the names of possible duplicates."""
         naming, stated = self._read_by(schema)
         added = batch.added
         for iri in dict.fromkeys(t.subject for t in batch.statements if t.predicate in naming):
@@ -105,20 +105,20 @@ class ResolutionAssessor:
             and isinstance(triple.object, NamedNode | BlankNode)
             for shape in places(triple.object)
         ]
-        # What the batch itself says counts too: that it is different from something, for one.
+        # The batch's own statements count too, such as owl:differentFrom.
         known = Overlay(self._store, added)
         resolver = Resolver(known, places, near_m=self._settings.resolution_distance_m)
         return resolver.alike(iri, similar, classes, own or around, schema, exact=bool(own))
 
     def _link(self, batch: Batch, iri: NamedNode, entry: LabelEntry) -> None:
-        """Speak of the known entity instead; a name that it does not bear yet becomes an alias."""
+        """Replace the entity by the known one; a name that it does not have yet becomes an alias."""
 
         def change(triple: Triple) -> Triple:
             subject = entry.iri if triple.subject == iri else triple.subject
             value = entry.iri if triple.object == iri else triple.object
             is_label = triple.subject == iri and triple.predicate == RDFS.label
-            is_borne = Triple(subject, RDFS.label, value) in self._store.match(subject, RDFS.label, value)
-            return Triple(subject, SKOS.altLabel if is_label and not is_borne else triple.predicate, value)
+            has_label = Triple(subject, RDFS.label, value) in self._store.match(subject, RDFS.label, value)
+            return Triple(subject, SKOS.altLabel if is_label and not has_label else triple.predicate, value)
 
         batch.rename(change)
         batch.linked[iri] = entry
@@ -142,7 +142,7 @@ class ResolutionAssessor:
         return any(True for _ in self._store.match(iri, None, None))
 
     def _read_by(self, schema: Schema) -> tuple[frozenset[NamedNode], StatedPlaces]:
-        """The properties that name things and those that place them; read anew for another ontology."""
+        """The properties for names and those for places, read again for another ontology."""
         if self._read is None or self._read[0] is not schema:
             naming = MAIN_LABELS | ALIASES | alias_properties(schema)
             self._read = (schema, naming, StatedPlaces.of(schema))

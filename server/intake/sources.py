@@ -1,4 +1,4 @@
-"""Source records into the graph: the geometry of each as its feature's, its text through extraction."""
+"""Adds source records to the graph: the geometry of each as a feature, its text through extraction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from geo.measure.measures import distance_m
 from server.data.features.mapping import geometry_triples
 from server.errors import InvalidBody
 from server.http.reporting.statements import rejection_json
-from server.intake.intake import Outcome
+from server.intake.outcome import Outcome
 from server.runtime.context import Services
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.vocabulary import RDF, RDFS, UKG
@@ -30,8 +30,8 @@ _LINES = ("LineString", "MultiLineString", "LinearRing")
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What became of one record; `failure` says why its text could not be worked on."""
+class SourceResult:
+    """The result of one record; `failure` says why its text could not be used."""
 
     record: SourceRecord
     feature: NamedNode | None = None
@@ -42,7 +42,7 @@ class Taken:
 
     @property
     def refused(self) -> int:
-        """How many statements wait in review."""
+        """How many statements were refused."""
         return len(self.place.rejected if self.place else ()) + len(
             self.text.verdict.rejected if self.text else ()
         )
@@ -96,16 +96,16 @@ class Counts:
 
 
 class SourceIntake:
-    """Takes records one by one; several may be under way at once."""
+    """Takes single records; several calls may run at once."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def take(self, record: SourceRecord, *, commit: bool = True) -> Taken:
+    async def take(self, record: SourceRecord, *, commit: bool = True) -> SourceResult:
         """The record's place first, so that its text is linked to it; then its text.
 
-        Raises `ModelUnavailable` and `ModelTimeout`; a text that cannot be used, or a reply, is told in the
-        answer. What was committed before an error stays.
+        Raises `ModelUnavailable` and `ModelTimeout`; an unusable text or reply is reported in the result.
+        What was committed before an error stays.
         """
         feature, known, verdict = None, False, None
         if record.name and record.geometry is not None:
@@ -121,7 +121,7 @@ class SourceIntake:
                 )
             except (TextError, ModelReplyError, ModelRequestRefused) as error:
                 failure = str(error)
-        return Taken(record, feature, known, verdict, outcome, failure)
+        return SourceResult(record, feature, known, verdict, outcome, failure)
 
     def _place(self, record: SourceRecord, commit: bool) -> tuple[NamedNode, bool, Verdict | None]:
         services, kind = self._services, self._class_of(record)
@@ -136,21 +136,21 @@ class SourceIntake:
         return feature, same is not None, services.writer_for("source").commit(change)
 
     def _class_of(self, record: SourceRecord) -> NamedNode | None:
-        """The class that the mapping names, else what the ontology calls by the words of type or kind."""
+        """The class that the mapping names, else the one whose label is the record's type or kind."""
         if record.iri_class is not None:
             try:
                 return NamedNode(record.iri_class)
             except ValueError as error:
-                raise InvalidBody([("class", f"<{record.iri_class}> is no IRI: {error}")]) from error
+                raise InvalidBody([("class", f"<{record.iri_class}> is not an IRI: {error}")]) from error
         schema = self._services.schema
         words = (record.type, record.kind.place_word, _ANY_PLACE)
         found = next((one for word in words if word and (one := schema.find_class(word))), None)
         return None if found is None else found.iri
 
     def _known(self, record: SourceRecord, kind: NamedNode | None) -> NamedNode | None:
-        """The entity of the graph that the record is about: of its name and class, and there or nowhere.
+        """The entity of the graph with the record's name and class, at its location or without one.
 
-        A line of the same name is another stretch unless it is equal: it is never taken for a known one.
+        A line of the same name is another section unless it is equal, so it is never taken for a known one.
         """
         services, shape = self._services, record.geometry
         assert shape is not None
@@ -173,17 +173,17 @@ class SourceIntake:
         return unplaced[0] if len(unplaced) == 1 else None
 
     def _is_instance(self, iri: NamedNode, kind: NamedNode | None) -> bool:
-        """Whether an entity is said to be of the class, or of one below or above it."""
+        """Whether an entity has the class, a subclass or a superclass."""
         schema = self._services.schema
         classes = [t.object for t in self._services.store.match(iri, RDF.type, None)]
         related = schema.superclasses(kind) | schema.subclasses(kind) if kind else frozenset()
         return any(one in related for one in classes)
 
     def _named(self, record: SourceRecord) -> NamedNode:
-        """A new IRI; the same record gives the same one however often it is read."""
+        """A new IRI, which is the same each time the record is read."""
         assert record.geometry is not None
-        told = record.identifier or record.geometry.wkb_hex
-        digest = hashlib.sha256("\0".join((record.kind, record.name, told)).encode()).hexdigest()[:10]
+        identity = record.identifier or record.geometry.wkb_hex
+        digest = hashlib.sha256("\0".join((record.kind, record.name, identity)).encode()).hexdigest()[:10]
         return NamedNode(f"{self._services.settings.base_iri}{slug(record.name) or 'place'}-{digest}")
 
     def _triples(

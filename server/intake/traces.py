@@ -1,7 +1,7 @@
-"""The trace of an extraction: every message to the model and every reply, kept with its run and read again.
+"""The trace of an extraction: every message to the model and every reply, stored with its run.
 
-It is one literal of the run in the provenance graph, so it comes in the commit of the statements and goes
-when the document is removed. What stands in several messages, such as a prompt's start, is stored once.
+It is one literal of the run in the provenance graph, so it is part of the statements' commit and is deleted
+with the document. Text that several messages share, such as a prompt's start, is stored once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RUN = RECORD.term("run/").value
 
 
 def trace_json(extraction: Extraction) -> dict[str, Any]:
-    """The model's whole part in an extraction: every prompt and every reply."""
+    """Every prompt and every reply of an extraction."""
     return {
         "model": extraction.model,
         "adapter": extraction.adapter,
@@ -39,7 +39,7 @@ def trace_json(extraction: Extraction) -> dict[str, Any]:
 
 
 def packed(trace: Mapping[str, Any], most_characters: int) -> str:
-    """A trace as it is stored: each text once, and no message or reply longer than so many characters."""
+    """A trace as it is stored: each text once, shortened to `most_characters`."""
     texts: dict[str, int] = {}
 
     def place(text: str) -> int:
@@ -57,7 +57,7 @@ def packed(trace: Mapping[str, Any], most_characters: int) -> str:
 
 
 def unpacked(stored: str) -> dict[str, Any]:
-    """A stored trace as `trace_json` gave it, but for what was left out of long texts."""
+    """A stored trace as `trace_json` gave it, except for shortened texts."""
     trace: dict[str, Any] = json.loads(stored)
     texts = trace.pop("texts", None)
     if texts is not None:
@@ -67,7 +67,7 @@ def unpacked(stored: str) -> dict[str, Any]:
 
 
 def shortened(text: str, most_characters: int) -> str:
-    """The text, or its beginning and end with a note of what is missing between."""
+    """The text, or its beginning and end with a note of what was left out."""
     if len(text) <= most_characters:
         return text
     half = most_characters // 2

@@ -1,1 +1,1 @@
-"""Jobs: many documents through the one extraction path, kept so that no crash loses or doubles one."""
+"""Jobs: extraction from many documents, safe across crashes. May import `intake`, no routes."""

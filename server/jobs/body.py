@@ -1,4 +1,4 @@
-"""Documents of a request's body or of files, into a job: read as they are needed, kept in portions."""
+"""Reads documents from a request's body or from files into a job, in portions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _CHARACTERS_A_PORTION = 1_000_000
 _VAGUE = ("", "application/octet-stream")
 
 
-class Counted(io.RawIOBase):
-    """A stream that may give only so many bytes: what is compressed can unfold to anything.
+class LimitedStream(io.RawIOBase):
+    """A stream limited in bytes, since compressed input can unpack to any size.
 
     Raises `BodyTooLarge`.
     """
@@ -61,7 +61,7 @@ def records_of_body(
         yield from _records(content, content_type, longest)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise MalformedBody(
-            f"The body cannot be unpacked: {error}. Send it whole, packed by gzip."
+            f"The body cannot be unpacked: {error}. Send it complete, packed by gzip."
         ) from error
 
 
@@ -89,22 +89,24 @@ def records_of_files(paths: Sequence[Path], *, longest: int) -> Iterator[Record]
                 for record in reader(stream, longest):
                     yield Record(record.text, record.name or path.name, record.source)
         except (OSError, EOFError, zlib.error) as error:
-            raise ServerError(f"{path} cannot be read: {error}. Give a whole, readable file.") from error
+            raise ServerError(f"{path} cannot be read: {error}. Give a complete, readable file.") from error
         except ServerError as error:
             raise ServerError(f"{path}: {error}") from error
 
 
 def reader_of(path: Path) -> RecordReader:
-    """How a file is read. Raises `ServerError` for one that is not read here."""
+    """The reader for a file. Raises `ServerError` for an unknown format."""
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     reader = BY_SUFFIX.get(plain.suffix.lower())
     if reader is None:
-        raise ServerError(f"{path} is not read here. Give files that end in one of: {', '.join(BY_SUFFIX)}.")
+        raise ServerError(
+            f"{path} has an unknown format. Give files that end in one of: {', '.join(BY_SUFFIX)}."
+        )
     return reader
 
 
 def accept(store: JobStore, request: JobRequest, records: Iterable[Record]) -> Job:
-    """Make a job of documents; it begins when all of them are on the disk, or is not made at all."""
+    """Make a job of documents. It starts when all of them are on the disk, or is not made at all."""
     job = store.begin(request)
     try:
         portion: list[Record] = []
@@ -135,7 +137,7 @@ def _decoded(body: IO[bytes], coding: str, limit: int) -> IO[bytes]:
         return body
     if coding in ("gzip", "x-gzip"):
         unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb"))
-        return cast("IO[bytes]", io.BufferedReader(Counted(unpacked, limit)))
+        return cast("IO[bytes]", io.BufferedReader(LimitedStream(unpacked, limit)))
     raise UnsupportedBody(f"of coding {coding}", "gzip, identity")
 
 

@@ -1,7 +1,7 @@
 """What a worker of a cluster needs to ask a model about texts, and the function that runs there.
 
-A worker needs this program, and the embedded model or a way to the model's server. The ontology comes with
-the first document, the answers go back as they would have been kept here, and nothing else leaves the worker.
+A worker needs this program, and the embedded model or access to the model's server. It gets the ontology
+with its tasks and returns the answers in the form in which they are stored. Nothing else leaves it.
 """
 
 from __future__ import annotations
@@ -28,62 +28,64 @@ from sparql.names.labels import LabelIndex, alias_properties
 
 
 @dataclass(frozen=True)
-class Bench:
+class WorkerSetup:
     """The ontology as files, the model, and how to extract; `key` is the same for all that is equal."""
 
     key: str
     ontology: tuple[tuple[str, bytes], ...]
     extraction: ExtractionSettings
     model: Settings = field(repr=False)
-    """Nothing of it is set but what opens the model, its key included."""
+    """Only the settings that open the model are set, its key included."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The new exchanges over a text; `failure` names the error that ended them, with its words.
+    """The new exchanges over a text; `failure` is the name and message of the error that ended them.
 
-    Errors travel as words: not every one of them can be pickled.
+    Not every error can be pickled.
     """
 
     exchanges: tuple[Exchange, ...]
     failure: tuple[str, str] | None = None
 
 
-def answers_for(bench: Bench, text: str, kept: Sequence[Exchange], method: str | None = None) -> Answered:
-    """Ask the model about a text, in a process of a cluster; what was ``kept`` is not asked again."""
+def answers_for(
+    setup: WorkerSetup, text: str, kept: Sequence[Exchange], method: str | None = None
+) -> Answered:
+    """Ask the model about a text, in a process of a cluster; ``kept`` answers are not asked for again."""
     with _opening:
-        station = _stations.get(bench.key)
-        if station is None:
-            # Another ontology or model: what is under way with the old one is finished by it.
-            _stations.clear()
-            station = _stations[bench.key] = _Station(bench)
-    return station.answers(text, kept, method)
+        extraction = _extractions.get(setup.key)
+        if extraction is None:
+            # Another ontology or model: the old one finishes what it has begun.
+            _extractions.clear()
+            extraction = _extractions[setup.key] = _Extraction(setup)
+    return extraction.answers(text, kept, method)
 
 
-def raised(told: Answered) -> None:
-    """Raise what went wrong on the worker."""
-    if told.failure is None:
+def raise_failure(answered: Answered) -> None:
+    """Raise the error of the worker, if there was one."""
+    if answered.failure is None:
         return
-    name, message = told.failure
+    name, message = answered.failure
     kind = getattr(errors, name, None) or getattr(cleaning, name, None) or ExtractionError
     raise kind(message, "") if kind is ModelReplyError else kind(message)
 
 
-class _Station:
-    """A model with its pipeline in this process, on an event loop of its own that lives as long."""
+class _Extraction:
+    """A model with its pipeline in this process, on its own event loop."""
 
-    def __init__(self, bench: Bench) -> None:
-        schema = Schema([read_file(Path(name), content) for name, content in bench.ontology])
-        self._model = deferred_model(bench.model)
-        # No names are linked here.
+    def __init__(self, setup: WorkerSetup) -> None:
+        schema = Schema([read_file(Path(name), content) for name, content in setup.ontology])
+        self._model = deferred_model(setup.model)
+        # Names are not linked here.
         labels = LabelIndex(alias_properties(schema))
-        self._pipeline = Pipeline(schema=schema, labels=labels, model=self._model, settings=bench.extraction)
+        self._pipeline = Pipeline(schema=schema, labels=labels, model=self._model, settings=setup.extraction)
         self._loop = asyncio.new_event_loop()
-        self._slots = asyncio.Semaphore(bench.extraction.concurrency)
+        self._slots = asyncio.Semaphore(setup.extraction.concurrency)
         threading.Thread(target=self._loop.run_forever, name="extraction", daemon=True).start()
 
     def answers(self, text: str, kept: Sequence[Exchange], method: str | None) -> Answered:
-        """What the model says; blocks."""
+        """The model's answers. Blocks."""
         return asyncio.run_coroutine_threadsafe(self._ask(text, kept, method), self._loop).result()
 
     async def _ask(self, text: str, kept: Sequence[Exchange], method: str | None) -> Answered:
@@ -101,5 +103,5 @@ class _Station:
 
 
 _opening = threading.Lock()
-_stations: dict[str, _Station] = {}
-"""The one of this process: a worker has nothing else that outlives a task."""
+_extractions: dict[str, _Extraction] = {}
+"""At most one, kept between the tasks of this process."""

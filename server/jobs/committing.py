@@ -1,4 +1,4 @@
-"""A document of a job into the graph: found there after a crash, or judged and committed, once."""
+"""Commits each document of a job to the graph once, also after a crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sparql.provenance.evidence import EvidenceReader
 
 
 class Committer:
-    """Commits through the one intake; the run's name, made of job and position, says what is done already."""
+    """Commits through the intake; the run's name, made of job and position, shows what is committed."""
 
     def __init__(self, graph: TripleStore, intake: Callable[[], Intake], answers: Answers) -> None:
         self._graph = graph
@@ -24,19 +24,19 @@ class Committer:
         self._evidence = EvidenceReader(graph)
 
     def found(self, work: Work) -> Committed | None:
-        """What the graph says of a commit that happened, and whose end a crash kept from being noted."""
+        """The result of a commit that a crash kept from being recorded in the job."""
         run = run_iri(work.run)
         if not self._graph.contains(Quad(run, RDF.type, PROV.Activity, PROVENANCE)):
             return None
         return Committed(len(self._evidence.of_run(run)))
 
     def is_duplicate(self, work: Work) -> bool:
-        """Whether the graph has this text from elsewhere, and it is not to be extracted again."""
+        """Whether the graph already has this text, and the job does not extract such texts again."""
         document = Quad(document_iri(work.document), RDF.type, UKG.Document, PROVENANCE)
         return not work.again and self._graph.contains(document)
 
     async def commit(self, work: Work) -> Committed:
-        """Commit what the model said of a document. Raises `ExtractionError` and `SparqlError`."""
+        """Commit what the model extracted from a document. Raises `ExtractionError` and `SparqlError`."""
         model = await self._answers.model_for(work)
         outcome = await self._intake().extract(
             work.text, source=work.source, method=work.method, model=model, identifier=work.run

@@ -1,4 +1,4 @@
-"""A Dask cluster by its scheduler's address: connected to within seconds, or told why not."""
+"""Connects to a Dask cluster by its scheduler's address within seconds, or says why that failed."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def dask_client(address: str) -> Iterator[tuple[Any, int]]:
             "This needs the package distributed: pip install 'urbankg[cluster]'."
         ) from error
     try:
-        # The client itself waits without end for one who answers and is no scheduler, such as a web server.
+        # The client waits forever for a server that answers but is no scheduler, such as a web server.
         asyncio.run(_shake_hands(address))
         client: Any = distributed.Client(  # type: ignore[no-untyped-call]
             address, timeout=_CONNECT_S, set_as_default=False
@@ -31,7 +31,7 @@ def dask_client(address: str) -> Iterator[tuple[Any, int]]:
     except (OSError, TimeoutError, ValueError, TypeError, MemoryError) as error:
         reason = str(error) or f"no answer in Dask's protocol within {_CONNECT_S} s"
         raise ClusterUnavailable(
-            f"No Dask scheduler answers at {address}: {reason}. Start it, or give the address that it tells "
+            f"No Dask scheduler answers at {address}: {reason}. Start it, or give the address that it prints "
             "as 'Scheduler at' (its dashboard has another)."
         ) from error
     with client:
@@ -44,7 +44,7 @@ def dask_client(address: str) -> Iterator[tuple[Any, int]]:
 
 
 async def _shake_hands(address: str) -> None:
-    """Connect and leave. Raises what a wrong address leads to: MemoryError where an answer is misread."""
+    """Connect and disconnect. Raises what a wrong address causes: MemoryError where an answer is misread."""
     from distributed.comm.core import connect
 
     async with asyncio.timeout(_CONNECT_S):

@@ -1,7 +1,7 @@
 """The database of jobs: `FOLDER/jobs.sqlite`, beside the graph.
 
-Every transaction is on the disk before anybody is told of it (WAL, synchronous=FULL). A table that triggers
-keep counts documents by state, so that progress costs the same for ten documents and for ten million.
+Every transaction is on the disk before it is reported (WAL, synchronous=FULL). Triggers keep a table that
+counts documents by state, so that progress costs the same for ten documents and for ten million.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ END;
 
 
 class Database:
-    """One connection that the threads of the server take turns at. Raises `StateUnreadable`."""
+    """One connection, shared by the threads of the server. Raises `StateUnreadable`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._lock = threading.RLock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # Made by us first, so that nobody else on the machine can read the texts at any time.
+            # Created first with these permissions: other users must never be able to read the texts.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             self._connection = sqlite3.connect(
                 self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -82,12 +82,12 @@ class Database:
             raise state_error(self.path, error) from error
 
     def _check_layout(self) -> None:
-        """Raises `StateUnreadable` for a file of a later version of the program."""
+        """Upgrade the layout. Raises `StateUnreadable` for a file of a later version of the program."""
         layout = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
         if layout > _LAYOUT:
             raise StateUnreadable(self.path, f"it has layout {layout}, and this program knows {_LAYOUT}")
         if layout == 1:
-            # Before jobs had a method of their own.
+            # Layout 1 had no method per job.
             self._connection.execute("ALTER TABLE job ADD COLUMN method TEXT")
         self._connection.execute(f"PRAGMA user_version={_LAYOUT}")
 

@@ -1,4 +1,4 @@
-"""The progress of a job as server-sent events (HTML, 9.2): what changed, and where the job stands."""
+"""The progress of a job as server-sent events (HTML, 9.2): changed documents, and the job's counts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _MOST_LISTENERS = 64
 _DOCUMENTS_A_PIECE = 200
 
 
-class Progressions:
-    """Streams of events; a slow client costs no memory, since each reads the database at its own pace.
+class JobEvents:
+    """Streams of events. A slow client costs no memory, since each reads the database at its own pace.
 
-    A document that changed several times since it was last told is told once, as it is now: nobody who
-    comes back with the identifier of the last event misses what became of one.
+    A document that changed several times since the last event is sent once, as it is now. A client that
+    reconnects with the identifier of its last event misses no final state.
     """
 
     def __init__(self, store: JobStore, draining: Draining) -> None:
         self._store = store
         self._draining = draining
         self._listeners = 0
-        # A thread of its own: those of the loop may all be waiting for the writer.
+        # Its own thread: those of the loop may all be waiting for the writer.
         self._thread = ThreadPoolExecutor(1, "job-events")
 
     async def open(self, identifier: str, known: int | None) -> AsyncIterator[bytes] | None:
@@ -50,20 +50,20 @@ class Progressions:
             async with waiting(self._store.listen, self._draining) as waits:
                 yield RETRY
                 if fresh:
-                    yield _told(job)
+                    yield _job_event(job)
                 while not waits.over:
                     waits.look_now()
                     try:
                         documents, job = await loop.run_in_executor(self._thread, self._next, job, known)
                     except JobUnknown:
-                        # Somebody made the server forget it.
+                        # A client deleted it.
                         return
                     whole = len(documents) < _DOCUMENTS_A_PIECE
                     if documents or job.sequence > known:
-                        yield b"".join(_document(one) for one in documents)
-                        # The job as it is counts what is yet to be told; its number says how far this goes.
+                        yield b"".join(_document_event(one) for one in documents)
+                        # The job's counts include documents not sent yet; the number says how far this goes.
                         known = job.sequence if whole else documents[-1].changed
-                        yield _told(job, known)
+                        yield _job_event(job, known)
                     elif job.state in FINISHED:
                         return
                     elif not await waits.news():
@@ -72,7 +72,7 @@ class Progressions:
             self._listeners -= 1
 
     def _next(self, job: Job, known: int) -> tuple[list[JobDocument], Job]:
-        # In this order: what changes in between is told the next time.
+        # In this order: what changes in between is sent the next time.
         now = self._store.job(job.identifier)
         changed = self._store.changes(now, known, _DOCUMENTS_A_PIECE)
         return [one for one in changed if one.changed <= now.sequence], now
@@ -81,11 +81,11 @@ class Progressions:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._store.job, identifier)
 
 
-def _told(job: Job, number: int | None = None) -> bytes:
+def _job_event(job: Job, number: int | None = None) -> bytes:
     return _event("job", job.sequence if number is None else number, job.json())
 
 
-def _document(document: JobDocument) -> bytes:
+def _document_event(document: JobDocument) -> bytes:
     return _event("document", document.changed, document.json())
 
 

@@ -1,9 +1,9 @@
-"""What the model was asked and answered, kept as it comes, so that no answer is ever paid for twice.
+"""Stores the model's answers as they arrive, so that no answer is ever paid for twice.
 
-A document goes through the pipeline twice: once to ask the model, side by side with others, and once when
-its turn to be committed has come, with the names that the graph knows by then. The second time, and after a
-crash, the pipeline finds the answers here. So the graph depends on the order of the documents, never on the
-speed of the model, and the way of a text is the one that `POST /extractions` takes.
+A document goes through the pipeline twice: once to ask the model, in parallel with others, and once for its
+commit, in order, with the names that the graph has by then. The second time, and after a crash, the pipeline
+finds the answers here. So the graph depends on the order of the documents, never on the speed of the model,
+and texts take the same path as those of `POST /extractions`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.models.forms import BlankForm, FilledForm, fill_with
 
 _SETTINGS_AT_FAULT = frozenset({401, 403, 404})
-"""Statuses by which a server refuses everybody: no document's fault, and mended by the operator."""
+"""Statuses by which a server refuses all requests: the operator has to fix that."""
 
 Exchange = tuple[bytes, bytes]
 """The digest of a question, and the packed answer to it."""
@@ -33,7 +33,7 @@ Exchange = tuple[bytes, bytes]
 
 @dataclass(frozen=True)
 class _Answer:
-    """A reply or a filled form, or the error in its place that the same question will always meet."""
+    """A reply, a filled form, or an error that the same question always causes."""
 
     reply: Reply | None = None
     form: FilledForm | None = None
@@ -45,10 +45,10 @@ _ANSWERS = TypeAdapter(_Answer)
 
 
 class KeptModel:
-    """A model that answers from what is kept, and keeps what it has to ask ``model`` for.
+    """A model that answers from stored answers, and stores those that it has to ask ``model`` for.
 
-    ``slots`` bound how many questions of all documents are with the model at a time; ``keep`` is awaited
-    with each new exchange before its answer is used.
+    ``slots`` limit how many questions of all documents the model has at a time; ``keep`` is awaited with each
+    new exchange before its answer is used.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class KeptModel:
         return answer.form
 
     async def _answer(self, question: bytes, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """What is kept, or what is asked for now; raises the error in its place."""
+        """The stored answer, or a new one. Raises the error that was stored instead."""
         known = self._kept[question]
         if known:
             # The same question may be asked several times, for several samples: each has its own answer.
@@ -123,15 +123,15 @@ class KeptModel:
         return _given(answer)
 
     async def close(self) -> None:
-        """Nothing: the model belongs to somebody else."""
+        """Does nothing: this does not own the model."""
 
 
 def _digest(
     messages: Sequence[Message], schema: Mapping[str, Any] | None, max_tokens: int, temperature: float
 ) -> bytes:
-    said = [asdict(message) for message in messages]
-    asked = json.dumps([said, schema, max_tokens, temperature], sort_keys=True)
-    return hashlib.sha256(asked.encode()).digest()
+    dialog = [asdict(message) for message in messages]
+    question = json.dumps([dialog, schema, max_tokens, temperature], sort_keys=True)
+    return hashlib.sha256(question.encode()).digest()
 
 
 def _given(answer: _Answer) -> _Answer:
@@ -146,7 +146,7 @@ def _given(answer: _Answer) -> _Answer:
 
 
 def _note(answer: _Answer) -> None:
-    """Count an answer that is kept in the account of the run that uses it: that run is what it was for."""
+    """Count a stored answer in the account of the run that uses it."""
     spent, reply, form = accounts_open(), answer.reply, answer.form
     if spent is None:
         return

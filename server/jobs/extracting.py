@@ -1,4 +1,4 @@
-"""Where the model answers for documents: here, or on the workers of a cluster; the answers are kept alike."""
+"""Asks the model about documents, here or on the workers of a cluster, and stores the answers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from extractors.models.chat import ChatModel
 from extractors.models.limits import limit_of
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import method_asked
-from server.jobs.cluster_worker import Bench, answers_for, raised
+from server.jobs.cluster_worker import WorkerSetup, answers_for, raise_failure
 from server.jobs.exchange import Exchange, KeptModel
 from server.jobs.job import Work
 from server.jobs.progress import Progress
 
 
-class Extracting(Protocol):
-    """Asks the model everything about a document, so that its answers are kept."""
+class Extractor(Protocol):
+    """Asks the model everything about a document and stores the answers."""
 
     async def at_once(self) -> int:
-        """How many documents can be in work at a time.
+        """How many documents can be processed at a time.
 
-        Raises `ModelUnavailable` and `ClusterUnavailable`; asked again after either.
+        Raises `ModelUnavailable` and `ClusterUnavailable`; called again after either.
         """
         ...
 
@@ -34,12 +34,12 @@ class Extracting(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close what was opened."""
         ...
 
 
 class Answers:
-    """The model as each document sees it: what it answered before is not asked again."""
+    """The model as each document sees it: stored answers are not asked for again."""
 
     def __init__(self, model: ChatModel, progress: Progress, concurrency: int) -> None:
         self._model = model
@@ -48,7 +48,7 @@ class Answers:
         self._slots = asyncio.Semaphore(concurrency)
 
     async def at_once(self) -> int:
-        """How many documents may be with the model; so many questions at most are sent to it, too."""
+        """How many documents the model may have at a time; also the limit of questions sent to it."""
         limit = max(1, min(self._concurrency, await limit_of(self._model)))
         self._slots = asyncio.Semaphore(limit)
         return limit
@@ -63,7 +63,7 @@ class Answers:
         return KeptModel(self._model, kept, keep=keep, slots=self._slots)
 
 
-class ExtractingHere:
+class LocalExtractor:
     """With the server's own model."""
 
     def __init__(self, answers: Answers, pipeline: Callable[[], Pipeline]) -> None:
@@ -75,19 +75,19 @@ class ExtractingHere:
         return await self._answers.at_once()
 
     async def extract(self, work: Work) -> None:
-        """Ask; what comes out is not used yet, since names are linked when the document is committed."""
+        """Ask; the result is not used yet, since names are linked when the document is committed."""
         model = await self._answers.model_for(work)
         await self._pipeline().over(model).extract(work.text, method_asked(work.method))
 
     def close(self) -> None:
-        """Nothing: the model is the server's."""
+        """Does nothing: the server owns the model."""
 
 
 Cluster = Callable[[], AbstractContextManager[tuple[Executor, int]]]
 """Opens the workers: an executor, and how many tasks it works on at a time. Raises `ClusterUnavailable`."""
 
 
-class ExtractingElsewhere:
+class ClusterExtractor:
     """On the workers of an executor (`concurrent.futures`), which have the model, or reach its server.
 
     ``shared`` is the model when all workers ask the same server; else each has its own.
@@ -96,20 +96,20 @@ class ExtractingElsewhere:
     def __init__(
         self,
         cluster: Cluster,
-        bench: Callable[[], Bench],
+        setup: Callable[[], WorkerSetup],
         progress: Progress,
         shared: ChatModel | None = None,
     ) -> None:
         self._cluster = cluster
         self._shared = shared
         self._opening = threading.Lock()
-        self._bench = bench
+        self._setup = setup
         self._progress = progress
         self._opened: tuple[AbstractContextManager[tuple[Executor, int]], Executor, int] | None = None
 
     async def at_once(self) -> int:
-        """Two for each worker, so that none waits for its next one; no more than a shared model takes."""
-        # Asked at the beginning and after trouble: then with a new connection.
+        """Two for each worker, so that none is idle, but no more than a shared model takes."""
+        # Called at the start and after errors: then with a new connection.
         await asyncio.to_thread(self.close)
         _, workers = await asyncio.to_thread(self._open)
         wanted = 2 * workers
@@ -119,15 +119,15 @@ class ExtractingElsewhere:
         """Ask on a worker."""
         executor, _ = await asyncio.to_thread(self._open)
         kept = await asyncio.to_thread(self._progress.exchanges, work)
-        bench = await asyncio.to_thread(self._bench)
+        setup = await asyncio.to_thread(self._setup)
         # Sending may block while a cluster is reached.
-        sent = await asyncio.to_thread(executor.submit, answers_for, bench, work.text, kept, work.method)
-        told = await asyncio.wrap_future(sent)
-        await asyncio.to_thread(self._progress.keep_exchanges, work, told.exchanges)
-        raised(told)
+        sent = await asyncio.to_thread(executor.submit, answers_for, setup, work.text, kept, work.method)
+        answered = await asyncio.wrap_future(sent)
+        await asyncio.to_thread(self._progress.keep_exchanges, work, answered.exchanges)
+        raise_failure(answered)
 
     def close(self) -> None:
-        """Let go of the workers; what they were asked for is given up, and asked for again."""
+        """Disconnect from the workers; their unfinished tasks are dropped and submitted again later."""
         with self._opening:
             if self._opened is not None:
                 opened, self._opened = self._opened[0], None

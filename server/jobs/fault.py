@@ -1,4 +1,4 @@
-"""Whose fault an error is, the document's, the model's or nobody's, and what becomes of the document."""
+"""Decides what happens to a document after an error."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
 
 
 class Fate(Enum):
-    """What becomes of a document after an error.
+    """What happens to a document after an error.
 
-    `WAIT`: it waits, with all others, until what is missing is there again. `RETRY`: it is tried again, as
-    often as the settings say. `REJECT`, `FAIL`: it is given up, until somebody asks for a retry.
+    `WAIT`: all documents wait until the missing service is back. `RETRY`: it is tried again, as often as the
+    settings say. `REJECT`, `FAIL`: it is not tried again until a client asks for a retry.
     """
 
     WAIT = "wait"
@@ -45,17 +45,17 @@ _FATES: tuple[tuple[type[BaseException], Fate], ...] = (
 
 
 def fate_after(error: BaseException) -> Fate:
-    """What becomes of the document; what nobody expected is tried again."""
+    """What happens to the document. After an unexpected error it is tried again."""
     return next((fate for kind, fate in _FATES if isinstance(error, kind)), Fate.RETRY)
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether the error's own words are for the user; else they are for the log."""
+    """Whether the error's message is for the user; else it is for the log."""
     return isinstance(error, ExtractionError | ServerError | SparqlError)
 
 
-def told(error: BaseException) -> str:
-    """What to say of an error beside a document."""
+def message_of(error: BaseException) -> str:
+    """The message that is stored with the document."""
     if is_expected(error):
         return str(error)
     return f"The server failed at this document ({type(error).__name__}); its log says where."

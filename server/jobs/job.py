@@ -1,4 +1,4 @@
-"""What a job is, and each of its documents: states, counts, what became of them."""
+"""Jobs and their documents: states, counts, results."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sparql.provenance.records import RECORD, digest
 
 
 class JobState(StrEnum):
-    """`accepting`: its documents are still coming in; nobody is told of it yet."""
+    """`accepting`: its documents are still being received, and it is not listed yet."""
 
     ACCEPTING = "accepting"
     RUNNING = "running"
     PAUSED = "paused"
-    CANCELLED = "cancelled"
+    CANCELED = "cancelled"
     DONE = "done"
 
 
 class DocumentState(StrEnum):
-    """Where a document is on its way.
+    """How far a document is.
 
-    `extracted`: the model has answered, its replies are kept, and the commit waits for its turn. `rejected`:
-    the text cannot be worked on (empty, too long, another language). `failed`: the model gave no usable
-    reply. `duplicate`: the same text is in the job already, or in the graph.
+    `extracted`: the model's replies are stored, and the commit waits for its turn. `rejected`: the text is
+    unusable (empty, too long, another language). `failed`: the model gave no usable reply.
+    `duplicate`: the same text is in the job already, or in the graph.
     """
 
     PENDING = "pending"
@@ -38,23 +38,23 @@ class DocumentState(StrEnum):
     REJECTED = "rejected"
     FAILED = "failed"
     DUPLICATE = "duplicate"
-    CANCELLED = "cancelled"
+    CANCELED = "cancelled"
 
 
 UNDER_WAY = (DocumentState.PENDING, DocumentState.EXTRACTING, DocumentState.EXTRACTED)
-"""The states in which something is still to be done."""
+"""The states of unfinished documents."""
 RETRIED = (DocumentState.FAILED, DocumentState.REJECTED)
-"""What `retry` takes up again."""
-FINISHED = (JobState.DONE, JobState.CANCELLED)
+"""The states that `retry` starts again."""
+FINISHED = (JobState.DONE, JobState.CANCELED)
 
 
 @dataclass(frozen=True)
 class JobRequest:
     """What a client asks for beside the documents.
 
-    `source` is that of documents without one of their own. `concurrency` is how many documents may be in work
-    at a time, within the limits of server and model. With `again` texts that the graph has already are
-    extracted once more. `method` names how texts are read, if not as the settings say.
+    `source` is for documents without their own. `concurrency` is how many documents may be processed at a
+    time, within the limits of server and model. With `again`, texts that the graph already has are extracted
+    once more. `method` names how texts are read, if not as the settings say.
     """
 
     name: str | None = None
@@ -107,10 +107,10 @@ class Job:
 
 @dataclass(frozen=True)
 class JobDocument:
-    """A document of a job; `position` counts from 1 in the order in which they were posted.
+    """A document of a job; `position` counts from 1 in the order of posting.
 
-    `document` names it in the graph, `run` the extraction that the job does or did. `same_as` is the position
-    of an equal text before it in the job.
+    `document` names it in the graph, `run` its extraction by this job. `same_as` is the position of an equal
+    text before it in the job.
     """
 
     position: int
@@ -151,7 +151,7 @@ class JobDocument:
 
 @dataclass(frozen=True)
 class Work:
-    """A document with its text, for those who work on it; `attempts` counts those that failed."""
+    """A document with its text, for the worker; `attempts` counts those that failed."""
 
     job: int
     position: int
@@ -166,13 +166,13 @@ class Work:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What tells it from every other document of every job."""
+        """Identifies the document among those of all jobs."""
         return self.job, self.position
 
 
 @dataclass(frozen=True)
 class Committed:
-    """What a commit came to; None where it was found in the graph after a crash."""
+    """The result of a commit; None for what is not known of one found in the graph after a crash."""
 
     accepted: int
     refused: int | None = None
@@ -181,7 +181,7 @@ class Committed:
 
 
 def run_of(job: str, position: int) -> str:
-    """The name of the run that commits a document: the same one after every crash, so it is found again."""
+    """The name of the run that commits a document; the same after a crash, so that the run is found again."""
     return digest("job", job, str(position))
 
 

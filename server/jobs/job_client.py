@@ -15,12 +15,12 @@ from server.jobs.job import DocumentState, JobRequest
 from server.jobs.record import Record
 from server.jobs.store import JobStore
 
-_PATIENCE_S = 60.0
+_RECONNECT_S = 60.0
 _PAUSE_S = 0.5
 _LEAVING = 503
 
 
-class JobDesk(Protocol):
+class JobClient(Protocol):
     """What the commands do with jobs; answers are those of the HTTP routes."""
 
     def add(self, records: Iterable[Record], request: JobRequest) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class JobDesk(Protocol):
 
 @dataclass(frozen=True)
 class ServedJobs:
-    """Through a running server; ``folder`` is where a new one is looked for when it was ended."""
+    """Through a running server; ``folder`` is where a new one is looked up after a restart."""
 
     server: RunningServer
     folder: Path
@@ -78,14 +78,14 @@ class ServedJobs:
         return self.server.get(f"/jobs/{identifier}/documents", parameters)
 
     def act(self, what: str, identifier: str) -> dict[str, Any] | None:
-        """Ask the server for it."""
+        """Send the request to the server."""
         if what == "forget":
             self.server.remove(f"/jobs/{identifier}")
             return None
         return self.server.post(f"/jobs/{identifier}/{what}", {})
 
     def follow(self, identifier: str) -> Iterator[dict[str, Any]]:
-        """By its events; a server that was ended and started again is found again."""
+        """By its events, also across a restart of the server."""
         server, known, lost_at = self.server, None, None
         while True:
             try:
@@ -103,7 +103,7 @@ class ServedJobs:
                 if not (isinstance(error, RemoteBrokeOff) or leaves):
                     raise
                 lost_at = lost_at or time.monotonic()
-                if time.monotonic() - lost_at > _PATIENCE_S:
+                if time.monotonic() - lost_at > _RECONNECT_S:
                     raise
                 time.sleep(_PAUSE_S)
                 server = running_server(self.folder, server.api_key) or server
@@ -111,12 +111,12 @@ class ServedJobs:
 
 @dataclass(frozen=True)
 class StoredJobs:
-    """In the database of a folder that no server holds; what is made or resumed waits for one."""
+    """In the database of a folder that no server holds; new and resumed jobs wait for a server."""
 
     store: JobStore
 
     def add(self, records: Iterable[Record], request: JobRequest) -> dict[str, Any]:
-        """Keep the records."""
+        """Store the records."""
         return accept(self.store, request, records).json()
 
     def jobs(self, offset: int, limit: int) -> dict[str, Any]:
@@ -132,11 +132,11 @@ class StoredJobs:
         """A page of a job's documents."""
         wanted = None if state is None else DocumentState(state)
         total, found = self.store.documents(identifier, wanted, offset, limit)
-        told = [one.json() for one in found]
-        return {"total": total, "offset": offset, "limit": limit, "documents": told}
+        documents = [one.json() for one in found]
+        return {"total": total, "offset": offset, "limit": limit, "documents": documents}
 
     def act(self, what: str, identifier: str) -> dict[str, Any] | None:
-        """Note it."""
+        """Change the job in the database."""
         acts: dict[str, Callable[[str], Any]] = {
             "pause": self.store.pause,
             "resume": self.store.resume,
@@ -148,12 +148,12 @@ class StoredJobs:
         return None if what == "forget" else job.json()
 
     def follow(self, identifier: str) -> Iterator[dict[str, Any]]:
-        """As it is: nobody works on it."""
+        """Its current state: nothing works on it without a server."""
         yield self.job(identifier)
 
 
 def _lines(records: Iterable[Record]) -> Iterator[bytes]:
     for record in records:
-        told = {"text": record.text, "name": record.name, "source": record.source}
-        kept = {name: value for name, value in told.items() if value is not None}
+        members = {"text": record.text, "name": record.name, "source": record.source}
+        kept = {name: value for name, value in members.items() if value is not None}
         yield json.dumps(kept, ensure_ascii=False).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""Puts the worker of jobs together: with the server's own model, or with the workers of a Dask cluster."""
+"""Makes the job worker, with the server's own model or with the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sparql.model.triple_store import TripleStore
 
 if TYPE_CHECKING:
     from server.intake.intake import Intake
-    from server.jobs.cluster_worker import Bench
+    from server.jobs.cluster_worker import WorkerSetup
     from server.jobs.committing import Committer
-    from server.jobs.extracting import Cluster, Extracting
+    from server.jobs.extracting import Cluster, Extractor
 
 
 def worker_of(
@@ -39,18 +39,18 @@ def worker_of(
     if cluster is None and settings.job_cluster is not None:
         cluster = dask_cluster(settings.job_cluster)
 
-    def opened() -> tuple[Extracting, Committer]:
+    def opened() -> tuple[Extractor, Committer]:
         from server.jobs.committing import Committer
-        from server.jobs.extracting import Answers, ExtractingElsewhere, ExtractingHere
+        from server.jobs.extracting import Answers, ClusterExtractor, LocalExtractor
 
         progress = Progress(store)
         answers = Answers(model, progress, settings.job_concurrency)
         committer = Committer(graph, intake, answers)
         if cluster is not None:
             shared = model if settings.model_url is not None else None
-            benches = _benches(settings, schema, intake)
-            return ExtractingElsewhere(cluster, benches, progress, shared), committer
-        return ExtractingHere(answers, lambda: intake().pipeline), committer
+            setups = _setups(settings, schema, intake)
+            return ClusterExtractor(cluster, setups, progress, shared), committer
+        return LocalExtractor(answers, lambda: intake().pipeline), committer
 
     return JobWorker(store, opened, attempts=settings.job_attempts, settled=settled)
 
@@ -66,15 +66,15 @@ def dask_cluster(address: str) -> Cluster:
     return opened
 
 
-def _benches(
+def _setups(
     settings: Settings, schema: Callable[[], Schema], intake: Callable[[], Intake]
-) -> Callable[[], Bench]:
-    """Gives the bench for the ontology in force; made anew when that was edited."""
-    from server.jobs.cluster_worker import Bench
+) -> Callable[[], WorkerSetup]:
+    """Gives the setup for the ontology in force, made again after each edit."""
+    from server.jobs.cluster_worker import WorkerSetup
 
-    made: dict[str, Bench] = {}
+    made: dict[str, WorkerSetup] = {}
 
-    def bench() -> Bench:
+    def setup() -> WorkerSetup:
         current = schema()
         if current.version not in made:
             made.clear()
@@ -83,7 +83,7 @@ def _benches(
             model = Settings(**{name: getattr(settings, name) for name in names})
             extraction = intake().pipeline.settings
             key = f"{current.version} {model.model_dump_json()} {extraction}"
-            made[current.version] = Bench(
+            made[current.version] = WorkerSetup(
                 key=hashlib.sha256(key.encode()).hexdigest(),
                 ontology=files,
                 extraction=extraction,
@@ -91,4 +91,4 @@ def _benches(
             )
         return made[current.version]
 
-    return bench
+    return setup

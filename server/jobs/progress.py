@@ -1,4 +1,4 @@
-"""The steps of a document, each one transaction: taken up, answered by the model, committed or given up."""
+"""The steps of a document, each one transaction: claimed, extracted, committed or failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from server.jobs.store import JobStore, states
 
 _COLUMNS = "d.job, d.position, d.text, d.source, d.document, d.run, d.attempts, d.state, j.again, j.method"
 _WORK = f"{_COLUMNS} FROM document d JOIN job j ON j.number = d.job"
-# A text that another document, of a job that runs, is being extracted for waits: it will be a duplicate.
+# Waits while the same text of another running document is being extracted: it will be a duplicate.
 _TWIN_UNDER_WAY = (
     "EXISTS (SELECT 1 FROM document o JOIN job oj ON oj.number = o.job AND oj.state = 'running' "
     "WHERE o.document = d.document AND o.state IN ('extracting', 'extracted') "
@@ -19,14 +19,14 @@ _TWIN_UNDER_WAY = (
 
 
 class Progress:
-    """What the worker reads and writes of documents; each call blocks until the disk has it."""
+    """The worker's view of the documents. Each call blocks until the change is on the disk."""
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
         self._database = store.database
 
     def claim(self, limit: int) -> list[Work]:
-        """Take up to ``limit`` documents that wait and are due, from the jobs that run, in turn."""
+        """Claim up to ``limit`` documents that are due, from the running jobs in turn."""
         now = self._store.clock()
         with self._database.writing() as connection:
             jobs = connection.execute(
@@ -48,15 +48,15 @@ class Progress:
                     _change(connection, work, "state = ?", DocumentState.EXTRACTING)
                 found += taken
         if found:
-            self._store.tell()
+            self._store.notify()
         return found
 
     def waits(self) -> bool:
-        """Whether any document of a job that runs waits to be extracted, due or not."""
+        """Whether any document of a running job waits to be extracted, due or not."""
         return self._store.count(DocumentState.PENDING) > 0
 
     def next_due(self) -> float | None:
-        """The seconds until the next document is due, of those that wait in jobs that run."""
+        """The seconds until the next waiting document of a running job is due."""
         with self._database.reading() as connection:
             found = connection.execute(
                 "SELECT MIN((SELECT MIN(due) FROM document WHERE job = number AND state = 'pending' AND "
@@ -65,10 +65,10 @@ class Progress:
         return None if found is None else max(0.0, float(found) - self._store.clock())
 
     def commits(self) -> list[Work]:
-        """Of each job that runs the next document to commit, where the model has answered for it.
+        """The next document to commit of each running job, if it is extracted.
 
-        Documents are committed in the order of posting, so that a job comes to the same graph however its
-        extractions overtake one another, and however often it was interrupted.
+        Documents are committed in the order of posting, so that a job leads to the same graph in whatever
+        order extractions end, and however often it is interrupted.
         """
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -79,7 +79,7 @@ class Progress:
             return [_work(row) for row in rows]
 
     def interrupted(self) -> list[Work]:
-        """The documents that were being extracted, or waited for their commit, when the server ended."""
+        """The documents that were being extracted, or waited for their commit, when the server stopped."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 f"SELECT {_WORK} WHERE d.state IN ('extracting', 'extracted') ORDER BY d.job, d.position"
@@ -89,7 +89,7 @@ class Progress:
     # --- the model's replies
 
     def exchanges(self, work: Work) -> list[tuple[bytes, bytes]]:
-        """What the model was asked for a document, and answered, in order."""
+        """The questions to the model for a document, with the answers, in order."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT question, answer FROM exchange WHERE job = ? AND position = ? ORDER BY number",
@@ -98,7 +98,7 @@ class Progress:
             return [(row[0], row[1]) for row in rows]
 
     def keep_exchanges(self, work: Work, exchanges: Sequence[tuple[bytes, bytes]]) -> None:
-        """Keep more of them; those of a document that nobody works on any longer are let go."""
+        """Store more of them, unless the document is finished."""
         with self._database.writing() as connection:
             connection.executemany(
                 "INSERT INTO exchange SELECT d.job, d.position, (SELECT COUNT(*) FROM exchange e WHERE "
@@ -110,7 +110,7 @@ class Progress:
     # --- the steps
 
     def extracted(self, work: Work) -> None:
-        """The model has answered all that it is asked about a document."""
+        """The model has answered all questions about a document."""
         self._step(work, "state = ?", DocumentState.EXTRACTED)
 
     def put_back(
@@ -118,7 +118,7 @@ class Progress:
     ) -> None:
         """A document waits again, for some seconds; ``counts``: this was one of its attempts.
 
-        What the model answered is kept, but for an attempt that counts: it is to be asked anew.
+        The model's answers are kept unless the attempt counts: then it is asked again.
         """
         due = self._store.clock() + wait_s if wait_s else 0.0
         with self._database.writing() as connection:
@@ -133,18 +133,18 @@ class Progress:
                 error,
                 int(counts),
             )
-        self._store.tell()
+        self._store.notify()
 
-    def committed(self, work: Work, told: Committed) -> None:
-        """A document's statements are in the graph; its text is there, too, and leaves the job."""
+    def committed(self, work: Work, result: Committed) -> None:
+        """A document's statements are in the graph, and its text too, so the job drops the text."""
         self._finish(
             work,
             "state = ?, error = NULL, text = NULL, accepted = ?, refused = ?, warned = ?, revision = ?",
             DocumentState.COMMITTED,
-            told.accepted,
-            told.refused,
-            told.warned,
-            told.revision,
+            result.accepted,
+            result.refused,
+            result.warned,
+            result.revision,
         )
 
     def duplicate(self, work: Work) -> None:
@@ -152,15 +152,15 @@ class Progress:
         self._finish(work, "state = ?, error = NULL, text = NULL", DocumentState.DUPLICATE)
 
     def rejected(self, work: Work, error: str) -> None:
-        """The text cannot be worked on; it is kept for a retry under other settings."""
+        """The text cannot be extracted from; it is kept for a retry with other settings."""
         self._finish(work, "state = ?, error = ?", DocumentState.REJECTED, error)
 
     def failed(self, work: Work, error: str) -> None:
-        """The model gave no usable reply as often as it may fail."""
+        """The model gave no usable reply in any allowed attempt."""
         self._finish(work, "state = ?, error = ?, attempts = attempts + 1", DocumentState.FAILED, error)
 
     def wait_for(self, problem: str | None) -> None:
-        """Say what all jobs that run wait for; None: nothing any longer."""
+        """Record what all running jobs wait for; None: nothing."""
         with self._database.reading() as connection:
             same = connection.execute(
                 "SELECT NOT EXISTS (SELECT 1 FROM job WHERE state = 'running' AND problem IS NOT ?)",
@@ -174,12 +174,12 @@ class Progress:
                 "WHERE state = 'running' AND problem IS NOT ?",
                 (problem, problem),
             )
-        self._store.tell()
+        self._store.notify()
 
     def _step(self, work: Work, changes: str, *values: object) -> None:
         with self._database.writing() as connection:
             _change(connection, work, changes, *values)
-        self._store.tell()
+        self._store.notify()
 
     def _finish(self, work: Work, changes: str, *values: object) -> None:
         with self._database.writing() as connection:
@@ -191,25 +191,25 @@ class Progress:
                 f"(SELECT 1 FROM document WHERE job = number AND state IN {states(UNDER_WAY)})",
                 (self._store.clock(), work.job),
             )
-        self._store.tell()
+        self._store.notify()
 
 
 def _shares(limit: int, wanted: Sequence[int]) -> list[int]:
-    """Deal ``limit`` places out, one after the other, to jobs that take at most so many each."""
+    """Distribute ``limit`` places evenly over jobs that take at most ``wanted`` each."""
     shares = [0] * len(wanted)
     left = limit
     while left > 0:
-        hungry = [n for n, share in enumerate(shares) if share < wanted[n]]
-        if not hungry:
+        open_jobs = [n for n, share in enumerate(shares) if share < wanted[n]]
+        if not open_jobs:
             break
-        for number in hungry[:left]:
+        for number in open_jobs[:left]:
             shares[number] += 1
-        left -= len(hungry[:left])
+        left -= len(open_jobs[:left])
     return shares
 
 
 def _change(connection: sqlite3.Connection, work: Work, changes: str, *values: object) -> None:
-    """Change a document that is still to be worked on; one that was cancelled meanwhile stays so."""
+    """Change an unfinished document; one that was canceled meanwhile stays so."""
     sequence = connection.execute(
         "UPDATE job SET sequence = sequence + 1 WHERE number = ? RETURNING sequence", (work.job,)
     ).fetchall()

@@ -1,7 +1,7 @@
-"""Documents as they are sent: JSON lines, JSON, CSV, or a plain text, read one at a time.
+"""Reads posted documents one at a time: JSON lines, JSON, CSV or plain text.
 
-A record has a `text`, and may have a `name` (or an `id`) by which its sender knows it and a `source`. Readers
-hold one record, however long the file is. Errors name the line on which the record begins.
+A record has a `text`, and may have a `name` (or an `id`), which its sender chose, and a `source`. Readers
+hold one record in memory, however long the file is. Errors name the line on which the record begins.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import IO, Any
 from server.errors import RecordTooLong, RecordUnreadable
 
 _PIECE = 2**16
-# A character takes up to twelve bytes when it is escaped; what is beside the text has room, too.
+# An escaped character takes up to twelve bytes; the other members need space too.
 _BYTES_A_CHARACTER = 12
 _BESIDE_TEXT = 2**16
-# An error this far from the end of what has come is not due to what has not come yet.
+# An error this far from the end of what has been read is not caused by missing input.
 _UNDECIDED = 64
 _LONGEST_WORD = 2000
 _UNUSUAL = "the record nests too deep, or a number has too many digits."
@@ -45,7 +45,7 @@ Raises `RecordUnreadable` and `RecordTooLong`.
 
 
 def json_lines(stream: IO[bytes], longest: int) -> Iterator[Record]:
-    """One JSON object a line; empty lines count for nothing."""
+    """One JSON object a line; empty lines are ignored."""
     for number, line in _lines(stream, longest):
         if line.strip():
             yield _record(_parsed(line, number), number, longest)
@@ -239,9 +239,9 @@ def _word(value: Mapping[str, Any], member: str, line: int) -> str | None:
         return None
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         raise RecordUnreadable(line, f"'{member}' is neither a string nor a number.")
-    if len(told := str(found)) > _LONGEST_WORD:
+    if len(text := str(found)) > _LONGEST_WORD:
         raise RecordUnreadable(line, f"'{member}' is longer than {_LONGEST_WORD} characters.")
-    return told
+    return text
 
 
 def _check_characters(text: str, line: int) -> None:

@@ -1,4 +1,4 @@
-"""Jobs and their documents in the database: what comes in, what is told of it, what clients do to a job."""
+"""Jobs and their documents in the database: creation, reports, and what clients do to a job."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def states(some: Iterable[DocumentState | JobState]) -> str:
 class JobStore:
     """The jobs of a folder; safe to use from several threads. Raises `StateUnreadable`.
 
-    `listen` tells of every change; a change is on the disk by then.
+    Listeners are notified of every change once it is on the disk.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
@@ -54,7 +54,7 @@ class JobStore:
         self.database.close()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` after every change, in the thread that made it; the result ends that."""
+        """Call ``listener`` after every change, in the thread that made it, until the result is called."""
         with self._lock:
             self._listeners.add(listener)
 
@@ -64,17 +64,17 @@ class JobStore:
 
         return stop
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Call the listeners."""
         with self._lock:
             listeners = tuple(self._listeners)
         for listener in listeners:
             listener()
 
-    # --- what comes in
+    # --- creation
 
     def begin(self, request: JobRequest) -> Job:
-        """Make a job that takes documents; until `accept` nobody is told of it, and a restart drops it."""
+        """Make a job that takes documents. Until `accept` it is not listed, and a restart drops it."""
         identifier = uuid.uuid4().hex
         with self.database.writing() as connection:
             connection.execute(
@@ -97,7 +97,7 @@ class JobStore:
     def add(self, job: Job, records: Sequence[Record], first: int) -> None:
         """Add documents to a job that takes them; the first one gets the position ``first``.
 
-        A text that the job has already is told as a duplicate of the first one.
+        A text that the job already has becomes a duplicate of the first one.
         """
         with self.database.writing() as connection:
             for position, record in enumerate(records, first):
@@ -124,7 +124,7 @@ class JobStore:
                 )
 
     def accept(self, job: Job, *, paused: bool = False) -> Job:
-        """Let a job whose documents are all there begin. Raises `JobEmpty`, and drops the job then."""
+        """Start a job whose documents are all stored. Raises `JobEmpty` and drops the job if it has none."""
         with self.database.writing() as connection:
             found = _job(connection, job.identifier)
             if found.total:
@@ -134,20 +134,20 @@ class JobStore:
         if not found.total:
             self.drop(job)
             raise JobEmpty
-        self.tell()
+        self.notify()
         return found
 
     def drop(self, job: Job) -> None:
-        """Forget a job with its documents."""
+        """Delete a job with its documents."""
         with self.database.writing() as connection:
             connection.execute("DELETE FROM job WHERE number = ?", (job.number,))
 
     def drop_unaccepted(self) -> None:
-        """Forget what was still coming in when the server ended: no client was told that it is there."""
+        """Delete jobs that were still being received when the server stopped: no client knows of them."""
         with self.database.writing() as connection:
             connection.execute("DELETE FROM job WHERE state = ?", (JobState.ACCEPTING,))
 
-    # --- what is told
+    # --- reports
 
     def jobs(self, offset: int = 0, limit: int = 50) -> tuple[int, list[Job]]:
         """How many jobs there are, and a page of them, the newest first."""
@@ -188,7 +188,7 @@ class JobStore:
             return [_read_document(row) for row in rows]
 
     def count(self, state: DocumentState = DocumentState.PENDING) -> int:
-        """Documents in a state, in all jobs that run."""
+        """Documents in a state, in all running jobs."""
         with self.database.reading() as connection:
             found = connection.execute(
                 "SELECT SUM(documents) FROM tally JOIN job ON job.number = tally.job "
@@ -198,7 +198,7 @@ class JobStore:
             return int(found or 0)
 
     def running(self) -> int:
-        """How many jobs run."""
+        """How many jobs are running."""
         with self.database.reading() as connection:
             row = connection.execute("SELECT COUNT(*) FROM job WHERE state = ?", (JobState.RUNNING,))
             return int(row.fetchone()[0])
@@ -206,15 +206,15 @@ class JobStore:
     # --- what clients do to a job
 
     def pause(self, identifier: str) -> Job:
-        """Begin no more of its documents, and commit none. Raises `JobUnknown` and `JobConflict`."""
+        """Start and commit no more of its documents. Raises `JobUnknown` and `JobConflict`."""
         return self._move(identifier, "pause", (JobState.RUNNING,), JobState.PAUSED)
 
     def resume(self, identifier: str) -> Job:
-        """Go on with a job that was paused. Raises `JobUnknown` and `JobConflict`."""
+        """Continue a paused job. Raises `JobUnknown` and `JobConflict`."""
         return self._move(identifier, "resume", (JobState.PAUSED,), JobState.RUNNING)
 
     def cancel(self, identifier: str) -> Job:
-        """End a job: what is committed stays, the rest is not done. Raises `JobUnknown` and `JobConflict`."""
+        """End a job: what is committed stays, the rest is dropped. Raises `JobUnknown` and `JobConflict`."""
         with self.database.writing() as connection:
             job = self._expect(connection, identifier, "cancel", (JobState.RUNNING, JobState.PAUSED))
             under_way = f"job = ? AND state IN {states(UNDER_WAY)}"
@@ -224,16 +224,16 @@ class JobStore:
                 (job.number, job.number),
             )
             connection.execute(
-                f"UPDATE document SET state = '{DocumentState.CANCELLED}', {_CLEARED} WHERE {under_way}",
+                f"UPDATE document SET state = '{DocumentState.CANCELED}', {_CLEARED} WHERE {under_way}",
                 (job.number,),
             )
-            _set_state(connection, job, JobState.CANCELLED, self.clock())
+            _set_state(connection, job, JobState.CANCELED, self.clock())
             found = _job(connection, identifier)
-        self.tell()
+        self.notify()
         return found
 
     def retry(self, identifier: str) -> Job:
-        """Take up again what failed or was rejected. Raises `JobUnknown` and `JobConflict`."""
+        """Try again what failed or was rejected. Raises `JobUnknown` and `JobConflict`."""
         with self.database.writing() as connection:
             job = self._expect(
                 connection, identifier, "retry", (JobState.RUNNING, JobState.PAUSED, JobState.DONE)
@@ -248,15 +248,15 @@ class JobStore:
             state = JobState.PAUSED if job.state is JobState.PAUSED else JobState.RUNNING
             _set_state(connection, job, state, self.clock())
             found = _job(connection, identifier)
-        self.tell()
+        self.notify()
         return found
 
     def forget(self, identifier: str) -> Job:
-        """Forget a finished job; its documents stay in the graph. Raises `JobUnknown` and `JobConflict`."""
+        """Delete a finished job; its documents stay in the graph. Raises `JobUnknown` and `JobConflict`."""
         with self.database.writing() as connection:
             job = self._expect(connection, identifier, "forget", FINISHED)
         self.drop(job)
-        self.tell()
+        self.notify()
         return job
 
     def _move(self, identifier: str, what: str, allowed: Sequence[JobState], state: JobState) -> Job:
@@ -264,7 +264,7 @@ class JobStore:
             job = self._expect(connection, identifier, what, allowed)
             _set_state(connection, job, state, self.clock())
             found = _job(connection, identifier)
-        self.tell()
+        self.notify()
         return found
 
     def _expect(
@@ -315,7 +315,7 @@ def _read_document(row: sqlite3.Row) -> JobDocument:
 
 
 def _set_state(connection: sqlite3.Connection, job: Job, state: JobState, now: float) -> None:
-    """Put a job in a state; one that would run and has nothing left to do is done."""
+    """Set a job's state; one that would run and has nothing left to do is done."""
     left = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM document WHERE job = ? AND state IN {states(UNDER_WAY)})",
         (job.number,),

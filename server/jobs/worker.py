@@ -1,4 +1,4 @@
-"""Works jobs off: texts to the model, several at a time, and its answers into the graph, one by one."""
+"""Processes jobs: sends texts to the model, several at a time, and commits its answers one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from extractors.models.accounting import account
 from server.errors import ClusterUnavailable, StateUnreadable
-from server.jobs.fault import Fate, fate_after, is_expected, told
+from server.jobs.fault import Fate, fate_after, is_expected, message_of
 from server.jobs.job import DocumentState, Job, Work
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
@@ -18,7 +18,7 @@ from sparql.model.errors import SparqlError
 
 if TYPE_CHECKING:
     from server.jobs.committing import Committer
-    from server.jobs.extracting import Extracting
+    from server.jobs.extracting import Extractor
 
 _log = logging.getLogger("urbankg.jobs")
 _FIRST_PAUSE_S = 1.0
@@ -26,18 +26,18 @@ _LONGEST_PAUSE_S = 60.0
 
 
 class JobWorker:
-    """The one that works on the jobs of a folder, on the event loop; what blocks runs in threads.
+    """Works on the jobs of a folder, on the event loop; what blocks runs in threads.
 
     `open_` gives what extracts and what commits; it is called when the graph is open.
-    A document that fails is tried `attempts` times. A model or a store that cannot be reached is nobody's
-    failure: everything waits, longer and longer, and the jobs say what for. `settled` is called with the
-    state that a document came to.
+    A document that fails is tried `attempts` times. While a model or a store cannot be reached, everything
+    waits, longer and longer, and the jobs say what for. `settled` is called with the final state of each
+    document.
     """
 
     def __init__(
         self,
         store: JobStore,
-        open_: Callable[[], tuple[Extracting, Committer]],
+        open_: Callable[[], tuple[Extractor, Committer]],
         *,
         attempts: int,
         settled: Callable[[str], None] = lambda state: None,
@@ -56,10 +56,10 @@ class JobWorker:
         self._answered = 0
         self._struck: dict[tuple[int, int], int] = {}
         self._turn = 0
-        self._opened: tuple[Extracting, Committer] | None = None
+        self._opened: tuple[Extractor, Committer] | None = None
 
     @property
-    def _extracting(self) -> Extracting:
+    def _extracting(self) -> Extractor:
         assert self._opened is not None
         return self._opened[0]
 
@@ -70,8 +70,8 @@ class JobWorker:
 
     @asynccontextmanager
     async def working(self, opened: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Work while the block runs, from when ``opened`` returns; what is under way then is kept."""
-        # Before the first request: what comes in from now on is not left over from an earlier server.
+        """Work while the block runs, starting when ``opened`` returns. Unfinished work is kept."""
+        # Before the first request: jobs received from now on are not leftovers of an earlier server.
         await asyncio.to_thread(self._store.drop_unaccepted)
         loop = asyncio.get_running_loop()
 
@@ -80,7 +80,7 @@ class JobWorker:
 
         stop_listening = self._store.listen(wake)
         task = asyncio.create_task(self._run(opened))
-        task.add_done_callback(_tell_end)
+        task.add_done_callback(_log_failure)
         try:
             yield
         finally:
@@ -93,7 +93,7 @@ class JobWorker:
                 await asyncio.to_thread(self._extracting.close)
 
     async def cancel(self, identifier: str) -> Job:
-        """Cancel a job: not in the middle of a commit, and the model is not asked any further."""
+        """Cancel a job between two commits; no more questions about it are sent to the model."""
         async with self._committing:
             job = await asyncio.to_thread(self._store.cancel, identifier)
         for (number, _), task in self._tasks.items():
@@ -107,23 +107,23 @@ class JobWorker:
 
     async def _run(self, opened: Callable[[], Awaitable[None]]) -> None:
         await opened()
-        # What is needed for it takes long to import, and nothing before had to wait for that.
+        # Slow to import, so nothing before waits for it.
         self._opened = await asyncio.to_thread(self._open)
-        await _patiently(self._reconcile)
-        # One party at the model, however many documents there are: people's own texts get their turn.
+        await _with_retries(self._reconcile)
+        # All documents share one account at the model, so that single texts of clients get their turn.
         with account():
             async with asyncio.TaskGroup() as group:
                 group.create_task(_forever(self._extract_some))
                 group.create_task(_forever(self._commit_one))
 
     async def _reconcile(self) -> None:
-        """Ask the graph what became of the documents that a crash or an end interrupted."""
+        """Look up in the graph which of the interrupted documents were committed."""
         for work in await asyncio.to_thread(self._progress.interrupted):
             if not await self._is_there_already(work) and work.state is DocumentState.EXTRACTING:
                 await asyncio.to_thread(self._progress.put_back, work)
 
     async def _is_there_already(self, work: Work) -> bool:
-        """Whether the graph has this document; then that is noted."""
+        """Whether the graph has this document; if so, record that."""
         found = await asyncio.to_thread(self._committer.found, work)
         if found is not None:
             self._settled("committed")
@@ -138,7 +138,7 @@ class JobWorker:
     # --- asking the model
 
     async def _extract_some(self) -> None:
-        """Begin as many documents as may be in work, then wait until something changes."""
+        """Start as many documents as may be processed at a time, then wait until something changes."""
         self._extract_more.clear()
         if await asyncio.to_thread(self._progress.waits):
             free = await self._at_once() - len(self._tasks)
@@ -156,7 +156,7 @@ class JobWorker:
         self._extract_more.set()
 
     async def _at_once(self) -> int:
-        """How many documents may be in work; waits while what is to extract cannot be reached."""
+        """How many documents may be processed at a time; waits while the extractor cannot be reached."""
         while self._limit is None:
             error = await _error_of(self._ask_limit())
             if error is None:
@@ -181,39 +181,39 @@ class JobWorker:
             await self._give_back(work, error)
 
     async def _give_back(self, work: Work, error: BaseException) -> None:
-        """Decide what becomes of a document after an error."""
+        """Decide what happens to a document after an error."""
         fate = fate_after(error)
         if not is_expected(error):
-            _log.error(
-                "Document %s of a job met an error that nobody expected", work.position, exc_info=error
-            )
+            _log.error("Document %s of a job caused an unexpected error", work.position, exc_info=error)
         if fate is Fate.WAIT and self._is_poison(work):
             fate = Fate.RETRY
         last = work.attempts + 1 >= self._attempts
         if fate is Fate.REJECT:
             self._settled("rejected")
-            await asyncio.to_thread(self._progress.rejected, work, told(error))
+            await asyncio.to_thread(self._progress.rejected, work, message_of(error))
         elif fate is Fate.FAIL or (fate is Fate.RETRY and last):
             self._settled("failed")
-            await asyncio.to_thread(self._progress.failed, work, told(error))
+            await asyncio.to_thread(self._progress.failed, work, message_of(error))
         elif fate is Fate.RETRY:
             pause_s = _FIRST_PAUSE_S * 2.0**work.attempts
-            await asyncio.to_thread(self._progress.put_back, work, told(error), wait_s=pause_s, counts=True)
+            await asyncio.to_thread(
+                self._progress.put_back, work, message_of(error), wait_s=pause_s, counts=True
+            )
         else:
-            # Behind those that were not tried: one that makes the model crash does not hold the others up.
-            await asyncio.to_thread(self._progress.put_back, work, told(error), wait_s=_FIRST_PAUSE_S)
+            # Behind those that were not tried: one that makes the model crash does not delay the others.
+            await asyncio.to_thread(self._progress.put_back, work, message_of(error), wait_s=_FIRST_PAUSE_S)
             self._limit = None
             await self._hold(error)
 
     def _is_poison(self, work: Work) -> bool:
-        """Whether the model was down for this document again, and had answered for others in between."""
+        """Whether the model failed on this document before, and has answered for others since."""
         before = self._struck.get(work.key)
         self._struck[work.key] = self._answered
         return before is not None and before != self._answered
 
     async def _hold(self, error: BaseException) -> None:
-        """Say what all wait for, and wait; longer each time until something succeeds."""
-        await asyncio.to_thread(self._progress.wait_for, told(error))
+        """Record what all wait for, and wait; longer each time until something succeeds."""
+        await asyncio.to_thread(self._progress.wait_for, message_of(error))
         self._pause_s = min(max(_FIRST_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
         await asyncio.sleep(self._pause_s)
 
@@ -239,7 +239,7 @@ class JobWorker:
         await self._commit_more.wait()
 
     async def _commit(self, work: Work) -> BaseException | None:
-        """Commit a document; the error, when it has to wait for what is not its fault."""
+        """Commit a document. Returns the error if the document has to wait for a service."""
         if await self._is_there_already(work):
             return None
         committed = None
@@ -254,7 +254,7 @@ class JobWorker:
             await asyncio.to_thread(self._progress.committed, work, committed)
             await self._go_on()
         elif error is not None and fate_after(error) is Fate.WAIT:
-            # It stays extracted: what it waits for is the store, and the next turn asks the graph first.
+            # It stays extracted: it waits for the store, and the next attempt looks into the graph first.
             return error
         elif error is not None:
             await self._give_back(work, error)
@@ -262,7 +262,7 @@ class JobWorker:
 
 
 async def _error_of(work: Awaitable[None]) -> BaseException | None:
-    """Do something, and give the error that it ends with; ending the waiting ends it, too."""
+    """Run work and return its error. Canceling the wait cancels the work."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait([task])
@@ -270,29 +270,29 @@ async def _error_of(work: Awaitable[None]) -> BaseException | None:
         if not task.done():
             task.cancel()
     if task.cancelled():
-        return ClusterUnavailable("The cluster let go of the document; it is tried again.")
+        return ClusterUnavailable("The cluster dropped the document; it is tried again.")
     return task.exception()
 
 
 async def _forever(step: Callable[[], Awaitable[None]]) -> None:
     while True:
-        await _patiently(step)
+        await _with_retries(step)
 
 
-async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
-    """Take a step; while the disk or the store does not take it, wait and take it again."""
+async def _with_retries(step: Callable[[], Awaitable[None]]) -> None:
+    """Run a step; while the disk or the store fails, wait and run it again."""
     pause_s = _FIRST_PAUSE_S
     while True:
         try:
             await step()
         except (StateUnreadable, SparqlError) as error:
-            _log.error("Jobs wait: %s", error)
+            _log.error("Jobs are waiting: %s", error)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         else:
             return
 
 
-def _tell_end(task: asyncio.Task[None]) -> None:
+def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
         _log.critical("Jobs have stopped until the next start", exc_info=task.exception())

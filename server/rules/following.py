@@ -22,7 +22,7 @@ async def _follow(services: Services) -> None:
     # What keeps the engines from opening is told by whoever waits for them.
     while not services.is_open:
         await asyncio.sleep(services.settings.watch_files_s)
-    while services.opening.engines.exception() is None:
+    while services.startup.started.exception() is None:
         await asyncio.sleep(services.settings.watch_files_s)
         try:
             await asyncio.to_thread(services.workplace.look)

@@ -1,1 +1,1 @@
-"""A running server: settings, wiring, start, telemetry."""
+"""A running server: settings, wiring, startup, telemetry. `context` is what all others may import."""

@@ -1,4 +1,4 @@
-"""Work that no request waits for: long pieces one after the other on a thread, and tasks beside a block."""
+"""Background work: long tasks one after the other on a thread, and coroutines that run during a block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger("urbankg.background")
 
 @asynccontextmanager
 async def beside(work: Coroutine[Any, Any, None] | None) -> AsyncIterator[None]:
-    """Let this run while the block does, and end it with the block; None: nothing."""
+    """Run a coroutine, if there is one, while the block runs, and cancel it at the end."""
     task = asyncio.create_task(work) if work is not None else None
     try:
         yield
@@ -27,7 +27,7 @@ async def beside(work: Coroutine[Any, Any, None] | None) -> AsyncIterator[None]:
 
 
 class Background:
-    """Does work in the order in which it was given. A piece that waits is not given a second time."""
+    """Runs tasks in the order of their submission. A waiting task is not submitted a second time."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "background")
@@ -38,7 +38,7 @@ class Background:
         self._last: Future[None] | None = None
 
     def start(self, name: str, work: Callable[[], object]) -> None:
-        """Do this when what was given before is done; what goes wrong is in the log."""
+        """Run this after the earlier tasks. Errors are logged."""
         with self._lock:
             if name in self._waiting:
                 return
@@ -46,30 +46,30 @@ class Background:
             try:
                 self._last = self._pool.submit(self._run, name, work)
             except RuntimeError:
-                # The server ends.
+                # The server is stopping.
                 self._waiting.remove(name)
                 return
-        self._last.add_done_callback(lambda done: self._tell(name, done))
+        self._last.add_done_callback(lambda done: self._log_error(name, done))
 
     @property
     def under_way(self) -> tuple[str, ...]:
-        """What is being done and what waits."""
+        """The names of the running and the waiting tasks."""
         with self._lock:
             return ((self._running,) if self._running else ()) + tuple(self._waiting)
 
     @property
     def closing(self) -> bool:
-        """Whether the server ends."""
+        """Whether the server is stopping."""
         return self._closing.is_set()
 
     def finish(self, timeout_s: float | None = None) -> None:
-        """Return when all that was given so far is done. Raises TimeoutError."""
+        """Return when all tasks so far are done. Raises TimeoutError."""
         last = self._last
         if last is not None:
             last.exception(timeout_s)
 
     def close(self) -> None:
-        """Take nothing more, do not begin what waits, and let what is under way give up if it asks."""
+        """Accept no more tasks and drop the waiting ones. The running one should check `closing`."""
         self._closing.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -83,6 +83,6 @@ class Background:
             with self._lock:
                 self._running = None
 
-    def _tell(self, name: str, done: Future[None]) -> None:
+    def _log_error(self, name: str, done: Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:
             _log.error("%s could not be finished: %s", name, error)

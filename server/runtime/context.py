@@ -1,38 +1,19 @@
-"""One object that holds everything a running server needs, and starts and ends it."""
+"""What a running server holds, and its start and end. `wiring.build` fills it.
+
+Nothing of the server is imported here at run time, and for types only what does not use this object.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from ontology import Schema
-from server.http.access.admission import Admission
-from server.http.access.clients import Clients
-from server.http.access.guard import Guard
-from server.http.access.keys import KeyStore
-from server.rules.checking import Reasoner
-from server.rules.rule_registry import Workplace
-from server.rules.ruleset import Rulebook
-from server.runtime.background import Background
-from server.runtime.lazy_services import Desks
-from server.runtime.logs import AnswerLog
-from server.runtime.request_logging import Draining
-from server.runtime.settings import Settings
-from server.runtime.startup import Engines, Opening
-from server.writes.place_checks import WrittenPlaces
-from server.writes.reviewing_writer import QueueingWriter
-from server.writes.updating import Updates
-from shapes.time_limit import TimeLimit
-from sparql.model.triple_store import TripleStore
-from sparql.storage.change_log import ChangeLog
-from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.protocol import QueryService
-from sparql.writing.writer import Writer
+from server.runtime.lazy import Lazy
 
 if TYPE_CHECKING:
     from curation.decisions import Decisions
@@ -41,34 +22,94 @@ if TYPE_CHECKING:
     from curation.proposals import Proposals
     from curation.review import ReviewQueue
     from extractors.models.metering import MeteredModel
-    from server.intake.held_judge import Holding
+    from ontology import Schema
+    from server.http.access.admission import Admission
+    from server.http.access.clients import Clients
+    from server.http.access.guard import Guard
+    from server.http.access.keys import KeyStore
+    from server.intake.held_judge import HeldJudge
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
+    from server.rules.rule_registry import Workplace
+    from server.runtime.background import Background
+    from server.runtime.logs import AnswerLog
     from server.runtime.metrics import Metrics
+    from server.runtime.request_logging import Draining
+    from server.runtime.settings import Settings
+    from server.writes.place_checks import PlaceChecks
+    from server.writes.reviewing_writer import ReviewingWriter
+    from server.writes.updating import Updates
     from shapes.gate.gate import ShapesGate
+    from shapes.time_limit import TimeLimit
     from sparql.ask.service import Asker
+    from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
     from sparql.rewriting.rewriter import Rewriter
     from sparql.spatial.relations import SpatialRelations
+    from sparql.storage.change_log import ChangeLog
+    from sparql.workers.protocol import QueryService
+    from sparql.writing.writer import Writer
 
 
 _LAST_JUDGEMENTS_S = 2.0
 
 
 @dataclass
-class Services:
+class StartedServices:
+    """The indexes beside the graph, and what extracts and answers with them."""
+
+    relations: SpatialRelations
+    labels: LabelIndex
+    intake: Intake
+    asker: Asker
+
+
+class Startup(Protocol):
+    """Opens, on a thread, what takes long: first what judges changes, then the started services."""
+
+    judging: Future[None]
+    """Done when changes are judged."""
+    started: Future[StartedServices]
+
+    def start(self, *, yields: bool = False) -> None:
+        """Begin, unless that has happened."""
+        ...
+
+    def judge(self) -> None:
+        """Open what judges changes and nothing else; blocks."""
+        ...
+
+
+class LazyServices:
+    """What a start does not wait for. Each is made at its first use by the function assigned to it."""
+
+    startup: Lazy[Startup] = Lazy()
+    review: Lazy[ReviewQueue] = Lazy()
+    proposals: Lazy[Proposals] = Lazy()
+    decisions: Lazy[Decisions] = Lazy()
+    documents: Lazy[Documents] = Lazy()
+    merging: Lazy[Merging] = Lazy()
+    held_judge: Lazy[HeldJudge] = Lazy()
+    model: Lazy[MeteredModel] = Lazy()
+    jobs: Lazy[JobStore] = Lazy()
+    job_worker: Lazy[JobWorker] = Lazy()
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class Services(LazyServices):
     """Everything a running server holds. Use `async with`: it starts and stops the readers.
 
     Queries can be answered as soon as the readers run. What judges, derives, extracts and answers questions
-    (the `engines`) is opened beside that; who needs it waits.
+    is opened in the background by `startup`; the attributes that need it block until it is open.
     """
 
     settings: Settings
     workplace: Workplace
     store: TripleStore
     writer: Writer
-    desks: Desks
+    writer_for: Callable[[str], ReviewingWriter]
+    """The writer for changes from this source; their refused parts and warnings go to review."""
     readers: QueryService
     rewriter: Rewriter
     updates: Updates
@@ -80,69 +121,25 @@ class Services:
     guard: Guard
     clients: Clients
     admission: Admission
-    opening: Opening
     background: Background
-    written_places: WrittenPlaces
+    place_checks: PlaceChecks
     judging_limit: TimeLimit
     """How long one judgement by the shapes may take."""
     judges_held: bool = True
-    """Whether what was held before is judged as soon as it can be, beside requests."""
+    """Whether batches held earlier are judged as soon as possible, in the background."""
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Closes what was made lazily."""
 
     @property
-    def engines(self) -> Engines:
-        """The engines, once they are open: blocks until then. On the event loop await `opened` before."""
-        self.opening.start()
-        return self.opening.engines.result()
-
-    @property
-    def review(self) -> ReviewQueue:
-        """The review queue."""
-        return self.desks.review
-
-    @property
-    def proposals(self) -> Proposals:
-        """The words that the ontology does not have."""
-        return self.desks.proposals
-
-    @property
-    def decisions(self) -> Decisions:
-        """What people decide on review items."""
-        return self.desks.decisions
-
-    @property
-    def documents(self) -> Documents:
-        """The texts that statements come from."""
-        return self.desks.documents
-
-    @property
-    def merging(self) -> Merging:
-        """Two entities made one, and two again."""
-        return self.desks.merging
-
-    @property
-    def holding(self) -> Holding:
-        """Batches that wait to be judged."""
-        return self.desks.holding
-
-    @property
-    def model(self) -> MeteredModel:
-        """The language model."""
-        return self.desks.model
-
-    @property
-    def jobs(self) -> JobStore:
-        """The jobs of the folder."""
-        return self.desks.jobs
-
-    @property
-    def job_worker(self) -> JobWorker:
-        """What works on them."""
-        return self.desks.job_worker
+    def started(self) -> StartedServices:
+        """The started services: blocks until they are open. On the event loop await `opened` before."""
+        self.startup.start()
+        return self.startup.started.result()
 
     @property
     def is_open(self) -> bool:
-        """Whether the engines are open."""
-        return self.opening.engines.done()
+        """Whether the started services are open."""
+        return self.startup.started.done()
 
     @property
     def schema(self) -> Schema:
@@ -152,80 +149,44 @@ class Services:
     @property
     def gate(self) -> ShapesGate:
         """The gate in force, once it is open: blocks until then."""
-        self.opening.start()
-        self.opening.judging.result()
+        self.startup.start()
+        self.startup.judging.result()
         return self.workplace.current.gate
 
     @property
     def relations(self) -> SpatialRelations:
         """The deriver of RCC8, with the index of all geometries."""
-        return self.engines.relations
+        return self.started.relations
 
     @property
     def labels(self) -> LabelIndex:
         """The index of names."""
-        return self.engines.labels
+        return self.started.labels
 
     @property
     def intake(self) -> Intake:
-        """Where candidates come in."""
-        return self.engines.intake
+        """Judges and commits candidates."""
+        return self.started.intake
 
     @property
     def asker(self) -> Asker:
-        """What answers questions."""
-        return self.engines.asker
-
-    def writer_for(self, source: str) -> QueueingWriter:
-        """The writer for changes that come by this way; their refused parts and warnings go to review."""
-        versions = lambda: self.workplace.current.versions  # noqa: E731
-        return QueueingWriter(self.writer, lambda: self.review, versions, source, self.written_places.look)
-
-    def use(self, rules: Rulebook) -> None:
-        """Put rules in force between two writes; requests under way go on with those they began with."""
-        moment = datetime.now(UTC).isoformat()
-        set_up(rules.gate, self.settings, self.judging_limit)
-
-        def switch() -> None:
-            self.writer.gate = rules.gate
-            self.workplace.current = rules
-            self.engines.use(rules.schema, self.opening.parts)
-
-        self.writer.replace_ontology(
-            rules.schema.triples, record=lambda revision: rules.record(revision, moment), then=switch
-        )
-        if self.writer.inferring == "stale":
-            # Too much follows from the edit for it to wait.
-            self.background.start("infer anew", self.writer.infer_anew)
-
-    def reason_after(self, before: Rulebook, after: Rulebook) -> None:
-        """After an edit of the ontology, let the reasoner look at it beside requests."""
-        reasoner, background = Reasoner(self.settings.reasoner), self.background
-        if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
-            background.start(
-                f"reason over ontology {after.schema.version}",
-                lambda: self.workplace.reason(after, reasoner, lambda: background.closing),
-            )
+        """Answers questions."""
+        return self.started.asker
 
     def judge_held(self) -> None:
-        """Judge beside requests what is held, since too much depends on it."""
-        holding, background = self.holding, self.background
-        background.start("judge held batches", lambda: holding.judge_waiting(lambda: background.closing))
+        """Judge the held batches in the background."""
+        held_judge, background = self.held_judge, self.background
+        background.start("judge held batches", lambda: held_judge.judge_waiting(lambda: background.closing))
 
     async def opened(self) -> None:
-        """Return when the engines are open. Raises what kept them from it."""
-        if not self.is_open or self.opening.engines.exception() is not None:
-            await asyncio.wrap_future(self.opening.engines)
+        """Return when the started services are open. Raises what kept them from opening."""
+        started = self.startup.started
+        if not started.done() or started.exception() is not None:
+            await asyncio.wrap_future(started)
 
-    async def start(self, *, gives_way: bool = True) -> None:
-        """Begin to open the engines, and start the readers. Without `gives_way` the engines go first."""
-        if isinstance(self.store, EmbeddedStore):
-            # Queries to another store are not rewritten: it has functions and indexes of its own.
-            self.opening.engines.add_done_callback(lambda opened: self.rewriter.warm())
-        self.opening.engines.add_done_callback(
-            lambda opened: self.judge_held() if self.judges_held and opened.exception() is None else None
-        )
-        self.opening.start(gives_way=gives_way)
+    async def start(self, *, yields: bool = True) -> None:
+        """Begin the startup and start the readers. With `yields`, waiting writes go before the indexes."""
+        self.startup.start(yields=yields)
         try:
             await self.readers.start()
         except BaseException:
@@ -233,7 +194,7 @@ class Services:
             raise
 
     async def __aenter__(self) -> Self:
-        await self.start(gives_way=False)
+        await self.start(yields=False)
         try:
             await self.opened()
         except BaseException:
@@ -250,7 +211,7 @@ class Services:
         await self.close()
 
     def leave(self) -> None:
-        """Give up what may take long: the server ends. Changes that are being judged get a moment more."""
+        """Cancel what may take long, since the server ends. Changes being judged get a moment more."""
         self.judging_limit.close(_LAST_JUDGEMENTS_S)
         self.workplace.close()
         self.background.close()
@@ -259,31 +220,20 @@ class Services:
     async def writing(self) -> AsyncIterator[Self]:
         """Open what judges changes, without readers and indexes, for a command that only writes."""
         try:
-            await asyncio.to_thread(self.opening.judge)
+            await asyncio.to_thread(self.startup.judge)
             yield self
         finally:
             await self.close()
 
     async def close(self) -> None:
-        """Finish what is under way and let go of everything."""
+        """Finish what is under way and close everything."""
         self.leave()
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()
-        await self.desks.close()
+        await self.closing.aclose()
         self.store.close()
         self.keys.close()
         self.answers.write()
-
-
-def set_up(gate: ShapesGate, settings: Settings, limit: TimeLimit) -> None:
-    """Let a gate judge as the settings say, each change within the limit."""
-    gate.use(
-        settings.shacl_engine,
-        inferring=settings.infers,
-        fan_in=settings.fan_in,
-        fan_in_full=settings.fan_in_full,
-        limit=limit,
-    )

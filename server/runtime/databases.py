@@ -1,4 +1,4 @@
-"""The SQLite files beside the graph are looked through at the start, before anything is acknowledged."""
+"""Checks the SQLite files beside the graph at the start, before anything is acknowledged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEPS = 10_000
 def check_databases(folder: Path) -> None:
     """Raises `StateUnreadable` for the first SQLite file of a folder that is damaged or cannot be opened.
 
-    A large file is looked through for a second only, so that the start does not depend on its size.
+    The check of a large file ends after a second, so that the start does not depend on its size.
     """
     for path in sorted(folder.glob("*.sqlite")):
         try:

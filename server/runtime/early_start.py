@@ -1,4 +1,4 @@
-"""Begins to serve: the readers first, whose start takes as long as what is imported here."""
+"""Starts a server, the readers first: they start while the server's modules are imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sparql.workers.processes.launching import launched
 
 
 def start(flags: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> None:
-    """Serve with the settings of these flags, and of those `before` the command, until told to stop.
+    """Serve with the settings of these flags, and of those `before` the command, until stopped.
 
     Raises what `serving.serve` raises, and `SettingsError`.
     """

@@ -1,21 +1,11 @@
-"""What people, texts and jobs do with the graph: each is made, and imported, when it is first asked for.
+"""Makes what people, texts and jobs need of a server; `Services` calls each function at the first use.
 
-Neither a query nor a plain update needs any of it, and a start does not wait for it.
+Neither a query nor a plain update needs any of it, so a start does not import it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
-
-from pyoxigraph import NamedNode
-
-from server.rules.rule_registry import Workplace
-from server.runtime.settings import Settings
-from sparql.model.triple_store import TripleStore
-from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
     from curation.decisions import Decisions
@@ -25,107 +15,96 @@ if TYPE_CHECKING:
     from curation.review import ReviewQueue
     from extractors.models.chat import ChatModel
     from extractors.models.metering import MeteredModel
-    from server.intake.held_judge import Holding
-    from server.intake.intake import Intake
+    from server.intake.held_judge import HeldJudge
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
-    from server.runtime.metrics import Metrics
+    from server.runtime.context import Services
 
 
-@dataclass
-class Desks:
-    """The desks of one server; `intake` and `obstacle` are those of its engines, which they wait for."""
+def review(services: Services) -> ReviewQueue:
+    """The review queue."""
+    from curation.review import ReviewQueue
 
-    settings: Settings
-    workplace: Workplace
-    store: TripleStore
-    writer: Writer
-    metrics: Metrics
-    given_model: ChatModel | None
-    intake: Callable[[], Intake]
-    obstacle: Callable[[NamedNode, NamedNode], str | None]
+    return ReviewQueue(services.store)
 
-    @cached_property
-    def review(self) -> ReviewQueue:
-        """The review queue."""
-        from curation.review import ReviewQueue
 
-        return ReviewQueue(self.store)
+def proposals(services: Services) -> Proposals:
+    """The words that the ontology does not have."""
+    from curation.proposals import Proposals
 
-    @cached_property
-    def proposals(self) -> Proposals:
-        """The words that the ontology does not have."""
-        from curation.proposals import Proposals
+    return Proposals(services.store, services.writer)
 
-        return Proposals(self.store, self.writer)
 
-    @cached_property
-    def decisions(self) -> Decisions:
-        """What people decide on review items."""
-        from curation.decisions import Decisions
+def decisions(services: Services) -> Decisions:
+    """What people decide on review items."""
+    from curation.decisions import Decisions
 
-        return Decisions(
-            self.store,
-            self.writer,
-            self.review,
-            schema=lambda: self.workplace.current.schema,
-            shapes_version=lambda: self.workplace.current.gate.version,
-        )
+    return Decisions(
+        services.store,
+        services.writer,
+        services.review,
+        schema=lambda: services.workplace.current.schema,
+        shapes_version=lambda: services.workplace.current.gate.version,
+    )
 
-    @cached_property
-    def documents(self) -> Documents:
-        """The texts that statements come from."""
-        from curation.documents import Documents
 
-        return Documents(self.store, self.writer, self.review)
+def documents(services: Services) -> Documents:
+    """The texts that statements come from."""
+    from curation.documents import Documents
 
-    @cached_property
-    def merging(self) -> Merging:
-        """Two entities made one, and two again."""
-        from curation.merging import Merging
+    return Documents(services.store, services.writer, services.review)
 
-        return Merging(self.store, self.writer, self.review, obstacle=self.obstacle)
 
-    @cached_property
-    def holding(self) -> Holding:
-        """Batches that wait to be judged."""
-        from server.intake.held_judge import Holding
+def merging(services: Services) -> Merging:
+    """Merges two entities, and splits them again."""
+    from curation.merging import Merging
+    from server.runtime.startup import obstacle
 
-        return Holding(self.store, self.writer, self.intake, lambda: self.workplace.current)
+    return Merging(
+        services.store,
+        services.writer,
+        services.review,
+        obstacle=lambda one, other: obstacle(services, one, other),
+    )
 
-    @cached_property
-    def model(self) -> MeteredModel:
-        """The language model."""
-        from server.intake.language_model import language_model
 
-        return language_model(self.settings, self.metrics, self.given_model)
+def held_judge(services: Services) -> HeldJudge:
+    """Judges held batches."""
+    from server.intake.held_judge import HeldJudge
 
-    @cached_property
-    def jobs(self) -> JobStore:
-        """The jobs of the folder. Raises `StateUnreadable`."""
-        from server.jobs.store import JobStore
+    return HeldJudge(
+        services.store, services.writer, lambda: services.intake, lambda: services.workplace.current
+    )
 
-        return JobStore(self.settings.data)
 
-    @cached_property
-    def job_worker(self) -> JobWorker:
-        """What works on them. Raises `StateUnreadable`."""
-        from server.jobs.opening import worker_of
+def model(services: Services, given: ChatModel | None) -> MeteredModel:
+    """The language model of the settings, or the given one."""
+    from server.intake.language_model import language_model
 
-        return worker_of(
-            self.settings,
-            self.jobs,
-            self.store,
-            self.model,
-            self.intake,
-            schema=lambda: self.workplace.current.schema,
-            settled=lambda state: self.metrics.job_documents.labels(state).inc(),
-        )
+    opened = language_model(services.settings, services.metrics, given)
+    services.closing.push_async_callback(opened.close)
+    return opened
 
-    async def close(self) -> None:
-        """Let go of what was asked for."""
-        made = vars(self)
-        if "model" in made:
-            await self.model.close()
-        if "jobs" in made:
-            self.jobs.close()
+
+def jobs(services: Services) -> JobStore:
+    """The jobs of the folder. Raises `StateUnreadable`."""
+    from server.jobs.store import JobStore
+
+    store = JobStore(services.settings.data)
+    services.closing.callback(store.close)
+    return store
+
+
+def job_worker(services: Services) -> JobWorker:
+    """Works on the jobs. Raises `StateUnreadable`."""
+    from server.jobs.opening import worker_of
+
+    return worker_of(
+        services.settings,
+        services.jobs,
+        services.store,
+        services.model,
+        lambda: services.intake,
+        schema=lambda: services.workplace.current.schema,
+        settled=lambda state: services.metrics.job_documents.labels(state).inc(),
+    )

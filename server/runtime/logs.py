@@ -1,8 +1,8 @@
 """Logs as JSON lines on standard error, each with the request it belongs to.
 
-A log never holds what a client sent: of a request it tells the method, the route's template (not the
-path, which can hold names), the status and the time. Of an unexpected error it tells the class and the
-places in the code, not its message, which can quote a query.
+A log never holds what a client sent. Of a request it has the method, the route's template (not the path,
+which can hold names), the status and the time. Of an unexpected error it has the class and the places in the
+code, not the message, which can quote a query.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ from types import TracebackType
 from typing import Final, TextIO
 
 _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
-# A monitor asks these every few seconds: they are counted, and logged only at level debug.
+# Monitors request these every few seconds: they are counted, and logged only at level debug.
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _requests = logging.getLogger("urbankg.requests")
 _RUN: Final = f"{uuid.uuid4().hex[:16]}-"
 _GATHERED_S: Final = 0.25
 _NUMBERS: Final = itertools.count(1)
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# Libraries that write addresses, with what is in them, into their messages.
+# Libraries that write addresses, with their queries, into their messages.
 _TALKATIVE = ("httpx", "httpcore", "asyncio")
 _NEVER_SHOWN = {"color_message"}
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, request, what was handed over as `extra`."""
+    """One JSON object a line: time, level, logger, message, request, and the `extra` values."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, without a line break in it."""
-        told: dict[str, object] = {
+        line: dict[str, object] = {
             "time": _time(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -47,24 +47,24 @@ class JsonFormatter(logging.Formatter):
         }
         request = _REQUEST.get()
         if request is not None:
-            told["request"] = request
+            line["request"] = request
         extra = vars(record).items()
-        told |= {name: value for name, value in extra if name not in _STANDARD | _NEVER_SHOWN}
+        line |= {name: value for name, value in extra if name not in _STANDARD | _NEVER_SHOWN}
         if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-            told["places"] = _places(record.exc_info[2])
-        return json.dumps(told, ensure_ascii=False, default=str)
+            line["error"] = record.exc_info[0].__name__
+            line["places"] = _places(record.exc_info[2])
+        return json.dumps(line, ensure_ascii=False, default=str)
 
 
 class JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as JSON lines, and lines that somebody else has made."""
+    """Writes records as JSON lines, and lines that are formatted already."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self.setFormatter(JsonFormatter())
 
     def write_lines(self, lines: str) -> None:
-        """Write whole lines; a stream that cannot be written to is no reason to fail."""
+        """Write complete lines; errors of the stream are ignored."""
         self.acquire()
         try:
             with suppress(OSError, ValueError):
@@ -87,12 +87,12 @@ def set_up_logs(level: str, stream: TextIO | None = None) -> None:
 
 
 def new_identifier() -> str:
-    """An identifier for a request: unique among all runs of all servers, as good as."""
+    """An identifier for a request, practically unique among all runs of all servers."""
     return f"{_RUN}{next(_NUMBERS):x}"
 
 
 def begin_request(given: str | None) -> str:
-    """The identifier of a request, from now on in every line of its task: the client's, if it is plain."""
+    """The identifier of a request, from now on in every line of its task: the client's, if it is safe."""
     identifier = given if given is not None and _SAFE_ID.fullmatch(given) else new_identifier()
     _REQUEST.set(identifier)
     return identifier
@@ -100,16 +100,16 @@ def begin_request(given: str | None) -> str:
 
 def log_answered(method: str, route: str, status: int, seconds: float, *, finished: bool = True) -> None:
     """One line for the request of this task, which is over."""
-    told: dict[str, object] = {"method": method, "route": route, "status": status, "ms": _ms(seconds)}
+    extra: dict[str, object] = {"method": method, "route": route, "status": status, "ms": _ms(seconds)}
     if not finished:
-        told["unfinished"] = True
-    _requests.log(logging.DEBUG if route in _QUIET else logging.INFO, "answered", extra=told)
+        extra["unfinished"] = True
+    _requests.log(logging.DEBUG if route in _QUIET else logging.INFO, "answered", extra=extra)
 
 
 class AnswerLog:
-    """Lines for answers that take less time than a line does: gathered, and written together a moment later.
+    """Collects the lines of fast answers and writes them together a moment later, which takes less time.
 
-    For the thread of the event loop. Whoever ends the loop calls `write`.
+    For the thread of the event loop. Call `write` before the loop ends.
     """
 
     def __init__(self) -> None:

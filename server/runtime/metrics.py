@@ -89,13 +89,13 @@ class Metrics:
         )
         self.job_documents = Counter(
             "urbankg_job_documents",
-            "Documents of jobs by what became of them.",
+            "Finished documents of jobs, by state.",
             ("state",),
             registry=self.registry,
         )
         for state in ("committed", "duplicate", "rejected", "failed"):
             self.job_documents.labels(state)
-        # Kept, since looking one up takes longer than counting.
+        # Kept, since a look-up takes longer than counting.
         self._accepted, self._refused, self._warned = (
             self.statements.labels(verdict) for verdict in ("accepted", "refused", "warned")
         )
@@ -104,8 +104,8 @@ class Metrics:
         }
 
     def judged(self, verdicts: Sequence[Verdict], seconds: float) -> None:
-        """Count what became of changes that were committed together; called by the writer."""
-        told: dict[Counter, int] = {}
+        """Count the verdicts of changes that were committed together; called by the writer."""
+        counts: dict[Counter, int] = {}
         committed = 0
         for verdict in verdicts:
             for statements, counter in (
@@ -114,16 +114,16 @@ class Metrics:
                 (verdict.warnings, self._warned),
             ):
                 if statements:
-                    told[counter] = told.get(counter, 0) + len(statements)
+                    counts[counter] = counts.get(counter, 0) + len(statements)
             kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
-            told[self._changes[kind]] = told.get(self._changes[kind], 0) + 1
+            counts[self._changes[kind]] = counts.get(self._changes[kind], 0) + 1
             committed += verdict.revision is not None
         self.commits.observe(seconds, committed)
-        for counter, number in told.items():
+        for counter, number in counts.items():
             counter.inc(number)
 
     def expect_model(self) -> None:
-        """Tell of the model's calls from now on, even of none."""
+        """Export the model's counters from now on, also while they are 0."""
         from extractors.models.accounting import Outcome
 
         for outcome in Outcome:
@@ -131,7 +131,7 @@ class Metrics:
         for way in ("in", "out"):
             self.model_tokens.labels(way)
 
-    def asked(self, call: Call, prices: Prices) -> None:
+    def count_call(self, call: Call, prices: Prices) -> None:
         """Count a call of the model."""
         self.model_calls.labels(call.outcome.value).observe(call.seconds)
         self.model_retries.inc(call.attempts - 1)
@@ -142,7 +142,7 @@ class Metrics:
             self.model_cost.labels(prices.currency).inc(cost)
 
     def watch(self, *readings: Reading) -> None:
-        """Add values that are read when they are asked for."""
+        """Add values that are read at each request for the metrics."""
         self.registry.register(_Readings(readings))
 
     def text(self) -> bytes:
@@ -152,7 +152,7 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Reading:
-    """A value that somebody else keeps. `counter`: it only grows; its name then ends in `_total`."""
+    """A value that is kept elsewhere. `counter`: it only grows; its name then ends in `_total`."""
 
     name: str
     help: str
@@ -176,5 +176,5 @@ def folder_bytes(folder: Path) -> int:
         with os.scandir(folder) as entries:
             return sum(entry.stat().st_size for entry in entries if entry.is_file())
     except FileNotFoundError:
-        # A file or the folder went between the listing and the look at it; the next reading has it.
+        # A file or the folder was deleted since the listing; the next reading is correct.
         return 0

@@ -1,4 +1,4 @@
-"""Around every request: an identifier, one line in the log, its time in the metrics; none while leaving."""
+"""Gives every request an identifier, a log line and a time in the metrics; refuses requests at the end."""
 
 import asyncio
 from time import perf_counter
@@ -17,12 +17,12 @@ from sparql.workers.queue.client import CLIENT
 REQUEST_ID = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")
 _FIRST_ERROR = 400
-# Their lines are written together, a moment later: a line by itself takes longer than many an answer.
+# Their lines are written together, a moment later: writing one takes longer than many answers.
 _FREQUENT = frozenset({"/sparql", "/query", "/update", "/candidates"})
 
 
 class Draining:
-    """Whether the server is on its way out: it finishes what it has and takes no more."""
+    """Whether the server is stopping: it finishes its requests and accepts no more."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -33,18 +33,18 @@ class Draining:
         return self._event.is_set()
 
     def begin(self) -> None:
-        """From now on every new request is answered with 503; called on the event loop."""
+        """From now on refuse every new request with 503; call this on the event loop."""
         self._event.set()
 
     async def wait(self) -> None:
-        """Return when it begins: for answers that would never end by themselves."""
+        """Return when it begins: for endless answers."""
         await self._event.wait()
 
 
-class Watched:
-    """The application, watched. Outermost, so that errors are watched as well.
+class RequestLogging:
+    """ASGI middleware, outermost, so that errors are logged as well.
 
-    It also says for whom all is done that a request leads to, so that clients can take turns.
+    It also records the client of a request, so that clients can take turns.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Watched:
         self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and tell of it when it is over."""
+        """Pass a request on, and log it at the end."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -68,7 +68,7 @@ class Watched:
         status = 500
         finished = False
 
-        async def tell(message: Message) -> None:
+        async def observed(message: Message) -> None:
             nonlocal status, finished
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -84,12 +84,12 @@ class Watched:
 
         self._metrics.in_flight.inc()
         try:
-            await self._app(scope, receive, tell)
+            await self._app(scope, receive, observed)
         finally:
             self._metrics.in_flight.dec()
-            self._tell_end(scope, identifier, status, finished, perf_counter() - started)
+            self._log_end(scope, identifier, status, finished, perf_counter() - started)
 
-    def _tell_end(self, scope: Scope, identifier: str, status: int, finished: bool, seconds: float) -> None:
+    def _log_end(self, scope: Scope, identifier: str, status: int, finished: bool, seconds: float) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, route, str(status)).observe(seconds)
@@ -108,23 +108,23 @@ def route_of(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "none"))
 
 
-class Leaving:
-    """ASGI middleware: answers 503 from the moment the server is on its way out."""
+class RefuseWhileDraining:
+    """ASGI middleware: answers 503 as soon as the server is stopping."""
 
     def __init__(self, app: ASGIApp, draining: Draining) -> None:
         self._app = app
         self._draining = draining
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or turn it away."""
-        left = scope["type"] == "http" and self._draining.begun
-        await (_left() if left else self._app)(scope, receive, send)
+        """Pass a request on, or refuse it."""
+        refused = scope["type"] == "http" and self._draining.begun
+        await (_refusal() if refused else self._app)(scope, receive, send)
 
 
-def _left() -> ASGIApp:
+def _refusal() -> ASGIApp:
     return problem_response(
         503,
         "Shutting down",
-        "The server is shutting down and takes no more requests; send this again later.",
+        "The server is shutting down and accepts no more requests; send this again later.",
         headers={"Retry-After": "5"},
     )

@@ -98,7 +98,7 @@ class _Server(uvicorn.Server):
         self._watching = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
-        opening = asyncio.wrap_future(self._services.opening.engines)
+        opening = asyncio.wrap_future(self._services.startup.started)
         await asyncio.wait([opening])
         gc.freeze()
         # What requests leave behind hardly ever forms cycles.

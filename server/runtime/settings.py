@@ -1,6 +1,6 @@
 """The settings: one table of names, defaults and help; TOML < environment < flags.
 
-`load_settings` tells where each value came from, so that `urbankg config show` can.
+`load_settings` records where each value came from, for `urbankg config show`.
 """
 
 import json
@@ -37,7 +37,7 @@ _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
 
 
 def _from_json(value: object) -> object:
-    """What the environment says as JSON; anything else as it is."""
+    """A value of the environment, read as JSON; any other value as it is."""
     if not isinstance(value, str):
         return value
     try:
@@ -62,7 +62,7 @@ def _an_iri(value: str) -> str:
 
 
 _Iri = Annotated[str, AfterValidator(_an_iri)]
-_Metres = Annotated[float, Field(ge=0, lt=100_000)]
+_Meters = Annotated[float, Field(ge=0, lt=100_000)]
 
 
 class Settings(BaseModel):
@@ -78,12 +78,12 @@ class Settings(BaseModel):
         "is then the folder beside it. Not set: the graph is in `data`.",
     )
     store_update_url: str | None = Field(
-        None, pattern=r"^https?://", description="Where that store takes updates; `store_url` when not set."
+        None, pattern=r"^https?://", description="Where that store accepts updates; `store_url` when not set."
     )
     store_graph_url: str | None = Field(
         None,
         pattern=r"^https?://",
-        description="Where that store takes graphs (Graph Store HTTP Protocol); large writes go faster then.",
+        description="Where that store accepts graphs (Graph Store HTTP Protocol), for faster large writes.",
     )
     store_default_graph: str | None = Field(
         None,
@@ -106,7 +106,7 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     public_url: str | None = Field(
-        None, description="Address that clients know the server by; http://host:port when not set."
+        None, description="Address by which clients know the server; http://host:port when not set."
     )
     allowed_hosts: str = Field(
         "",
@@ -122,17 +122,17 @@ class Settings(BaseModel):
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
     shacl_engine: Literal["compiled", "pyshacl"] = Field(
         "compiled",
-        description="`compiled` lets through at once what surely conforms and gives the rest to pySHACL; "
+        description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
     generate_shapes: bool = Field(
         False,
-        description="Whether shapes are also made from the ontology's axioms, where none stands by hand.",
+        description="Whether shapes are also made from the ontology's axioms, where none is written by hand.",
     )
     reasoner: Literal["none", "hermit", "pellet"] = Field(
         "hermit",
-        description="Who looks at the ontology, beside requests, after an edit is in force (consistency, "
-        "impossible classes); `pellet` also explains. Needs the extra `reasoning`.",
+        description="Reasoner that checks the ontology in the background after an edit is in force "
+        "(consistency, impossible classes); `pellet` also explains. Needs the extra `reasoning`.",
     )
     watch_files_s: float = Field(
         1, ge=0, description="Seconds between looks at the files of ontology and shapes; 0: never."
@@ -161,16 +161,16 @@ class Settings(BaseModel):
         60, gt=0, description="Seconds that server may take before the first token of a reply."
     )
     model_token_timeout_s: float = Field(
-        30, gt=0, description="Seconds that server may fall silent in the middle of a reply."
+        30, gt=0, description="Seconds that server may pause in the middle of a reply."
     )
     model_concurrency: int = Field(
         8, ge=1, description="Requests sent to that server at a time; fewer if it says that it takes fewer."
     )
     model_price_input: float | None = Field(
-        None, ge=0, description="What a million tokens cost that go to the model, in `model_currency`."
+        None, ge=0, description="Price of a million tokens sent to the model, in `model_currency`."
     )
     model_price_output: float | None = Field(
-        None, ge=0, description="What a million tokens cost that the model writes."
+        None, ge=0, description="Price of a million tokens that the model writes."
     )
     trace_message_chars: int = Field(
         20_000,
@@ -181,7 +181,7 @@ class Settings(BaseModel):
     model_currency: str = Field("USD", description="The currency of these prices, as its ISO 4217 code.")
     calibration: Path | None = Field(
         None,
-        description="JSON file that makes probabilities of the model's scores "
+        description="JSON file that converts the model's scores to probabilities "
         "(`extractors/checks/calibration.py`); "
         "for the embedded model the one beside its adapter, where there is one, when not set.",
     )
@@ -194,23 +194,23 @@ class Settings(BaseModel):
         1,
         ge=1,
         le=15,
-        description="How often each window is read; of several readings, by chance, what most agree on is "
-        "kept, with their share as its confidence. The embedded model's `fast` reads once.",
+        description="How often each window is read; of several sampled readings, what most agree on "
+        "is kept, with their share as its confidence. The embedded model's `fast` reads once.",
     )
     extraction_confidence: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="A statement that is less probable waits in review. Models that tell no probabilities "
-        "are not affected.",
+        description="A statement that is less probable waits in review. Models without probabilities are "
+        "not affected.",
     )
     implied_kinds: bool = Field(
         True,
-        description="A new name of which no kind is said gets the one that a relation's domain or range "
-        "leaves it (what something is located in is a place), with a warning in review. Off: it waits there.",
+        description="A new name without a kind gets the one that a relation's domain or range implies "
+        "(what something is located in is a place), with a warning in review. Off: it waits there.",
     )
     prompts: Path | None = Field(
-        None, description="Folder of prompt files that stand in for the shipped ones, by name."
+        None, description="Folder of prompt files that replace the shipped ones of the same name."
     )
     language: str = Field(
         "en", description="Languages of texts, as codes with commas between; empty accepts any."
@@ -225,7 +225,7 @@ class Settings(BaseModel):
     job_concurrency: int = Field(
         8,
         ge=1,
-        description="Most documents of jobs that are in work at a time; fewer where the model takes fewer.",
+        description="Most documents of jobs that are processed at a time; fewer where the model takes fewer.",
     )
     job_attempts: int = Field(
         3, ge=1, description="How often a document of a job is tried before it counts as failed."
@@ -254,9 +254,9 @@ class Settings(BaseModel):
         "graph; `query_timeout_s` when not set.",
     )
     tolerance_m: float = Field(
-        0, ge=0, description="How far borders may be off when features are related, in metres; 0 is exact."
+        0, ge=0, description="How far borders may be off when features are related, in meters; 0 is exact."
     )
-    layer_tolerance_m: Annotated[dict[_Iri, _Metres], BeforeValidator(_from_json)] = Field(
+    layer_tolerance_m: Annotated[dict[_Iri, _Meters], BeforeValidator(_from_json)] = Field(
         {},
         description="The same for the features of some classes, by the IRI of the class: a table in TOML, a "
         "JSON object in the environment. Of two features the larger tolerance counts.",
@@ -264,17 +264,17 @@ class Settings(BaseModel):
     link_threshold: float = Field(
         0.9,
         ge=0,
-        description="Least likeness at which something new in a text is taken for a known entity of the same "
-        "words (up to spelling and order) and a fitting class: 0.9 for the words, more where both lie near "
-        "each other; above 1: never.",
+        description="Least similarity at which something new in a text is linked to a known entity of the "
+        "same words (up to spelling and order) and a fitting class: 0.9 for the words, more where both are "
+        "near each other; above 1: never.",
     )
     duplicate_threshold: float = Field(
         0.75,
         ge=0,
-        description="Least likeness at which something new is queued as a possible duplicate.",
+        description="Least similarity at which something new is queued as a possible duplicate.",
     )
     resolution_distance_m: float = Field(
-        1000, ge=0, description="How far apart, in metres, two places may lie and still be taken for one."
+        1000, ge=0, description="How far apart, in meters, two places may be and still be taken for one."
     )
     geocode: bool = Field(
         True,
@@ -286,54 +286,54 @@ class Settings(BaseModel):
     )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
-        description="What becomes of a text's statement about where something is that the geometries "
-        "contradict; `ukg:onGeometryConflict` on a property, in the ontology or the shapes, says otherwise "
+        description="What happens to a text's statement about where something is that the geometries "
+        "contradict; `ukg:onGeometryConflict` on a property, in the ontology or the shapes, overrides this "
         "for it.",
     )
     geometry_conflict_writes: Literal["refuse", "warn", "ignore"] = Field(
         "ignore",
         description="The same for what clients write themselves (updates, graph store, RDF files "
-        "through the gate); `ukg:onGeometryConflict` with a `ukg:source` says otherwise for a property and "
-        "a way.",
+        "through the gate); `ukg:onGeometryConflict` with a `ukg:source` overrides this for a property and "
+        "a source.",
     )
     geometry_slack_m: float = Field(
         500,
         ge=0,
-        description="How far apart two features may be, in metres, that a text puts in or beside each "
-        "other, before that counts as a contradiction.",
+        description="How far apart two features may be, in meters, that a text states to be in or beside "
+        "each other, before that counts as a contradiction.",
     )
     inference: Literal["none", "materialised"] = Field(
         "none",
-        description="`materialised` keeps in the graph what follows by subclasses, subproperties, inverse, "
+        description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
         "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
         "ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,
         gt=0,
-        description="Most conclusions that are drawn from one change where inference is materialised; a "
+        description="Most conclusions that are drawn from one change where inference is materialized; a "
         "change that needs more is refused.",
     )
     fan_in: int = Field(
         10_000,
         gt=0,
-        description="On so many nodes that depend on one statement each change is judged as it comes; a "
-        "statement on which more depend is a hub.",
+        description="Each change is judged at once on up to so many nodes that depend on one statement; a "
+        "statement on which more nodes depend is a hub.",
     )
     fan_in_full: int = Field(
         200_000,
         gt=0,
-        description="So many nodes that depend on a hub are judged while others wait to write; a change that "
-        "needs more is refused where it cannot be held.",
+        description="Up to so many nodes that depend on a hub are judged while other writes wait; a change "
+        "that needs more is refused where it cannot be held.",
     )
     hub_batches: Literal["hold", "full"] = Field(
         "hold",
-        description="What becomes of texts and candidates with hubs: `hold` answers 202 and judges them "
-        "beside other requests, `full` judges them at once, as updates, graphs and loads always are.",
+        description="What happens to texts and candidates with hubs: `hold` answers 202 and judges them "
+        "in the background, `full` judges them at once, as updates, graphs and loads always are.",
     )
     invalid_geometry: Literal["repair", "refuse"] = Field(
         "repair",
-        description="What becomes of a geometry that breaks the simple-feature rules: `repair` mends it "
+        description="What happens to a geometry that breaks the simple-feature rules: `repair` repairs it "
         "where it is used, keeps the literal and gives a warning; `refuse` refuses it.",
     )
     durability: Durability = Field(
@@ -342,7 +342,7 @@ class Settings(BaseModel):
         "synced) and `group` (writers share a sync) power loss too.",
     )
     change_log_mb: int = Field(
-        256, ge=1, description="How much of the log of changes is kept, in MB; the oldest entries go first."
+        256, ge=1, description="Size of the log of changes, in MB; the oldest entries are deleted first."
     )
     open_reads: bool = Field(
         True, description="Whether reads need no key once keys exist; off: they need the scope `read`."
@@ -383,10 +383,10 @@ class Settings(BaseModel):
     trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
         "",
         description="Addresses and networks of proxies, with commas between, whose `Forwarded` and "
-        "`X-Forwarded-For` tell the client's address. Empty: none.",
+        "`X-Forwarded-For` give the client's address. Empty: none.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="From which level on the log is written, as JSON lines."
+        "info", description="Lowest level of the log, which is written as JSON lines."
     )
 
     @property
@@ -407,7 +407,7 @@ class Settings(BaseModel):
     @property
     def tolerances(self) -> Tolerances:
         """How far borders may be off when features are related."""
-        layers = {NamedNode(iri): metres for iri, metres in self.layer_tolerance_m.items()}
+        layers = {NamedNode(iri): meters for iri, meters in self.layer_tolerance_m.items()}
         return Tolerances(self.tolerance_m, layers)
 
     @property
@@ -436,9 +436,7 @@ class Settings(BaseModel):
     def _names_of_hosts(cls, value: str) -> str:
         for name in _listed(value):
             if name != "*" and not _HOST_NAME.fullmatch(name):
-                raise ValueError(
-                    f"'{name}' is no name of a host; write it without http:// and without a port"
-                )
+                raise ValueError(f"'{name}' is not a host name; write it without http:// and without a port")
         return value
 
     @field_validator("cors_origins")
@@ -446,7 +444,9 @@ class Settings(BaseModel):
     def _origins_of_pages(cls, value: str) -> str:
         for origin in _listed(value):
             if origin != "*" and not _ORIGIN.fullmatch(origin):
-                raise ValueError(f"'{origin}' is no origin; write https://app.example, without a path, or *")
+                raise ValueError(
+                    f"'{origin}' is not an origin; write https://app.example, without a path, or *"
+                )
         return value
 
 
@@ -511,7 +511,7 @@ def _from_file(path: Path | None) -> dict[str, Any]:
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}. Mend it there.") from error
+        raise SettingsError(f"{path} is not TOML: {error}. Correct the file.") from error
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:

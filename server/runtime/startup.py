@@ -1,4 +1,4 @@
-"""What a server needs to judge, derive, extract and answer, and what takes long to open.
+"""Opens what a server needs to judge, derive, extract and answer, since that takes long.
 
 Queries need none of it. So it is opened on a thread beside them: first what judges changes, which wait for
 the writer until then, and after that the indexes and all that extracts and answers with them.
@@ -7,174 +7,174 @@ the writer until then, and after that the indexes and all that extracts and answ
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
-from ontology import Schema
-from server.rules.rule_registry import Workplace
 from server.rules.ruleset import Rulebook, in_force
-from server.runtime.lazy_services import Desks
-from server.runtime.settings import Settings
-from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DEFAULT, RDF
+from sparql.model.vocabulary import RDF
 from sparql.spatial.pending_relations import PendingRelations
+from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.gil_yield import short_switch_interval
-from sparql.workers.protocol import QueryService
-from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
     from extractors.checks.calibration import Calibration
     from extractors.grounding.geocoder import Geocoder
+    from ontology import Schema
     from server.intake.geocoding import GeocodingAssessor
-    from server.intake.intake import Intake
+    from server.runtime.context import Services, StartedServices
+    from server.runtime.settings import Settings
+    from shapes.gate.gate import ShapesGate
     from sparql.ask.service import Asker
+    from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
-    from sparql.spatial.geometry_reading import GeometryReading
     from sparql.spatial.relations import SpatialRelations
 
 
-_TURN_S = 0.2
+_WRITERS_FIRST_S = 0.2
 _NEVER = 2.0
 """A similarity that no two names have."""
 
 
-@dataclass
-class Engines:
-    """The gate, the indexes beside the graph, and what extracts and answers with them."""
+class ServerStartup:
+    """Opens the services once, on its own thread; the writer commits nothing before `judging`.
 
-    relations: SpatialRelations
-    labels: LabelIndex
-    intake: Intake
-    asker: Asker
+    A `gate` is used instead of the shapes of the folder.
+    """
 
-    def use(self, schema: Schema, parts: EngineParts) -> None:
-        """Read names and answer questions by another ontology; called while nobody writes."""
-        from sparql.names.labels import alias_properties
-
-        self.asker = _asker(schema, self.labels, parts)
-        if self.labels.use_aliases(alias_properties(schema)):
-            named = [parts.store.match_quads(None, one, None, DEFAULT) for one in self.labels.predicates]
-            self.labels.rebuild(chain.from_iterable(named))
-
-    def obstacle(self, one: NamedNode, other: NamedNode, parts: EngineParts) -> str | None:
-        """Why two entities cannot be one, in words; None when nothing speaks against it."""
-        from sparql.names.resolution import Resolver
-
-        store = parts.store
-
-        def classes(iri: NamedNode) -> list[NamedNode]:
-            return [t.object for t in store.match(iri, RDF.type, None) if isinstance(t.object, NamedNode)]
-
-        def places(iri: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
-            return self.relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
-
-        near_m = parts.settings.resolution_distance_m
-        resolver = Resolver(store, places, near_m=near_m)
-        return resolver.obstacle(one, other, classes, parts.workplace.schema)
-
-
-@dataclass(frozen=True)
-class EngineParts:
-    """What the engines are made of, and what is there from the start."""
-
-    settings: Settings
-    workplace: Workplace
-    store: TripleStore
-    writer: Writer
-    desks: Desks
-    readers: QueryService
-    load_rules: Callable[[], Rulebook]
-    read_geometries: Callable[[], GeometryReading] | None = None
-    """Reads all geometries of the store, where somebody else needs them too."""
-
-
-class Opening:
-    """Opens the engines once, on a thread of its own; the writer lets nothing through before `judging`."""
-
-    def __init__(self, parts: EngineParts) -> None:
-        self.parts = parts
-        self._started = False
+    def __init__(self, services: Services, gate: ShapesGate | None = None) -> None:
+        self._services = services
+        self._gate = gate
+        self._begun = False
         self.judging: Future[None] = Future()
         """Done when changes are judged; fails with what keeps them from ever being judged."""
-        self.engines: Future[Engines] = Future()
-        parts.writer.hold()
+        self.started: Future[StartedServices] = Future()
 
-    def start(self, *, gives_way: bool = False) -> None:
-        """Begin, if that has not happened. If it fails, `engines` says why, and the writer stays closed.
+    def start(self, *, yields: bool = False) -> None:
+        """Begin, unless that has happened. If it fails, `started` says why, and the writer stays closed.
 
-        With `gives_way`, what nobody waits for is opened a moment after changes are judged.
+        With `yields`, the rest is opened a moment after changes are judged: waiting writes go first.
         """
-        if self._started:
+        if self._begun:
             return
-        self._started = True
+        self._begun = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(self._open, gives_way).add_done_callback(self._tell)
+        thread.submit(self._open, yields).add_done_callback(self._finish)
         thread.shutdown(wait=False)
 
     def judge(self) -> None:
-        """Let changes through and open nothing else, for a command that only writes.
+        """Open what judges changes and nothing else, for a command that only writes.
 
         Raises what it fails with. Indexes of names and geometries would take longer than a bulk load, and the
         next start builds them anyway.
         """
-        self._started = True
+        self._begun = True
         try:
-            _judge(self.parts)
+            _judge(self._services, self._gate)
         except BaseException as error:
             self._fail(error)
             raise
         self.judging.set_result(None)
 
-    def _open(self, gives_way: bool) -> Engines:
-        rules, relations = _judge(self.parts)
-        if gives_way:
-            # The interpreter runs one thread at a time: those who wait to write go first.
-            time.sleep(_TURN_S)
+    def _open(self, yields: bool) -> StartedServices:
+        rules, relations = _judge(self._services, self._gate)
+        if yields:
+            # The interpreter runs one thread at a time.
+            time.sleep(_WRITERS_FIRST_S)
         self.judging.set_result(None)
         with short_switch_interval():
-            return _open(self.parts, rules, relations)
+            return _open(self._services, rules, relations)
 
-    def _tell(self, opening: Future[Engines]) -> None:
+    def _finish(self, opening: Future[StartedServices]) -> None:
         error = opening.exception()
         if error is not None:
             self._fail(error)
-        else:
-            self.engines.set_result(opening.result())
+            return
+        self.started.set_result(opening.result())
+        services = self._services
+        if isinstance(services.store, EmbeddedStore):
+            # Queries to another store are not rewritten: it has functions and indexes of its own.
+            services.rewriter.warm()
+        if services.judges_held:
+            services.judge_held()
 
     def _fail(self, error: BaseException) -> None:
-        self.parts.writer.abandon()
+        self._services.writer.abandon()
         if not self.judging.done():
             self.judging.set_exception(error)
-        self.engines.set_exception(error)
+        self.started.set_exception(error)
 
 
-def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
-    """Let changes through, judged by the rules of the folder."""
-    settings, store = parts.settings, parts.store
-    rules = parts.load_rules()
+def configure(gate: ShapesGate, services: Services) -> None:
+    """Make a gate judge as the settings say, each change within the time limit."""
+    settings = services.settings
+    gate.use(
+        settings.shacl_engine,
+        inferring=settings.infers,
+        fan_in=settings.fan_in,
+        fan_in_full=settings.fan_in_full,
+        limit=services.judging_limit,
+    )
+
+
+def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None:
+    """Why two entities cannot be one, in words; None when nothing speaks against it."""
+    from sparql.names.resolution import Resolver
+
+    store, relations = services.store, services.relations
+
+    def classes(iri: NamedNode) -> list[NamedNode]:
+        return [t.object for t in store.match(iri, RDF.type, None) if isinstance(t.object, NamedNode)]
+
+    def places(iri: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
+        return relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
+
+    resolver = Resolver(store, places, near_m=services.settings.resolution_distance_m)
+    return resolver.obstacle(one, other, classes, services.schema)
+
+
+def asker(services: Services, schema: Schema, labels: LabelIndex) -> Asker:
+    """What answers questions by an ontology."""
+    from extractors.grounding.linking import Linker
+    from sparql.ask.service import Asker
+    from sparql.names.resolution import representative
+
+    return Asker(
+        schema=schema,
+        labels=labels,
+        linker=Linker(labels, schema, same=lambda iri: representative(services.store, iri)),
+        model=services.model,
+        run_query=services.readers.solutions,
+        prompts=services.settings.prompts,
+    )
+
+
+def _judge(services: Services, gate: ShapesGate | None) -> tuple[Rulebook, PendingRelations]:
+    """Judge changes by the rules of the folder from now on."""
+    settings, store = services.settings, services.store
+    rules = services.workplace.open(gate)
+    configure(rules.gate, services)
 
     def build() -> SpatialRelations:
         from sparql.spatial.relations import SpatialRelations
 
         built = SpatialRelations(settings.tolerances)
-        built.rebuild(store, parts.read_geometries() if parts.read_geometries else None)
+        # The index of geometries follows the commits to this store only.
+        reads = isinstance(store, EmbeddedStore)
+        built.rebuild(store, services.rewriter.geometries.read() if reads else None)
         return built
 
     relations = PendingRelations(build, settings.tolerances)
     if in_force(store) != rules.versions:
         from server.curation.proposing import settling
 
-        # Nobody else writes before the release.
-        added, removed = settling(parts.desks.proposals, rules)
+        # No other write happens before the release.
+        added, removed = settling(services.proposals, rules)
         record = rules.record(store.revision() + 1, datetime.now(UTC).isoformat())
         store.commit([*record, *added], removed)
     inferences = None
@@ -182,12 +182,12 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
         from sparql.inference.materialized import Inferences
 
         inferences = Inferences(store, settings.inference_max)
-    parts.writer.release(gate=rules.gate, deriver=relations, inferences=inferences)
+    services.writer.release(gate=rules.gate, deriver=relations, inferences=inferences)
     return rules, relations
 
 
-def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Engines:
-    # Imported here: with what they import in turn, these rooms take longer than everything before.
+def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> StartedServices:
+    # Imported here: these packages and what they import take longer than everything before.
     from curation.proposal import TermKind
     from extractors.grounding.linking import Linker
     from extractors.pipeline import Pipeline
@@ -197,12 +197,13 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     from server.intake.intake import Intake
     from server.intake.language_model import prices_of
     from server.intake.resolving import ResolutionAssessor
+    from server.runtime.context import StartedServices
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
 
-    settings, store, workplace = parts.settings, parts.store, parts.workplace
-    # What is wrong with the database of jobs is told at the start.
-    parts.desks.jobs  # noqa: B018
+    settings, store, workplace = services.settings, services.store, services.workplace
+    # A damaged database of jobs is reported at the start.
+    services.jobs  # noqa: B018
     rules.gate.warm()
     relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))
@@ -210,7 +211,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     pipeline = Pipeline(
         schema=lambda: workplace.current.schema,
         labels=labels,
-        model=parts.desks.model,
+        model=services.model,
         settings=ExtractionSettings(
             base=settings.base_iri,
             languages=languages,
@@ -227,32 +228,32 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
             names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
         ),
         calibration=_calibration(settings),
-        synonyms=lambda kind, words: parts.desks.proposals.meaning(TermKind(kind), words),
+        synonyms=lambda kind, words: services.proposals.meaning(TermKind(kind), words),
     )
-    engines = Engines(
+    started = StartedServices(
         relations=relations,
         labels=labels,
         intake=Intake(
-            parts.writer,
-            parts.desks.review,
-            parts.desks.proposals,
+            services.writer,
+            services.review,
+            services.proposals,
             rules=lambda: workplace.current,
             pipeline=pipeline,
             prices=prices_of(settings),
             trace_characters=settings.trace_message_chars,
-            finished=parts.desks.model.finish_task,
+            finished=services.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
                 GeometryAssessor(
-                    settings, relations, labels, parts.desks.review, lambda: workplace.current.gate.conflicts
+                    settings, relations, labels, services.review, lambda: workplace.current.gate.conflicts
                 ),
             ),
         ),
-        asker=_asker(rules.schema, labels, parts),
+        asker=asker(services, rules.schema, labels),
     )
-    parts.writer.follow((labels,))
-    return engines
+    services.writer.follow((labels,))
+    return started
 
 
 def _geocoding(
@@ -278,21 +279,6 @@ def _calibration(settings: Settings) -> Calibration | None:
     if settings.calibration is not None:
         return read_calibration(settings.calibration)
     return None if settings.model_url else load_calibration(ADAPTER_PATH.parent)
-
-
-def _asker(schema: Schema, labels: LabelIndex, parts: EngineParts) -> Asker:
-    from extractors.grounding.linking import Linker
-    from sparql.ask.service import Asker
-    from sparql.names.resolution import representative
-
-    return Asker(
-        schema=schema,
-        labels=labels,
-        linker=Linker(labels, schema, same=lambda iri: representative(parts.store, iri)),
-        model=parts.desks.model,
-        run_query=parts.readers.solutions,
-        prompts=parts.settings.prompts,
-    )
 
 
 def _exists(store: TripleStore, iri: NamedNode) -> bool:

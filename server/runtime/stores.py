@@ -44,10 +44,10 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
     if settings.store_url is None:
         others = (settings.store_update_url, settings.store_graph_url, settings.store_default_graph)
         if any(one is not None for one in others):
-            raise SettingsError("store_url is missing: the other store_ settings have nothing to go with.")
+            raise SettingsError("store_url is missing: the other store_ settings have no effect without it.")
         return None
     if settings.store_token is not None and settings.store_user is not None:
-        raise SettingsError("Both store_token and store_user are set; set the one that the store wants.")
+        raise SettingsError("Both store_token and store_user are set; set the one that the store expects.")
     from sparql.remote.address import RemoteAddress
 
     return RemoteAddress(
@@ -64,7 +64,7 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
 
 
 def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryService:
-    """Whoever answers queries from it."""
+    """The processes that answer queries from it."""
     limits = PoolSettings(
         workers=settings.readers,
         timeout_s=settings.query_timeout_s,
@@ -82,7 +82,7 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryS
 
 
 def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
-    """Whoever captures updates that evaluate patterns."""
+    """Captures updates that evaluate patterns."""
     if isinstance(store, EmbeddedStore):
         return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_bytes)
     from sparql.remote.capturer import RemoteCapturer
@@ -91,7 +91,7 @@ def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Captu
 
 
 def is_remote(store: object) -> TypeGuard[RemoteStore]:
-    """Whether the graph is at another host; what talks to hosts is imported only where it is."""
+    """Whether the graph is at another host; the HTTP client is imported only then."""
     if isinstance(store, EmbeddedStore):
         return False
     from sparql.remote.store import RemoteStore
@@ -100,7 +100,7 @@ def is_remote(store: object) -> TypeGuard[RemoteStore]:
 
 
 def capabilities(store: object) -> dict[str, Any]:
-    """What the store can promise, for `/healthz`: of a remote one less than of our own."""
+    """The guarantees of the store for `/healthz`; a remote one gives fewer."""
     if not is_remote(store):
         return {"kind": "embedded"}
     traits = store.capabilities
@@ -117,7 +117,7 @@ def capabilities(store: object) -> dict[str, Any]:
             "empty named graphs",
             "blank nodes: they are IRIs there",
             "reads of one revision (checkpoints), ETag and 304 for queries",
-            "that a query which was given up ends at once",
+            "that a canceled query ends at once",
             "the parameters derived, inference and rewrite of queries, and urbankg:textMatch in them",
             "an update whose later operations read what its earlier ones changed",
             "revisions and changes for what other programs write there",
@@ -131,4 +131,4 @@ def _iri(text: str | None) -> NamedNode | None:
     try:
         return None if text is None else NamedNode(text)
     except ValueError as error:
-        raise SettingsError(f"store_default_graph '{text}' is no absolute IRI: {error}.") from error
+        raise SettingsError(f"store_default_graph '{text}' is not an absolute IRI: {error}.") from error

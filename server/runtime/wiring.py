@@ -1,9 +1,10 @@
-"""Wires the rooms together: opens the folder of a graph and makes everything that a running server holds."""
+"""Opens the folder of a graph and makes everything that a running server holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,19 @@ from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
 from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import Kind, Workplace
-from server.rules.ruleset import Rulebook
+from server.runtime import lazy_services, rule_switch
 from server.runtime.background import Background
+from server.runtime.context import Services
 from server.runtime.databases import check_databases
-from server.runtime.lazy_services import Desks
 from server.runtime.logs import AnswerLog
 from server.runtime.metrics import Metrics, Reading, folder_bytes
 from server.runtime.request_logging import Draining
 from server.runtime.settings import Settings
-from server.runtime.startup import EngineParts, Opening
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.runtime.startup import ServerStartup
 from server.runtime.stores import capturer_of, open_store, readers_of
-from server.writes.place_checks import WrittenPlaces
-from server.writes.reviewing_writer import QueueingWriter
+from server.writes.place_checks import PlaceChecks
+from server.writes.reviewing_writer import ReviewingWriter
 from server.writes.updating import Updates
 from shapes.time_limit import TimeLimit
 from sparql.model.change import Verdict
@@ -44,10 +46,7 @@ from sparql.writing.writer import Writer
 if TYPE_CHECKING:
     from extractors.models.chat import ChatModel
     from server.jobs.store import JobStore
-    from server.rules.rule_effects import RuleEffects
     from shapes.gate.gate import ShapesGate
-from server.runtime.context import Services, set_up
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 
 
 def build(
@@ -57,7 +56,7 @@ def build(
     schema: Schema | None = None,
     gate: ShapesGate | None = None,
 ) -> Services:
-    """Open the folder and wire everything. Raises the rooms' errors for what cannot be opened or read.
+    """Open the folder and wire everything. Raises the errors of what cannot be opened or read.
 
     The ontology in the graph is made the one in the files; the model is opened when first used. A model,
     schema or gate handed in is used instead of what the settings name.
@@ -80,55 +79,38 @@ def build(
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
     writer.replace_ontology(workplace.schema.triples)
+    # The startup releases it when changes are judged.
+    writer.hold()
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
-    metrics = _metrics(store, writer, readers, lambda: desks.jobs)
-    desks = Desks(
-        settings,
-        workplace,
-        store,
-        writer,
-        metrics,
-        model,
-        intake=lambda: opening.engines.result().intake,
-        obstacle=lambda one, other: opening.engines.result().obstacle(one, other, opening.parts),
-    )
+    metrics = _metrics(store, writer, readers, lambda: services.jobs)
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, WorkerPool):
         readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
-    opening = Opening(
-        EngineParts(
-            settings=settings,
-            workplace=workplace,
-            store=store,
-            writer=writer,
-            desks=desks,
-            readers=readers,
-            load_rules=lambda: _opened(workplace, gate, settings, judging_limit),
-            # The index of geometries hears of what comes after, of commits to this store.
-            read_geometries=rewriter.geometries.read if isinstance(store, EmbeddedStore) else None,
+    place_checks = PlaceChecks(settings, store, lambda: workplace.current)
+
+    def writer_for(source: str) -> ReviewingWriter:
+        return ReviewingWriter(
+            writer,
+            lambda: services.review,
+            lambda: workplace.current.versions,
+            source,
+            place_checks.check,
         )
-    )
-    written_places = WrittenPlaces(settings, store, lambda: workplace.current)
+
     services = Services(
         settings=settings,
         workplace=workplace,
         store=store,
         writer=writer,
-        desks=desks,
+        writer_for=writer_for,
         readers=readers,
         rewriter=rewriter,
         updates=Updates(
-            QueueingWriter(
-                writer,
-                lambda: desks.review,
-                lambda: workplace.current.versions,
-                "update",
-                written_places.look,
-            ),
+            writer_for("update"),
             capturer_of(store, settings),
             lambda: store.graph,
             together=isinstance(store, EmbeddedStore),
@@ -142,14 +124,23 @@ def build(
         guard=guard,
         clients=Clients(settings.trusted_proxies, guard.key_name),
         admission=Admission(settings, guard),
-        opening=opening,
         background=Background(),
-        written_places=written_places,
+        place_checks=place_checks,
         judging_limit=judging_limit,
     )
-    workplace.put_in_force = services.use
-    workplace.after_switch = services.reason_after
-    workplace.effects = lambda: _effects(services)
+    services.startup = lambda services: ServerStartup(services, gate)
+    services.review = lazy_services.review
+    services.proposals = lazy_services.proposals
+    services.decisions = lazy_services.decisions
+    services.documents = lazy_services.documents
+    services.merging = lazy_services.merging
+    services.held_judge = lazy_services.held_judge
+    services.model = lambda services: lazy_services.model(services, model)
+    services.jobs = lazy_services.jobs
+    services.job_worker = lazy_services.job_worker
+    workplace.put_in_force = partial(rule_switch.put_in_force, services)
+    workplace.after_switch = partial(rule_switch.reason_after, services)
+    workplace.effects = partial(rule_switch.effects, services)
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
@@ -158,26 +149,6 @@ def build(
 
     writer.on_verdicts = judged
     return services
-
-
-def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit) -> Rulebook:
-    rules = workplace.open(gate)
-    set_up(rules.gate, settings, limit)
-    return rules
-
-
-def _effects(services: Services) -> RuleEffects:
-    from server.curation.proposing import ProposalDesk
-    from server.rules.rule_effects import RuleEffects
-
-    return RuleEffects(
-        services.store,
-        services.writer,
-        services.review,
-        services.decisions,
-        services.workplace.dry_runs,
-        settle=lambda rules: ProposalDesk(services).settle(rules),
-    )
 
 
 def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> Workplace:
@@ -220,7 +191,7 @@ def _metrics(
         Reading("urbankg_jobs_running", "Jobs that run.", lambda: jobs().running()),
         Reading(
             "urbankg_job_documents_waiting",
-            "Documents of jobs that run which the model has still to be asked about.",
+            "Documents of running jobs that wait to be extracted.",
             lambda: jobs().count(),
         ),
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: local.syncs, counter=True),

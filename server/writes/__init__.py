@@ -1,1 +1,1 @@
-"""Clients' own writes on their way to the writer."""
+"""What clients write themselves: updates, their warnings and review items, place checks."""

@@ -1,8 +1,8 @@
-"""What clients write themselves of where things are, against what geometries say, where a policy asks for it.
+"""Checks clients' statements about where things are against the geometries, where a policy asks for it.
 
 By default none does, and a write costs a look at an empty set. The setting `geometry_conflict_writes` asks
-for all properties that say where something is, an annotation in the ontology or the shapes for one property
-and one way (`ukg:onGeometryConflict`).
+for all properties that say where something is. An annotation (`ukg:onGeometryConflict`) in the ontology or
+the shapes asks for one property and one source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Check:
-    """The check of one way by one rulebook."""
+    """The check of one source by one ruleset."""
 
     rules: Rulebook
     stated: StatedGeometry | None
@@ -35,8 +35,8 @@ class _Check:
     properties: frozenset[NamedNode]
 
 
-class WrittenPlaces:
-    """Looks at clients' changes before the gate does. `look` is called under the writer's lock."""
+class PlaceChecks:
+    """Checks clients' changes before the gate does. `check` is called under the writer's lock."""
 
     def __init__(self, settings: Settings, store: TripleSource, rules: Callable[[], Rulebook]) -> None:
         self._settings = settings
@@ -44,9 +44,9 @@ class WrittenPlaces:
         self._rules = rules
         self._checks: dict[str, _Check] = {}
 
-    def look(self, change: Change, source: str) -> Change:
-        """The change with what contradicts geometry refused or doubted; the same where nothing does."""
-        check = self._check(source)
+    def check(self, change: Change, source: str) -> Change:
+        """The change, with statements that contradict geometries refused or doubted."""
+        check = self._check_of(source)
         if check.stated is None:
             return change
         stated = [one for one in change.additions if one.triple.predicate in check.properties]
@@ -90,15 +90,15 @@ class WrittenPlaces:
     def _is_known(self, statement: Statement) -> bool:
         return next(self._store.match(*statement.triple), None) is not None
 
-    def _check(self, source: str) -> _Check:
-        """The check of a way; made anew when other rules are in force."""
+    def _check_of(self, source: str) -> _Check:
+        """The check of a source, made again when other rules are in force."""
         rules = self._rules()
         check = self._checks.get(source)
         if check is None or check.rules is not rules:
             if not self._checks_any(rules, source):
                 check = self._checks[source] = _Check(rules, None, frozenset())
                 return check
-            # Imported here, with the geometry libraries: the server starts without.
+            # Imported here, with the geometry libraries: the server starts without them.
             from curation.place_conflicts import StatedGeometry
 
             settings = self._settings
@@ -113,14 +113,14 @@ class WrittenPlaces:
         return check
 
     def _checks_any(self, rules: Rulebook, source: str) -> bool:
-        """Whether the setting, the shapes or the ontology ask for any check of this way."""
+        """Whether the setting, the shapes or the ontology ask for any check of this source."""
         annotated = (triple.predicate == UKG.onGeometryConflict for triple in rules.schema.triples)
         wanted = self._settings.geometry_conflict_writes != "ignore"
         return wanted or bool(rules.gate.conflicts.get(source)) or any(annotated)
 
 
 def _name(node: object, source: TripleSource) -> str:
-    """What the graph calls a node, else the end of its IRI."""
+    """The label of a node, else the end of its IRI."""
     if not isinstance(node, NamedNode):
         return str(node)
     labels = (triple.object for triple in source.match(node, RDFS.label, None))

@@ -1,6 +1,6 @@
-"""Changes that clients make themselves leave review items too: warnings, and what a partial change left out.
+"""Adds review items to clients' own changes: for warnings, and for what a partial change left out.
 
-A change that is refused whole leaves none: its client has the report. Extraction brings a record of its own.
+A change that is refused completely leaves none: its client has the report. Extraction has its own record.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Versions = Callable[[], Mapping[NamedNode, str]]
 
 
 class ChangeWriter(Protocol):
-    """What is needed of the writer."""
+    """The methods of the writer that are needed here."""
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         """Commit the change that ``build`` makes, called with the writer's lock held."""
@@ -38,9 +38,9 @@ class ChangeWriter(Protocol):
         outcomes: list[Outcome],
         recorded: Callable[[Change], Change],
     ) -> None:
-        """Commit what each makes, called with the lock held; what came of it goes to ``outcomes``.
+        """Commit what each makes, called with the lock held, and append each result to ``outcomes``.
 
-        What may be refused or doubted is ``recorded`` before.
+        ``recorded`` adds the record to a change that may be refused or doubted.
         """
         ...
 
@@ -49,39 +49,39 @@ class ChangeWriter(Protocol):
         ...
 
 
-Look = Callable[[Change, str], Change]
+Check = Callable[[Change, str], Change]
 
 
 @dataclass(frozen=True)
-class QueueingWriter:
-    """A writer whose changes leave their review items in the same commit; ``source`` says how they came."""
+class ReviewingWriter:
+    """A writer whose changes include their review items; ``source`` names the interface they come from."""
 
     writer: ChangeWriter
     review: Callable[[], ReviewQueue]
     versions: Versions
     source: str
-    look: Look = lambda change, source: change
-    """Called with a change and its way before the gate is asked, under the writer's lock."""
+    check: Check = lambda change, source: change
+    """Called with a change and its source before the gate, under the writer's lock."""
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change and write what conforms."""
         return self.commit_built(lambda: change)
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
-        """The same for a change that is made from the graph as it is."""
-        return self.writer.commit_built(lambda: self._recorded(self._looked_at(build())), settle=settle)
+        """The same for a change that is built from the current graph."""
+        return self.writer.commit_built(lambda: self._recorded(self._checked(build())), settle=settle)
 
     def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
         """The same for several changes, one after another, written together."""
-        builds = [partial(self._looked_at, change) for change in changes]
+        builds = [partial(self._checked, change) for change in changes]
         self.writer.commit_group(builds, outcomes, self._recorded)
 
     def settle(self, revision: int) -> None:
         """Return when a revision may be acknowledged that was committed without that."""
         self.writer.settle(revision)
 
-    def _looked_at(self, change: Change) -> Change:
-        return change if change.record is not None else self.look(change, self.source)
+    def _checked(self, change: Change) -> Change:
+        return change if change.record is not None else self.check(change, self.source)
 
     def _recorded(self, change: Change) -> Change:
         if change.record is not None:
@@ -105,7 +105,7 @@ class _Record:
     def __call__(self, verdict: Verdict) -> Collection[Quad]:
         if not self._leaves_items(verdict):
             return ()
-        # Imported with the first item: hardly any change leaves one.
+        # Imported with the first item: few changes leave one.
         from sparql.provenance.records import run_quads
 
         return [*run_quads(self._of_run()), *self._review().record(verdict, self._of_run(), {})]

@@ -1,4 +1,4 @@
-"""What whoever sent an update should hear of its patterns: parts that are errors and so match nothing."""
+"""Warnings about parts of an update's patterns that are errors and so match nothing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from sparql.rewriting.report import Report
 
 _LONGEST = 16_384
-"""Characters of an update that is looked through."""
+"""The longest update that is examined, in characters."""
 _CALL = re.compile(r"(?:>|:[\w.\-]*)\s*\(")
-"""What a call of a function by its IRI looks like; other things may look so too."""
+"""Matches every call of a function by its IRI, and some other text."""
 
 
 def warnings_of(text: str, base: str | None, *, own_functions: bool) -> Sequence[str]:
-    """On geometry literals that cannot be read, functions that nobody knows and arguments that do not fit.
+    """Warnings about unreadable geometry literals, unknown functions and unfitting arguments.
 
-    `text` is an update that was carried out; `own_functions` tells that it called those of this server.
+    `text` is an update that was executed; with `own_functions` it called those of this server.
     """
     if len(text) > _LONGEST or "WHERE" not in text.upper():
         return ()
@@ -47,9 +47,9 @@ def _warn_of_calls(text: str, base: str | None, report: Report) -> None:
 
     for operation in read_update(text, base):
         if isinstance(operation, Modify) and operation.where is not None:
-            asked = f"{operation.prologue.as_text()} SELECT * WHERE {operation.where}"
+            text_of_where = f"{operation.prologue.as_text()} SELECT * WHERE {operation.where}"
             try:
-                query = parse_query(asked, base).query
+                query = parse_query(text_of_where, base).query
             except NotUnderstood:
                 continue
             warn_of_misuse(query, report)

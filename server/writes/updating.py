@@ -1,4 +1,4 @@
-"""SPARQL updates on their way to the writer: those that come together are committed together."""
+"""Executes SPARQL updates; those that arrive together are committed together."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from sparql.syntax.operations import Operation
 
 _MOST = 64
-"""How many updates are committed together."""
+"""How many updates are committed together at most."""
 OUTCOME = "update_outcome"
-"""Where in the state of a request the outcome of its update stands, if it has been carried out already."""
+"""Key in the state of a request for the outcome of its update, if that was executed already."""
 _LONG = 16_384
-"""Characters of an update beyond which others do not wait for it to be read."""
+"""Updates of more characters are parsed on a separate thread, so that others do not wait."""
 
 
 class UpdateWriter(Protocol):
-    """What is needed of the writer."""
+    """The methods of the writer that are needed here."""
 
     def commit_built(self, build: Callable[[], Change], *, settle: bool = True) -> Verdict:
         """Commit the change that ``build`` makes, called with the writer's lock held."""
         ...
 
     def commit_group(self, changes: Sequence[Change], outcomes: list[Outcome]) -> None:
-        """Commit changes one after another; what came of each goes to ``outcomes``."""
+        """Commit changes one after another, and append each result to ``outcomes``."""
         ...
 
     def settle(self, revision: int) -> None:
@@ -51,14 +51,14 @@ class UpdateWriter(Protocol):
 
 
 class Update:
-    """One update on its way; `told` is called once, on the event loop, with what came of it."""
+    """One update; `on_outcome` is called once, on the event loop, with its outcome."""
 
     def __init__(
         self,
         request: ProtocolRequest,
         timeout_s: float,
         base: str | None,
-        told: Callable[[Outcome | BaseException], None],
+        on_outcome: Callable[[Outcome | BaseException], None],
     ) -> None:
         self.request = request
         self.timeout_s = timeout_s
@@ -67,20 +67,20 @@ class Update:
         self.change: Change | None = None
         """The change, where it follows from the text alone."""
         self.operations: tuple[Operation, ...] | None = None
-        """None where the text needs not be read, or only by a process whose end hurts nobody."""
-        self._told = told
+        """None where the text is not parsed, or only in a separate process, since parsing might crash."""
+        self._on_outcome = on_outcome
         self._is_read = False
 
     def read(self, *, removals: bool) -> None:
-        """Read the text, once; `removals` may be taken from it unasked. Raises RequestError."""
+        """Read the text, once; with `removals`, DELETE DATA becomes a change too. Raises RequestError."""
         if self._is_read:
             return
         self._is_read = True
         request = self.request
         delta = inserted(request.text, self.base)
-        # A parser that overflows its stack ends the process: that may only be a reader.
+        # A parser that overflows its stack ends the process: only a reader may run it.
         if delta is None and parses_safely(request.text):
-            # Imported with the first that is no plain INSERT DATA, which a start need not wait for.
+            # Imported with the first update that is no plain INSERT DATA.
             from sparql.writing.updates import read_update, stated
 
             self.operations = read_update(request.text, self.base)
@@ -88,21 +88,21 @@ class Update:
         if delta is not None:
             self.change = change_of(delta, partial=request.partial)
 
-    def tell(self, outcome: Outcome | BaseException) -> None:
-        """Tell what came of it, unless that was told already."""
+    def report(self, outcome: Outcome | BaseException) -> None:
+        """Report the outcome, unless that was done already."""
         if not self.is_over:
             self.is_over = True
-            self._told(outcome)
+            self._on_outcome(outcome)
 
 
 class Updates:
-    """Carries updates out in the order in which they come.
+    """Executes updates in the order in which they arrive.
 
     Those whose change follows from their text alone (INSERT DATA, DELETE DATA) and that wait together are
-    committed together; one that fails or is refused is no matter to the others. Those that evaluate patterns
-    are captured in a process, where their deadline ends them, all others here, on ``graph``; nobody writes
+    committed together; one that fails or is refused does not affect the others. Those that evaluate patterns
+    are captured in a process, where their deadline ends them, all others here, on ``graph``. No write happens
     between a capture and its commit, so no update is lost. Without `together`, as for a store at another host
-    that is asked about quads one by one, DELETE DATA is captured as well.
+    that looks up quads one by one, DELETE DATA is captured as well.
     """
 
     def __init__(
@@ -118,23 +118,23 @@ class Updates:
         self._capturer = capturer
         self._graph = graph
         self._together = together
-        # Threads of their own: one holds the writer's lock while the event loop's threads may wait for it.
+        # Separate threads: one holds the writer's lock while the event loop's threads may wait for it.
         self._thread = ThreadPoolExecutor(1, "updates")
         self._batches: SimpleQueue[tuple[list[Update], asyncio.AbstractEventLoop] | None] = SimpleQueue()
         self._under_way: list[Update] = []
         self._working: Future[None] | None = None
         self._reading = ThreadPoolExecutor(2, "long-updates")
-        # What is committed waits for the disk while the next is carried out, where several share a sync.
+        # Where several share a sync, commits wait for the disk while the next updates are executed.
         self._settling = ThreadPoolExecutor(1, "settling") if shares_sync else None
         self._waiting: list[Update] = []
         self._busy = self._called = self._closed = False
 
     async def answer(self, request: Request, found: ProtocolRequest, timeout_s: float, base: str) -> Response:
-        """The response to an update: its revision, or 422 and the report, as `Accept` likes it.
+        """The response to an update: its revision, or 422 and the report, in the format that `Accept` names.
 
-        With `partial`, what was refused is told beside the revision.
+        With `partial`, what was refused is listed beside the revision.
         """
-        # The short way has carried it out, and leaves the answer to this one.
+        # The update lane has executed it, and leaves the answer to this method.
         outcome = request.scope.get("state", {}).get(OUTCOME)
         if isinstance(outcome, BaseException):
             raise outcome
@@ -143,41 +143,41 @@ class Updates:
             from server.http.reporting.refusals import refusal
 
             return refusal(request, verdict)
-        told = warnings_of(found.text, base, own_functions=self._together)
-        warning = warning_of((*found.warnings, *told))
+        more = warnings_of(found.text, base, own_functions=self._together)
+        warning = warning_of((*found.warnings, *more))
         headers = None if warning is None else {"Warning": warning}
-        return JSONResponse(told_of(verdict, partial=found.partial), headers=headers)
+        return JSONResponse(update_json(verdict, partial=found.partial), headers=headers)
 
     async def run(self, request: ProtocolRequest, timeout_s: float, base: str | None = None) -> Verdict:
         """Capture, judge and commit an update. Raises RequestError, ReadError and WriteError."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Verdict] = loop.create_future()
 
-        def tell(outcome: Outcome | BaseException) -> None:
+        def finish(outcome: Outcome | BaseException) -> None:
             if future.done():
-                # Whoever asked has left; what was committed stays.
+                # The client has left; what was committed stays.
                 return
             if isinstance(outcome, Verdict):
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
 
-        update = Update(request, timeout_s, base, tell)
+        update = Update(request, timeout_s, base, finish)
         if len(request.text) > _LONG:
             await loop.run_in_executor(self._reading, lambda: update.read(removals=self._together))
         self.enqueue(update)
         return await future
 
     def enqueue(self, update: Update) -> None:
-        """Carry an update out when its turn comes; on the event loop."""
+        """Execute an update when its turn comes; call this on the event loop."""
         self._waiting.append(update)
         if not self._called:
-            # What else comes in this turn of the loop goes along.
+            # Updates that arrive in the same turn of the loop are committed together.
             self._called = True
             asyncio.get_running_loop().call_soon(self._begin)
 
     def close(self) -> None:
-        """Wait for the updates under way, and take no more."""
+        """Wait for the updates under way, and accept no more."""
         self._closed = True
         self._batches.put(None)
         for executor in (self._reading, self._thread, self._settling):
@@ -189,10 +189,10 @@ class Updates:
     def _refuse_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for update in waiting:
-            update.tell(StoreClosing())
+            update.report(StoreClosing())
 
     def _begin(self) -> None:
-        """Hand what waits to the thread, unless it is busy."""
+        """Give the waiting updates to the thread, unless it is busy."""
         self._called = False
         if self._closed:
             self._refuse_waiting()
@@ -206,10 +206,10 @@ class Updates:
                 self._working.add_done_callback(lambda done: loop.call_soon_threadsafe(self._fail, done))
 
     def _work(self) -> None:
-        """Carry out one batch after the other, until `close` or an error that nobody expected."""
-        while (given := self._batches.get()) is not None:
-            self._under_way, loop = given
-            self._carry_out(*given)
+        """Execute one batch after the other, until `close` or an unexpected error."""
+        while (batch := self._batches.get()) is not None:
+            self._under_way, loop = batch
+            self._execute(*batch)
             loop.call_soon_threadsafe(self._end)
 
     def _end(self) -> None:
@@ -218,25 +218,25 @@ class Updates:
         self._begin()
 
     def _fail(self, done: Future[None]) -> None:
-        """A failure that nobody expected is that of the first update it was not past."""
+        """Report an unexpected failure to the first unfinished update, and execute the others."""
         self._working = None
         failure = done.exception()
         if failure is None:
             return
         left = [update for update in self._under_way if not update.is_over]
         if left:
-            left[0].tell(failure)
+            left[0].report(failure)
         self._waiting[:0] = left[1:]
         self._end()
 
-    def _carry_out(self, batch: list[Update], loop: asyncio.AbstractEventLoop) -> None:
-        """Carry updates out, in their order."""
+    def _execute(self, batch: list[Update], loop: asyncio.AbstractEventLoop) -> None:
+        """Execute updates in their order."""
         together: list[Update] = []
         for update in batch:
             try:
                 update.read(removals=self._together)
             except SparqlError as error:
-                self._tell([update], [error], loop)
+                self._report([update], [error], loop)
                 continue
             if update.change is not None:
                 together.append(update)
@@ -256,7 +256,7 @@ class Updates:
         except StoreClosing as error:
             outcomes += [error] * (len(updates) - len(outcomes))
         finally:
-            self._tell(updates, outcomes, loop)
+            self._report(updates, outcomes, loop)
 
     def _commit_alone(self, update: Update, loop: asyncio.AbstractEventLoop) -> None:
         request, operations = update.request, update.operations
@@ -281,17 +281,17 @@ class Updates:
             )
         except SparqlError as error:
             outcome = error
-        self._tell([update], [outcome], loop)
+        self._report([update], [outcome], loop)
 
-    def _tell(
+    def _report(
         self, updates: Sequence[Update], outcomes: list[Outcome], loop: asyncio.AbstractEventLoop
     ) -> None:
-        """Tell what came of the first of these updates, when that is on the disk as it should be."""
+        """Report the outcomes of the first of these updates, once they are as durable as configured."""
         revisions = [one.revision or 0 for one in outcomes if isinstance(one, Verdict)]
         if self._settling is not None and any(revisions):
             self._settling.submit(self._settle, max(revisions), updates, outcomes, loop)
         elif outcomes:
-            loop.call_soon_threadsafe(_tell_each, updates, outcomes)
+            loop.call_soon_threadsafe(_report_each, updates, outcomes)
 
     def _settle(
         self,
@@ -304,24 +304,24 @@ class Updates:
             self._writer.settle(revision)
         except StoreUnwritable as error:
             outcomes = [error] * len(outcomes)
-        loop.call_soon_threadsafe(_tell_each, updates, outcomes)
+        loop.call_soon_threadsafe(_report_each, updates, outcomes)
 
 
-def told_of(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
-    """What a client is told of an update that was carried out."""
-    told: dict[str, Any] = {"revision": verdict.revision, "warnings": []}
+def update_json(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
+    """The answer to an update that was executed."""
+    answer: dict[str, Any] = {"revision": verdict.revision, "warnings": []}
     if not (partial or verdict.warnings or verdict.hubs):
-        return told
+        return answer
     from server.http.reporting.statements import judged_in_full, rejection_json
 
-    told["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
-    told |= judged_in_full(verdict)
+    answer["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
+    answer |= judged_in_full(verdict)
     if partial:
-        told["accepted"] = len(verdict.accepted)
-        told["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
-    return told
+        answer["accepted"] = len(verdict.accepted)
+        answer["rejected"] = [rejection_json(one, None) for one in verdict.rejected]
+    return answer
 
 
-def _tell_each(updates: Sequence[Update], outcomes: Sequence[Outcome]) -> None:
+def _report_each(updates: Sequence[Update], outcomes: Sequence[Outcome]) -> None:
     for update, outcome in zip(updates, outcomes, strict=False):
-        update.tell(outcome)
+        update.report(outcome)

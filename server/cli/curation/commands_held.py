@@ -45,7 +45,7 @@ def list_batches(
     parameters = {"status": status, "offset": str(offset), "limit": str(limit)}
 
     async def here(services: Services) -> int:
-        return _print_page(services.holding.page(status, offset, limit), as_json)
+        return _print_page(services.held_judge.page(status, offset, limit), as_json)
 
     on_either(settings, lambda server: _print_page(server.get("/held", parameters), as_json), here)
 
@@ -56,7 +56,7 @@ def show(context: typer.Context, batch: Batch, data: Data = None, config: Config
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_json(services.holding.tell(batch))
+        return _print_json(services.held_judge.describe(batch))
 
     on_either(settings, lambda server: _print_json(server.get(f"/held/{batch}")), here)
 
@@ -67,7 +67,7 @@ def withdraw(context: typer.Context, batch: Batch, data: Data = None, config: Co
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_end(await asyncio.to_thread(services.holding.withdraw, batch))
+        return _print_end(await asyncio.to_thread(services.held_judge.withdraw, batch))
 
     on_either(settings, lambda server: _print_end(server.delete(f"/held/{batch}")), here)
 
@@ -78,10 +78,10 @@ def judge(context: typer.Context, data: Data = None, config: Config = None) -> N
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        holding = services.holding
+        holding = services.held_judge
         waiting = holding.batches.find(HeldState.WAITING)
         await asyncio.to_thread(holding.judge_waiting)
-        return _print_ends([holding.tell(one) for one in waiting])
+        return _print_ends([holding.describe(one) for one in waiting])
 
     def through_server(server: RunningServer) -> int:
         ended = []

@@ -17,7 +17,7 @@ from curation.proposals import named_proposal
 from server.cli.curation.commands_review import account
 from server.cli.invocation import on_either, settings_of
 from server.cli.running_server import RunningServer
-from server.curation.proposing import ProposalDesk, proposal_filter
+from server.curation.proposing import ProposalService, proposal_filter
 from server.http.routes.curation.proposals import term_of
 from server.runtime.context import Services
 
@@ -53,7 +53,7 @@ def list_proposals(
     wanted = proposal_filter(status, kind, text, least)
 
     async def here(services: Services) -> int:
-        return _print_page(ProposalDesk(services).page(wanted, offset, limit), as_json)
+        return _print_page(ProposalService(services).page(wanted, offset, limit), as_json)
 
     def through_server(server: RunningServer) -> int:
         parameters = {**_parameters(status, kind, text, least), "offset": str(offset), "limit": str(limit)}
@@ -68,7 +68,7 @@ def show(context: typer.Context, proposal: Name, data: Data = None, config: Conf
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_json(ProposalDesk(services).show(named_proposal(proposal)))
+        return _print_json(ProposalService(services).show(named_proposal(proposal)))
 
     on_either(settings, lambda server: _print_json(server.get(f"/proposals/{proposal}")), here)
 
@@ -136,7 +136,7 @@ def export(
     wanted = proposal_filter(status, kind, text, least)
 
     async def here(services: Services) -> int:
-        print(ProposalDesk(services).export(wanted), end="")
+        print(ProposalService(services).export(wanted), end="")
         return 0
 
     def through_server(server: RunningServer) -> int:
@@ -161,7 +161,9 @@ def _decide(
     message = {"decision": decision, "as": as_, "reason": reason, "by": who}
 
     async def here(services: Services) -> int:
-        told = ProposalDesk(services).decide(decision, named_proposal(proposal), Reviewer(who), term, reason)
+        told = ProposalService(services).decide(
+            decision, named_proposal(proposal), Reviewer(who), term, reason
+        )
         return _print_decided(told)
 
     on_either(settings, lambda server: _print_decided(server.post(f"/proposals/{proposal}", message)), here)

@@ -16,7 +16,7 @@ from curation.decisions import Reviewer
 from curation.review import named_item
 from server.cli.invocation import on_either, settings_of
 from server.cli.running_server import RunningServer
-from server.curation.reviewing import ReviewDesk, filter_of
+from server.curation.reviewing import ReviewService, filter_of
 from server.http.bodies import check, parse_json
 from server.http.reporting.statements import statement_of
 from server.http.routes.curation.review import AcceptRequest
@@ -59,7 +59,7 @@ def list_items(
     wanted = filter_of(status, document, shape, predicate, entity, text)
 
     async def here(services: Services) -> int:
-        return _print_page(ReviewDesk(services).page(wanted, offset, limit), as_json)
+        return _print_page(ReviewService(services).page(wanted, offset, limit), as_json)
 
     def through_server(server: RunningServer) -> int:
         sent = {"status": status, "document": document, "shape": shape, "predicate": predicate}
@@ -83,7 +83,7 @@ def show(
     settings = settings_of(context, data=data, config=config).settings
 
     async def here(services: Services) -> int:
-        return _print_json(ReviewDesk(services).show(named_item(item)))
+        return _print_json(ReviewService(services).show(named_item(item)))
 
     on_either(settings, lambda server: _print_json(server.get(f"/review/{item}")), here)
 
@@ -119,7 +119,7 @@ def accept(
 
     async def here(services: Services) -> int:
         mended = [statement_of(one)[0] for one in given]
-        told = ReviewDesk(services).decide(
+        told = ReviewService(services).decide(
             "accept", [named_item(items[0])], Reviewer(message["by"]), reason, mended
         )
         return _print_told(told.json(), as_json)
@@ -187,7 +187,7 @@ def _decide(
     message = {"decision": decision, "reason": reason, "by": who, **choice}
 
     async def here(services: Services) -> int:
-        desk = ReviewDesk(services)
+        desk = ReviewService(services)
         found = [named_item(one) for one in items] if items else desk.find(filter_of("open", text=text))
         return _print_told(desk.decide(decision, found, Reviewer(who), reason).json(), as_json)
 

@@ -23,7 +23,7 @@ from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.jobs.body import accept, reader_of, records_of_files
 from server.jobs.job import DocumentState, JobRequest
-from server.jobs.job_client import JobDesk, ServedJobs, StoredJobs
+from server.jobs.job_client import JobClient, ServedJobs, StoredJobs
 from server.jobs.store import JobStore
 from server.runtime.context import Services
 from server.runtime.settings import Settings
@@ -205,7 +205,7 @@ def _act(context: typer.Context, what: str, job: str, data: Path | None, config:
 
 
 @contextmanager
-def _desk(settings: Settings) -> Iterator[JobDesk]:
+def _desk(settings: Settings) -> Iterator[JobClient]:
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         yield ServedJobs(server, settings.data)
@@ -217,7 +217,7 @@ def _desk(settings: Settings) -> Iterator[JobDesk]:
         store.close()
 
 
-def _follow(desk: JobDesk, identifier: str) -> int:
+def _follow(desk: JobClient, identifier: str) -> int:
     job: dict[str, Any] = {}
     with _shown() as shown:
         for job in desk.follow(identifier):

@@ -218,10 +218,5 @@ def has_keys(folder: Path) -> bool:
         store.close()
 
 
-def redact(text: str) -> str:
-    """The text with the secret of every key in it left out."""
-    return KEY_PATTERN.sub(r"ukg_\1_...", text)
-
-
 def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("ascii")).digest()

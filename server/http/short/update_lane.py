@@ -20,7 +20,7 @@ from server.http.access.guard import is_proxied
 from server.http.percent import field_value
 from server.http.short.repeats import Head, Headers
 from server.runtime.logs import new_identifier
-from server.writes.updating import Update, told_of
+from server.writes.updating import Update, update_json
 from sparql.model.change import Verdict
 from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest
 from sparql.syntax.request_facts import Kind
@@ -126,7 +126,7 @@ class UpdateLane:
 
     def _done(self, target: bytes, verdict: Verdict, began: float) -> list[bytes]:
         if verdict.warnings or verdict.hubs:
-            body = bytes(JSONResponse(told_of(verdict, partial=False)).body)
+            body = bytes(JSONResponse(update_json(verdict, partial=False)).body)
         else:
             revision = "null" if verdict.revision is None else verdict.revision
             body = b'{"revision":%b,"warnings":[]}' % str(revision).encode()

@@ -17,6 +17,7 @@ from ontology import Schema
 from server.errors import HeldUnreadable
 from server.http.app import create_app
 from server.intake.batch import Batch
+from server.intake.packing import pack, unpack
 from server.intake.submission import Submission
 from server.runtime.context import Services
 from server.runtime.settings import Settings
@@ -107,12 +108,12 @@ async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_say
         paused(services)
         place = await held(client, "nobody")
         services.judging_limit.seconds = 0.0
-        await asyncio.to_thread(services.holding.judge_waiting)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         told = (await client.get(place)).json()
         assert told["status"] == "waiting"
         assert "took longer than 0 s" in told["problem"]
         services.judging_limit.seconds = 30.0
-        await asyncio.to_thread(services.holding.judge_waiting)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         assert await holds(client, "nobody")
 
 
@@ -127,7 +128,7 @@ async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_
         assert (waiting["status"], waiting["statements"], waiting["outcome"]) == ("waiting", 1, None)
         assert "barred" in waiting["reason"]
         assert (await client.get("/held")).json()["batches"] == [waiting]
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert await holds(client, "nobody")
         ended = (await client.get(place)).json()
         assert ended["status"] == "committed"
@@ -162,7 +163,7 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
         paused(services)
         first, second = await held(client, "late"), await held(client, "never")
         assert (await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")).status_code == 200
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
         shown = (await client.get("/held", params={"status": "any"})).json()["batches"]
@@ -171,13 +172,13 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
 
 async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: Path, monkeypatch):
     """Whatever is written between the survey of a shape and the commit, the batch is not let in past it."""
-    from shapes.gate import background_validation as surveying
+    from shapes.gate import background_validation
 
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
         paused(services)
         first, second = await held(client, "late"), await held(client, "fine")
-        real, writes = surveying.survey, iter(["late", "other"])
+        real, writes = background_validation.survey, iter(["late", "other"])
 
         def surveyed(*arguments, **more):
             found = real(*arguments, **more)
@@ -187,8 +188,8 @@ async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: 
                 services.writer.commit(Change(additions=(Statement(triple),)))
             return found
 
-        monkeypatch.setattr(surveying, "survey", surveyed)
-        await asyncio.to_thread(services.holding.judge_waiting)
+        monkeypatch.setattr(background_validation, "survey", surveyed)
+        await asyncio.to_thread(services.held_judge.judge_waiting)
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
 
@@ -199,7 +200,7 @@ async def test_a_batch_can_be_withdrawn_while_it_waits(tmp_path: Path):
         paused(services)
         place = await held(client, "nobody")
         assert (await client.delete(place)).json()["status"] == "withdrawn"
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         assert not await holds(client, "nobody")
         assert (await client.delete(place)).status_code == 409
         assert (await client.get("/held/unheard-of")).status_code == 404
@@ -217,8 +218,8 @@ async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_
         asked = paused(services)
         place = await held(client, "nobody")
         with monkeypatch.context() as patch:
-            patch.setattr(services.holding.batches, "submission", unreadable)
-            services.holding.judge_waiting()
+            patch.setattr(services.held_judge.batches, "submission", unreadable)
+            services.held_judge.judge_waiting()
         shown = (await client.get(place)).json()
         assert shown["status"] == "waiting"
         assert "its disk is away" in shown["problem"]
@@ -226,7 +227,7 @@ async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_
         answer = await client.post("/held/judge")
         assert (answer.status_code, asked) == (202, ["judge held batches"])
         assert [one["problem"] for one in answer.json()["batches"]] == [None]
-        services.holding.judge_waiting()
+        services.held_judge.judge_waiting()
         shown = (await client.get(place)).json()
         assert (shown["status"], shown["problem"]) == ("committed", None)
 
@@ -326,11 +327,52 @@ def test_everything_of_a_submission_is_kept(schema: Schema):
         "source",
         {subject: {"name": Support(0, 4, "name")}},
     )
-    assert Submission.unpacked(submission.packed()) == submission
-    assert json.loads(submission.packed())
+    assert unpack(pack(submission)) == submission
+
+
+def test_a_submission_of_the_earlier_format_is_read():
+    iri, triple = tagged("term", "<http://e/s>"), tagged("term", '<<( _:b <http://e/p> "v"@en )>>')
+    support = {"$": "Support", "start": 0, "end": 1, "quote": "q", "inferred": ["subject"]}
+    violation = {"$": "Violation", "focus": iri, "message": "no", "component": iri, "value": triple}
+    use = {"$": "Use", "kind": tagged("kind", "property"), "words": "w", "triple": triple}
+    members = {
+        "identifier": "id",
+        "started": tagged("time", "2026-01-02T03:04:05+00:00"),
+        "facts": tagged("map", [[iri, "fact"]]),
+        "document": {"$": "Document", "text": "text", "source": None},
+        "source": "source",
+        "names": tagged("map", [[iri, tagged("map", [["q", support]])]]),
+        "statements": tagged("map", [[triple, {"$": "Statement", "triple": triple, "confidence": 0.5}]]),
+        "supports": tagged("map", [[triple, support]]),
+        "refused": tagged("map", [[triple, [violation]]]),
+        "minted": tagged("set", [iri]),
+        "uses": tagged("map", [[triple, use]]),
+    }
+    node = NamedNode("http://e/s")
+    stated = Triple(BlankNode("b"), NamedNode("http://e/p"), Literal("v", language="en"))
+    quoted = Support(0, 1, "q", inferred=("subject",))
+    assert unpack(json.dumps(tagged("map", list(members.items())))) == Submission(
+        "id",
+        Batch(
+            statements={stated: Statement(stated, 0.5)},
+            supports={stated: quoted},
+            refused={stated: (Violation(node, "no", node, value=stated),)},
+            minted=frozenset({node}),
+            uses={stated: Use(TermKind.PROPERTY, "w", stated)},
+        ),
+        datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        {node: "fact"},
+        Document("text"),
+        "source",
+        {node: {"q": quoted}},
+    )
+
+
+def tagged(kind: str, value: object) -> dict[str, object]:
+    return {"$": kind, "value": value}
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "nonsense", '{"$": "Unheard", "value": 1}'])
-def test_a_record_of_another_version_is_told(text: str):
+def test_a_record_of_another_version_is_reported(text: str):
     with pytest.raises(HeldUnreadable):
-        Submission.unpacked(text)
+        unpack(text)

@@ -130,9 +130,9 @@ def test_a_document_that_was_cancelled_is_not_changed_by_who_still_works_on_it(t
     progress.put_back(two)
     progress.committed(two, Committed(1))
     _, told = store.documents(job.identifier)
-    assert [document.state for document in told] == [DocumentState.COMMITTED, DocumentState.CANCELLED]
+    assert [document.state for document in told] == [DocumentState.COMMITTED, DocumentState.CANCELED]
     assert progress.exchanges(two) == []
-    assert store.job(job.identifier).counts == {DocumentState.COMMITTED: 1, DocumentState.CANCELLED: 1}
+    assert store.job(job.identifier).counts == {DocumentState.COMMITTED: 1, DocumentState.CANCELED: 1}
     store.close()
 
 

@@ -31,8 +31,8 @@ from server.rules.rule_registry import Edit, Kind
 from tests.support.workshop import settings_in
 
 services = build(settings_in(Path(sys.argv[1])))
-services.opening.start()
-services.opening.engines.result()
+services.startup.start()
+services.startup.started.result()
 services.workplace.effects = None
 services.workplace.put_in_force = lambda rules: os.kill(os.getpid(), signal.SIGKILL)
 kind, name, content = Kind(sys.argv[2]), sys.argv[3], Path(sys.argv[4]).read_bytes()

@@ -294,7 +294,7 @@ def test_settings_that_contradict_each_other_are_refused():
         remote_address(Settings(store_update_url="http://e.org/update"))
     with pytest.raises(SettingsError, match="Both"):
         remote_address(Settings(store_url="http://e.org/q", store_token="t", store_user="u"))
-    with pytest.raises(SettingsError, match="no absolute IRI"):
+    with pytest.raises(SettingsError, match="not an absolute IRI"):
         remote_address(Settings(store_url="http://e.org/q", store_default_graph="graph"))
     found = remote_address(Settings(store_url="http://e.org/q", store_token="t"))
     assert found is not None

@@ -67,7 +67,7 @@ class Town:
 async def test_by_default_clients_are_taken_at_their_word(tmp_path: Path):
     async with Town(tmp_path) as town:
         assert (await town.update("ex:far ex:liesIn ex:square")).is_success
-        assert not town.services.written_places._check("update").properties
+        assert not town.services.place_checks._check_of("update").properties
 
 
 async def test_a_policy_of_the_shapes_is_for_one_property_and_the_ways_it_names(tmp_path: Path):

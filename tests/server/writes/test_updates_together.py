@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from server.runtime.context import Services
-from server.writes.reviewing_writer import QueueingWriter
+from server.writes.reviewing_writer import ReviewingWriter
 from sparql.model.change import Change, Verdict
 from sparql.model.errors import SparqlError
 from sparql.model.triple_store import TripleStore
@@ -144,18 +144,18 @@ async def test_a_failure_that_nobody_expected_is_that_of_one_update(
     assert len(held(shop.store)) == 3
 
 
-async def test_what_looks_at_a_change_does_so_while_nobody_else_writes(
+async def test_a_change_is_checked_under_the_writers_lock(
     shop_client: httpx.AsyncClient, shop: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[bool, int]] = []
 
-    def look(change: Change, source: str) -> Change:
+    def check(change: Change, source: str) -> Change:
         seen.append((shop.writer._lock.locked(), len(change.additions)))
         return change
 
     writer = shop.updates._writer
-    assert isinstance(writer, QueueingWriter)
-    monkeypatch.setattr(shop.updates, "_writer", replace(writer, look=look))
+    assert isinstance(writer, ReviewingWriter)
+    monkeypatch.setattr(shop.updates, "_writer", replace(writer, check=check))
     texts = [f"{PREFIX}INSERT DATA {{ :s{number} :p 1 }}" for number in range(4)]
     await asyncio.gather(*(shop_client.post("/update", data={"update": one}) for one in texts))
     assert seen == [(True, 1)] * 4

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from curation.decisions import Reviewer
 from curation.proposals import named_proposal
-from server.curation.proposing import ProposalDesk, proposal_filter
+from server.curation.proposing import ProposalService, proposal_filter
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
@@ -40,7 +40,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["proposals"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
-    desk = ProposalDesk(services)
+    desk = ProposalService(services)
     limit_bytes = services.settings.max_body_bytes
 
     @routes.get("/proposals", dependencies=reads)

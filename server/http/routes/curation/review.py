@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from curation.decisions import Reviewer
 from curation.review import named_item
-from server.curation.reviewing import ReviewDesk, filter_of
+from server.curation.reviewing import ReviewService, filter_of
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
@@ -62,7 +62,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["review"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
-    desk = ReviewDesk(services)
+    desk = ReviewService(services)
     limit = services.settings.max_body_bytes
 
     def reviewer(request: Request, message: DecisionRequest) -> Reviewer:

@@ -17,7 +17,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["extraction"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
-    holding = services.holding
+    holding = services.held_judge
 
     @routes.get("/held", dependencies=reads)
     async def get_held(
@@ -34,7 +34,7 @@ def router(services: Services) -> APIRouter:
 
         `problem` is what kept one that waits from being judged: `POST /held/judge` tries again.
         """
-        return await run_in_threadpool(holding.tell, identifier)
+        return await run_in_threadpool(holding.describe, identifier)
 
     @routes.post("/held/judge", dependencies=extracts, status_code=202)
     async def judge_held() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from server.http.access.keys import Scope
 from server.http.multipart import IN_MEMORY
 from server.http.page_parameters import Limit, Offset
 from server.jobs.body import FORM, accept, records_of_body
-from server.jobs.events import Progressions
+from server.jobs.events import JobEvents
 from server.jobs.job import DocumentState, JobRequest
 from server.jobs.record import BY_TYPE
 from server.runtime.context import Services
@@ -42,7 +42,7 @@ def router(services: Services) -> APIRouter:
     reads = [Depends(services.guard.requires(Scope.READ))]
     extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
     jobs, worker = services.jobs, services.job_worker
-    progressions = Progressions(jobs, services.draining)
+    progressions = JobEvents(jobs, services.draining)
     longest, limit = services.settings.max_text_chars, services.settings.max_job_bytes
 
     @routes.post(

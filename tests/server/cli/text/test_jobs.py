@@ -60,7 +60,7 @@ def test_jobs_are_made_and_changed_without_a_server(tmp_path: Path, leaflets: Pa
 def test_what_cannot_be_done_is_told(tmp_path: Path, leaflets: Path):
     data = tmp_path / "data"
     for arguments, word in (
-        (["add", str(tmp_path / "x.pdf")], "not read here"),
+        (["add", str(tmp_path / "x.pdf")], "unknown format"),
         (["add", str(tmp_path / "none.txt")], "cannot be read"),
         (["pause", "none"], "no job"),
     ):

@@ -14,7 +14,7 @@ from extractors.errors import ModelReplyError
 from ontology import Schema
 from server.cli.app import app
 from server.http.app import create_app
-from server.intake.language_model import meeting, model_state
+from server.intake.language_model import connecting, model_state
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
@@ -94,7 +94,7 @@ async def test_the_model_server_is_met_in_the_background_and_its_state_told(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (services, client):
-        async with meeting(services), asyncio.timeout(120):
+        async with connecting(services.model), asyncio.timeout(120):
             while len(stand_in.requests) < 3:
                 await asyncio.sleep(0.01)
         assert len(stand_in.canaries) == 1
@@ -118,7 +118,7 @@ async def test_a_model_server_that_is_down_does_not_keep_the_server_from_its_wor
 ):
     url = f"http://127.0.0.1:{free_port()}"
     async with serving(tmp_path, schema, gate, model_url=url) as (services, client):
-        async with meeting(services), asyncio.timeout(120):
+        async with connecting(services.model), asyncio.timeout(120):
             while model_state(services.model).get("problem") is None:
                 await asyncio.sleep(0.01)
             health = await client.get("/healthz")

@@ -1,0 +1,72 @@
+"""Puts an edited ontology or edited shapes in force in a running server, and starts what follows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from server.rules.checking import Reasoner
+from server.runtime.startup import asker, configure
+from sparql.model.vocabulary import DEFAULT
+
+if TYPE_CHECKING:
+    from ontology import Schema
+    from server.rules.rule_effects import RuleEffects
+    from server.rules.ruleset import Rulebook
+    from server.runtime.context import Services
+
+
+def put_in_force(services: Services, rules: Rulebook) -> None:
+    """Put rules in force between two writes; requests under way keep those they began with."""
+    moment = datetime.now(UTC).isoformat()
+    writer = services.writer
+    configure(rules.gate, services)
+
+    def switch() -> None:
+        writer.gate = rules.gate
+        services.workplace.current = rules
+        _use_ontology(services, rules.schema)
+
+    writer.replace_ontology(
+        rules.schema.triples, record=lambda revision: rules.record(revision, moment), then=switch
+    )
+    if writer.inferring == "stale":
+        # Too much follows from the edit for it to wait.
+        services.background.start("infer anew", writer.infer_anew)
+
+
+def reason_after(services: Services, before: Rulebook, after: Rulebook) -> None:
+    """After an edit of the ontology, run the reasoner in the background."""
+    reasoner, background = Reasoner(services.settings.reasoner), services.background
+    if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
+        background.start(
+            f"reason over ontology {after.schema.version}",
+            lambda: services.workplace.reason(after, reasoner, lambda: background.closing),
+        )
+
+
+def effects(services: Services) -> RuleEffects:
+    """What measures and carries out what other rules change in the graph."""
+    from server.curation.proposing import ProposalService
+    from server.rules.rule_effects import RuleEffects
+
+    return RuleEffects(
+        services.store,
+        services.writer,
+        services.review,
+        services.decisions,
+        services.workplace.dry_runs,
+        settle=lambda rules: ProposalService(services).settle(rules),
+    )
+
+
+def _use_ontology(services: Services, schema: Schema) -> None:
+    """Read names and answer questions by another ontology; called under the writer's lock."""
+    from sparql.names.labels import alias_properties
+
+    started, labels = services.started, services.labels
+    started.asker = asker(services, schema, labels)
+    if labels.use_aliases(alias_properties(schema)):
+        named = [services.store.match_quads(None, one, None, DEFAULT) for one in labels.predicates]
+        labels.rebuild(chain.from_iterable(named))
