@@ -90,7 +90,7 @@ class Finding:
         )
 
 
-class StatedGeometry:
+class PlaceConflicts:
     """Checks statements about where things are.
 
     `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property goes before

@@ -180,7 +180,7 @@ class ReviewQueue:
         """The items whose statement begins or ends at an entity."""
         return self._subjects(UKG.subject, entity) | self._subjects(UKG.object, entity)
 
-    def blaming(self, node: NamedNode | BlankNode) -> set[NamedNode]:
+    def with_violations_about(self, node: NamedNode | BlankNode) -> set[NamedNode]:
         """The items with a reason that concerns a node: as its focus, or as the value that does not fit."""
         results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
         return {NamedNode(result.value.rpartition("/")[0]) for result in results}

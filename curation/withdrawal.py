@@ -144,7 +144,9 @@ class Withdrawals:
         """What was refused by a shape and conforms without what goes; earlier texts first."""
         if self._writer.gate is None:
             return []
-        around = {item for node in _nodes(removed) for item in self._review.blaming(node)} - ignoring
+        around = {
+            item for node in _nodes(removed) for item in self._review.with_violations_about(node)
+        } - ignoring
         items = [self._review.get(iri) for iri in around if self._review.state(iri) is State.OPEN]
         items = [item for item in items if not item.accepted and _is_of_shapes(item)]
         items.sort(key=lambda item: (item.created, item.iri.value))

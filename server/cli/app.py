@@ -12,9 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from server.cli import commands_rules as commands_workplace
+from server.cli import commands_rules, operations
 from server.cli import commands_storage as storage_cli
-from server.cli import operations
 from server.cli.commands_infer import infer
 from server.cli.commands_keys import key_app
 from server.cli.commands_relate import relate
@@ -43,7 +42,7 @@ app.add_typer(jobs_app, name="jobs")
 app.add_typer(evaluate_app, name="evaluate")
 commands_measure.register(evaluate_app)
 storage_cli.register(app)
-commands_workplace.register(app)
+commands_rules.register(app)
 commands_train.register(app)
 app.callback()(options)
 app.command()(serve)

@@ -18,7 +18,7 @@ from server.errors import ServerError, SettingsError
 from server.rules.checking import Folders, Reasoner, check
 from server.rules.rule_effects import impact_json, impact_text, measure
 from server.rules.rule_history import RuleHistory
-from server.rules.ruleset import Rulebook, read_rulebook, turtle
+from server.rules.ruleset import Ruleset, read_ruleset, turtle
 from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
@@ -116,9 +116,7 @@ def impact(
 
     def local(store: EmbeddedStore) -> int:
         review = ReviewQueue(store)
-        return tell(
-            impact_json(measure(store, review, _kept(settings.data, folders), read_rulebook(folders)))
-        )
+        return tell(impact_json(measure(store, review, _kept(settings.data, folders), read_ruleset(folders))))
 
     on_store(settings, lambda server: tell(_asked(server, folders)), local)
 
@@ -131,18 +129,18 @@ def shapes_made(
 ) -> None:
     """Print, as Turtle, the shapes that the ontology's axioms make where none stands by hand."""
     settings = settings_of(context, ontology=ontology, shapes=shapes, config=config).settings
-    rules = read_rulebook(folders_of(settings))
+    rules = read_ruleset(folders_of(settings))
     typer.echo(turtle(rules.generated(), rules))
 
 
-def _kept(data: Path, folders: Folders) -> Rulebook:
+def _kept(data: Path, folders: Folders) -> Ruleset:
     """The rules that were in force last in a data folder."""
     history = RuleHistory(data)
     schema = history.last_good_ontology()
     shapes = history.last_good_shapes(schema if folders.generate else None)
     if schema is None or shapes is None:
         raise SettingsError(f"No rules were ever in force in {data}. Serve it once, then compare.")
-    return Rulebook(schema, shapes[0], folders.shapes, shapes[1])
+    return Ruleset(schema, shapes[0], folders.shapes, shapes[1])
 
 
 def _asked(server: RunningServer, folders: Folders) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ontology.terms import PropertyKind
 from server.errors import InvalidBody
 from server.http.pages import page
 from server.http.reporting.statements import statement_json, violation_json
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.errors import ProposalDecided
 from sparql.model.change import Statement, Violation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG
@@ -110,7 +110,7 @@ class ProposalDesk:
         found = [self._proposals.get(iri) for iri in self._proposals.find(wanted)]
         return fragment(found, self._services.schema, self._services.settings.base_iri)
 
-    def settle(self, rules: Rulebook) -> None:
+    def settle(self, rules: Ruleset) -> None:
         """Accept the open proposals whose words the ontology now has, and try their statements again."""
         by = _rules_name(rules)
         for iri, term in self._proposals.named_by(rules.schema).items():
@@ -225,7 +225,7 @@ class ProposalDesk:
 _HAS_TERM = "The ontology now in force has a term of this name."
 
 
-def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Quad]]:
+def settling(proposals: Proposals, rules: Ruleset) -> tuple[list[Quad], list[Quad]]:
     """The quads that come and go when an ontology is found at start that has words which wait.
 
     Their statements are not tried again here: an engineer does that with the decision `retry`.
@@ -305,7 +305,7 @@ def _identifier(item: NamedNode) -> str:
     return item.value.removeprefix(ITEM_PREFIX)
 
 
-def _rules_name(rules: Rulebook) -> Reviewer:
+def _rules_name(rules: Ruleset) -> Reviewer:
     return Reviewer(f"rules {rules.schema.version}/{rules.gate.version}")
 
 

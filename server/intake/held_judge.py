@@ -1,7 +1,7 @@
 """Judges held batches beside other writes, one after the other, and commits them in the order they came.
 
-Nothing of a batch is in the graph before. First its shapes are surveyed while others write; then, under the
-writer's lock, only what the survey suspects and what was written meanwhile is judged again, in the very
+Nothing of a batch is in the graph before. First its shapes are validated while others write; then, under the
+writer's lock, only what validation suspects and what was written meanwhile is judged again, in the very
 commit of the batch. So a held batch is judged on the graph as it is when it is committed, as if it had been
 sent then.
 """
@@ -19,8 +19,8 @@ from server.errors import HeldSettled, HeldUnreadable, UnknownResource
 from server.http.pages import page
 from server.intake.held_store import HeldBatches, HeldState
 from server.intake.submission import Ending, Submission
-from server.rules.ruleset import Rulebook
-from sparql.model.change import Change, Reach, Survey
+from server.rules.ruleset import Ruleset
+from sparql.model.change import BackgroundValidation, Change, Reach
 from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
 from sparql.model.triple_store import TripleStore
 from sparql.writing.concurrent_changes import Watch
@@ -39,7 +39,7 @@ class Holding:
     """Ends what is held. Its methods block."""
 
     def __init__(
-        self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Rulebook]
+        self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Ruleset]
     ) -> None:
         self.batches = HeldBatches(store)
         self._store = store
@@ -100,16 +100,16 @@ class Holding:
         return self.tell(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
-        from shapes.gate.background_validation import survey
+        from shapes.gate.background_validation import validate_in_background
 
         submission = self.batches.submission(identifier)
         found: TooMuchDepends | None = None
-        known: Survey | None = None
+        known: BackgroundValidation | None = None
         for _ in range(_SURVEYS):
             gate = self._rules().gate
             with self._writer.watched() as watch:
                 if found is not None:
-                    known = survey(
+                    known = validate_in_background(
                         gate, self._store, found.additions, found.shapes, earlier=known, stopped=stopped
                     )
                     if known is None:
@@ -122,7 +122,9 @@ class Holding:
                     found = error
         self._end(submission, Reach.UNLIMITED, lambda: None)
 
-    def _end(self, submission: Submission, reach: Reach, current: Callable[[], Survey | None]) -> None:
+    def _end(
+        self, submission: Submission, reach: Reach, current: Callable[[], BackgroundValidation | None]
+    ) -> None:
         """Judge and commit a batch, and its end with it. Raises `HeldSettled` and `TooMuchDepends`."""
         identifier = submission.identifier
 
@@ -135,7 +137,7 @@ class Holding:
         ending = Ending(
             check=lambda: self._check(identifier),
             reach=reach,
-            survey=current,
+            validated=current,
             come=come,
             gone=lambda: self.batches.outdated(identifier),
         )
@@ -147,8 +149,10 @@ class Holding:
             len(verdict.rejected),
         )
 
-    def _current(self, known: Survey | None, gate: ShapesGate, watch: Watch) -> Survey | None:
-        """A survey in line with what was committed since its begin; under the writer's lock."""
+    def _current(
+        self, known: BackgroundValidation | None, gate: ShapesGate, watch: Watch
+    ) -> BackgroundValidation | None:
+        """The validation brought up to date with the commits since it began; under the writer's lock."""
         from shapes.gate.background_validation import brought_up_to_date
 
         if known is None or watch.lost or self._rules().gate is not gate:

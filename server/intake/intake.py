@@ -27,7 +27,7 @@ from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
 from server.intake.submission import Ending, Submission
 from server.intake.traces import packed, trace_json
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
 from sparql.model.errors import TooMuchDepends
@@ -85,7 +85,7 @@ class Intake:
         review: ReviewQueue,
         proposals: Proposals,
         *,
-        rules: Callable[[], Rulebook],
+        rules: Callable[[], Ruleset],
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
         prices: Prices | None = None,
@@ -265,7 +265,7 @@ class Intake:
                 record=record,
                 retract=retract,
                 reach=ending.reach if ending else Reach.BOUNDED if bounded else Reach.FULL,
-                survey=ending.survey() if ending else None,
+                validated=ending.validated() if ending else None,
                 hold=None if hold is None else partial(held_quads, hold),
             )
 

@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode, Quad
 from server.errors import HeldUnreadable
 from server.intake.batch import Batch
 from server.intake.packing import pack, unpack
-from sparql.model.change import Reach, Survey
+from sparql.model.change import BackgroundValidation, Reach
 from sparql.provenance.records import Document, Support
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Ending:
 
     check: Callable[[], None]
     reach: Reach
-    survey: Callable[[], Survey | None]
+    validated: Callable[[], BackgroundValidation | None]
     come: Callable[[Outcome], Iterable[Quad]]
     gone: Callable[[], Iterable[Quad]]
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from server.errors import DryRunExceeded, EditSuperseded
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.time_limit import TimeLimit
 from sparql.model.errors import JudgingTimeout, StoreClosing
 from sparql.model.triple_store import TripleStore
@@ -20,7 +20,7 @@ from sparql.storage.embedded_store import EmbeddedStore
 
 if TYPE_CHECKING:
     from curation.review_item import ReviewItem
-    from shapes.authoring.impact import Impact, RuleSet
+    from shapes.authoring.impact import ComparedRules, Impact
     from sparql.workers.processes.task import Task
 
 Files = frozenset[tuple[str, str]]
@@ -88,8 +88,8 @@ class DryRuns:
         self,
         run: DryRun,
         store: TripleStore,
-        before: Rulebook,
-        after: Rulebook,
+        before: Ruleset,
+        after: Ruleset,
         queue: list[ReviewItem],
     ) -> Impact:
         """What other rules would change in the graph.
@@ -97,12 +97,12 @@ class DryRuns:
         Where comparing with the rules in force takes too long, the impact says so. Raises `DryRunExceeded`
         where the new ones do, `EditSuperseded` and `StoreClosing` when cancelled, and `ReaderLost`.
         """
-        from shapes.authoring.impact import RuleSet
+        from shapes.authoring.impact import ComparedRules
         from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
 
         rules = (
-            RuleSet(before.schema, before.files, before.gate),
-            RuleSet(after.schema, after.files, after.gate),
+            ComparedRules(before.schema, before.files, before.gate),
+            ComparedRules(after.schema, after.files, after.gate),
         )
         found: Impact | None = None
         try:
@@ -120,7 +120,12 @@ class DryRuns:
         return found
 
     def _steps(
-        self, run: DryRun, store: TripleStore, before: RuleSet, after: RuleSet, queue: list[ReviewItem]
+        self,
+        run: DryRun,
+        store: TripleStore,
+        before: ComparedRules,
+        after: ComparedRules,
+        queue: list[ReviewItem],
     ) -> Iterator[Impact]:
         from shapes.authoring.impact import BOUNDS, impact_in_steps
 

@@ -25,6 +25,6 @@ async def _follow(services: Services) -> None:
     while services.opening.engines.exception() is None:
         await asyncio.sleep(services.settings.watch_files_s)
         try:
-            await asyncio.to_thread(services.workplace.look)
+            await asyncio.to_thread(services.rule_registry.look)
         except OSError as error:
             _log.error("The files of ontology and shapes cannot be looked at: %s", error)

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from server.http.reporting.statements import statement_json, term_json, violation_json
 from server.rules.dry_runs import DryRun, DryRuns
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.triple_store import TripleStore
@@ -30,14 +30,14 @@ MOST_FLAGGED = 1_000
 _log = logging.getLogger("urbankg.rules")
 
 
-def measure(store: TripleStore, review: ReviewQueue, before: Rulebook, after: Rulebook) -> Impact:
+def measure(store: TripleStore, review: ReviewQueue, before: Ruleset, after: Ruleset) -> Impact:
     """What would fail, pass and follow by other rules. Nothing is changed."""
-    from shapes.authoring.impact import RuleSet, measure_impact
+    from shapes.authoring.impact import ComparedRules, measure_impact
 
     return measure_impact(
         store,
-        RuleSet(before.schema, before.files, before.gate),
-        RuleSet(after.schema, after.files, after.gate),
+        ComparedRules(before.schema, before.files, before.gate),
+        ComparedRules(after.schema, after.files, after.gate),
         _open_items(review),
     )
 
@@ -53,7 +53,7 @@ class RuleEffects:
         decisions: Decisions,
         dry_runs: DryRuns,
         *,
-        settle: Callable[[Rulebook], None] = lambda rules: None,
+        settle: Callable[[Ruleset], None] = lambda rules: None,
     ) -> None:
         self._store = store
         self._writer = writer
@@ -62,14 +62,14 @@ class RuleEffects:
         self._dry_runs = dry_runs
         self._settle = settle
 
-    def measure(self, before: Rulebook, after: Rulebook, run: DryRun) -> Impact:
+    def measure(self, before: Ruleset, after: Ruleset, run: DryRun) -> Impact:
         """What would fail, pass and follow by other rules. Nothing is changed.
 
         Raises `DryRunExceeded`, and what ends the run before that.
         """
         return self._dry_runs.measure(run, self._store, before, after, _open_items(self._review))
 
-    def carry_out(self, rules: Rulebook, impact: Impact) -> None:
+    def carry_out(self, rules: Ruleset, impact: Impact) -> None:
         """Put before people what now fails, let in what now passes, and settle what is mended.
 
         Proposals whose words the ontology now has are settled last.
@@ -94,7 +94,7 @@ class RuleEffects:
                 _log.info("New rules let in %d of %d waiting statements", len(outcome.done), impact.waiting)
         self._settle(rules)
 
-    def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:
+    def _flagged(self, rules: Ruleset, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
         from curation.review_item import Whence
 
@@ -134,7 +134,7 @@ def _open_items(review: ReviewQueue) -> list[ReviewItem]:
 
 
 def _is_mended(item: ReviewItem, impact: Impact) -> bool:
-    mended = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.mended}
+    mended = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.fixed}
     return bool(item.violations) and all((v.focus, v.component, v.shape) in mended for v in item.violations)
 
 
@@ -151,7 +151,7 @@ def impact_json(impact: Impact) -> dict[str, Any]:
     """An impact as the HTTP routes and the command line tell it: counts, and some examples."""
     return {
         "failing": sum(len(shape.failing) for shape in impact.shapes),
-        "mended": sum(len(shape.mended) for shape in impact.shapes),
+        "mended": sum(len(shape.fixed) for shape in impact.shapes),
         "passing": len(impact.passing),
         "waiting": impact.waiting,
         "exact": not impact.notes and all(shape.is_exact for shape in impact.shapes),
@@ -165,9 +165,9 @@ def impact_json(impact: Impact) -> dict[str, Any]:
                 "suspects": shape.suspects,
                 "judged": shape.judged,
                 "failing": len(shape.failing),
-                "mended": len(shape.mended),
+                "mended": len(shape.fixed),
                 "failing_examples": [violation_json(one) for one in shape.failing[:EXAMPLES]],
-                "mended_examples": [violation_json(one) for one in shape.mended[:EXAMPLES]],
+                "mended_examples": [violation_json(one) for one in shape.fixed[:EXAMPLES]],
             }
             for shape in impact.shapes
         ],

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontology import Schema
 from ontology.loading import OntologyFile, read_file
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
@@ -46,7 +46,7 @@ class RuleHistory:
         self.plan = self.folder / "plan.json"
         """What a start found out about the shapes, for the next one."""
 
-    def keep(self, rules: Rulebook) -> None:
+    def keep(self, rules: Ruleset) -> None:
         """Keep the files of these rules, and that they are in force now."""
         iris = [iri.value for iri in rules.schema.version_iris]
         self._keep("ontology", rules.schema.version, rules.schema.files, iris)

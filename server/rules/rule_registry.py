@@ -34,7 +34,7 @@ from server.errors import (
 from server.rules.checking import Folders, Reasoner, check, reasoned
 from server.rules.dry_runs import DryRun, DryRuns, Files
 from server.rules.rule_history import RuleHistory, write_whole
-from server.rules.ruleset import Rulebook, open_shapes, read_rulebook
+from server.rules.ruleset import Ruleset, open_shapes, read_ruleset
 from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import SparqlError, StoreClosing
@@ -94,7 +94,7 @@ class Edit:
 class Candidate:
     """Rules that could be put in force, with what the check says of them."""
 
-    rules: Rulebook
+    rules: Ruleset
     report: CheckReport
 
 
@@ -102,8 +102,8 @@ class Candidate:
 class Switched:
     """What came of an edit; `changed` is False where the files said the same as before."""
 
-    before: Rulebook
-    rules: Rulebook
+    before: Ruleset
+    rules: Ruleset
     report: CheckReport
     changed: bool
     impact: Impact | None = None
@@ -119,7 +119,7 @@ class _Prepared:
     impact: Impact | None
 
 
-class Workplace:
+class RuleRegistry:
     """The rules in force, and the way to change them. Its methods block; call them on a thread.
 
     `editable` is False where the folders are those of the installed program, which are not written to.
@@ -138,15 +138,15 @@ class Workplace:
     ) -> None:
         self.folders = folders
         self._schema = schema
-        self._current: Rulebook | None = None
+        self._current: Ruleset | None = None
         self.history = history
         self.dry_runs = dry_runs
         self.problem: str | None = None
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
-        self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
+        self.put_in_force: Callable[[Ruleset], None] = lambda rules: None
         self.effects: Callable[[], RuleEffects] | None = None
-        self.after_switch: Callable[[Rulebook, Rulebook], None] = lambda before, after: None
+        self.after_switch: Callable[[Ruleset, Ruleset], None] = lambda before, after: None
         """Called when other rules are in force, with those before and those after."""
         self._editable = editable
         self._lock = threading.Lock()
@@ -154,16 +154,16 @@ class Workplace:
         self._seen: Signature = self._signature()
         self._settled: Signature | None = self._seen
         self._prepared: _Prepared | None = None
-        self._left: tuple[Rulebook, Impact | None] | None = None
+        self._left: tuple[Ruleset, Impact | None] | None = None
         """Rules in force of which not everything is done that follows from them."""
 
-    def open(self, gate: ShapesGate | None = None) -> Rulebook:
+    def open(self, gate: ShapesGate | None = None) -> Ruleset:
         """Read the shapes, unless a gate is given, and let the rules be current.
 
         Where the files cannot be used, the last good shapes serve; raises `ShapesError` when there are none.
         """
         if gate is not None:
-            self.current = Rulebook(self._schema, gate, self.folders.shapes)
+            self.current = Ruleset(self._schema, gate, self.folders.shapes)
             return self.current
         try:
             opened = open_shapes(self.folders, self._schema, self.history.plan)
@@ -173,18 +173,18 @@ class Workplace:
                 raise
             opened = kept
             self.tell_problem(error)
-        self.current = Rulebook(self._schema, opened[0], self.folders.shapes, opened[1])
+        self.current = Ruleset(self._schema, opened[0], self.folders.shapes, opened[1])
         self.history.keep(self.current)
         return self.current
 
     @property
-    def current(self) -> Rulebook:
+    def current(self) -> Ruleset:
         """The rules in force; there are none before `open`."""
         assert self._current is not None, "the shapes are not open yet"
         return self._current
 
     @current.setter
-    def current(self, rules: Rulebook) -> None:
+    def current(self, rules: Ruleset) -> None:
         self._current = rules
 
     @property
@@ -299,7 +299,7 @@ class Workplace:
         if report.fails(Level.ERROR):
             raise EditRefused(report)
         try:
-            return Candidate(read_rulebook(folders), report)
+            return Candidate(read_ruleset(folders), report)
         except (OntologyError, ShapesError) as error:
             # The files changed between the check and the reading.
             raise EditRefused(check(folders)) from error
@@ -365,7 +365,7 @@ class Workplace:
             return
         self.problem = None
 
-    def reason(self, rules: Rulebook, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
+    def reason(self, rules: Ruleset, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
         """Let a reasoner look at an ontology in force; the report then tells what it found. Takes seconds."""
         report = self.report
         if report is None or self.current is not rules:
@@ -379,7 +379,7 @@ class Workplace:
             if one not in report.findings:
                 _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
 
-    def _measured(self, rules: Rulebook, run: DryRun) -> Impact | None:
+    def _measured(self, rules: Ruleset, run: DryRun) -> Impact | None:
         """What other rules would change in the graph; None where nothing is asked."""
         if self.effects is None or self.current.versions == rules.versions:
             return None
@@ -428,12 +428,12 @@ class Workplace:
         return tuple(found)
 
 
-def _files_of(rules: Rulebook, kind: Kind) -> dict[str, tuple[Path, str]]:
+def _files_of(rules: Ruleset, kind: Kind) -> dict[str, tuple[Path, str]]:
     sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
     return {file.path.name: (file.path, file.digest) for file in sources}
 
 
-def _differing(before: Rulebook, after: Rulebook) -> Files:
+def _differing(before: Ruleset, after: Ruleset) -> Files:
     """The files that rules were read from and that are not the same in other rules."""
     found: set[tuple[str, str]] = set()
     for kind in Kind:

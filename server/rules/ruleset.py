@@ -23,7 +23,7 @@ _VERSIONS = (UKG.ontologyVersion, UKG.shapesVersion)
 
 
 @dataclass(frozen=True)
-class Rulebook:
+class Ruleset:
     """What statements are judged by. An edit makes a new one."""
 
     schema: Schema
@@ -90,24 +90,24 @@ def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> t
 
     `kept` is the file with what an earlier start found out about the shapes.
     """
-    from shapes.gate.plan_cache import KeptPlan
+    from shapes.gate.plan_cache import PlanCache
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
     files = load_shapes(folders.shapes, folders.shapes_edits)
     if folders.generate:
         files = with_generated(files, schema)
-    return gate_of(files, None if kept is None else KeptPlan(kept)), files
+    return gate_of(files, None if kept is None else PlanCache(kept)), files
 
 
-def read_rulebook(folders: Folders) -> Rulebook:
+def read_ruleset(folders: Folders) -> Ruleset:
     """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and mend."""
     schema = Schema.load(folders.ontology, folders.ontology_edits)
     gate, files = open_shapes(folders, schema)
-    return Rulebook(schema, gate, folders.shapes, files)
+    return Ruleset(schema, gate, folders.shapes, files)
 
 
-def turtle(triples: list[Triple], rules: Rulebook, form: RdfFormat = RdfFormat.TURTLE) -> str:
+def turtle(triples: list[Triple], rules: Ruleset, form: RdfFormat = RdfFormat.TURTLE) -> str:
     """Triples with the prefixes of the files, and SHACL's."""
     prefixes = {"sh": "http://www.w3.org/ns/shacl#", **rules.schema.prefixes}
     for source in rules.files.sources:

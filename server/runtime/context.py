@@ -16,8 +16,8 @@ from server.http.access.clients import Clients
 from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore
 from server.rules.checking import Reasoner
-from server.rules.rule_registry import Workplace
-from server.rules.ruleset import Rulebook
+from server.rules.rule_registry import RuleRegistry
+from server.rules.ruleset import Ruleset
 from server.runtime.background import Background
 from server.runtime.lazy_services import Desks
 from server.runtime.logs import AnswerLog
@@ -65,7 +65,7 @@ class Services:
     """
 
     settings: Settings
-    workplace: Workplace
+    rule_registry: RuleRegistry
     store: TripleStore
     writer: Writer
     desks: Desks
@@ -147,14 +147,14 @@ class Services:
     @property
     def schema(self) -> Schema:
         """The ontology in force."""
-        return self.workplace.schema
+        return self.rule_registry.schema
 
     @property
     def gate(self) -> ShapesGate:
         """The gate in force, once it is open: blocks until then."""
         self.opening.start()
         self.opening.judging.result()
-        return self.workplace.current.gate
+        return self.rule_registry.current.gate
 
     @property
     def relations(self) -> SpatialRelations:
@@ -178,17 +178,17 @@ class Services:
 
     def writer_for(self, source: str) -> QueueingWriter:
         """The writer for changes that come by this way; their refused parts and warnings go to review."""
-        versions = lambda: self.workplace.current.versions  # noqa: E731
+        versions = lambda: self.rule_registry.current.versions  # noqa: E731
         return QueueingWriter(self.writer, lambda: self.review, versions, source, self.written_places.look)
 
-    def use(self, rules: Rulebook) -> None:
+    def use(self, rules: Ruleset) -> None:
         """Put rules in force between two writes; requests under way go on with those they began with."""
         moment = datetime.now(UTC).isoformat()
         set_up(rules.gate, self.settings, self.judging_limit)
 
         def switch() -> None:
             self.writer.gate = rules.gate
-            self.workplace.current = rules
+            self.rule_registry.current = rules
             self.engines.use(rules.schema, self.opening.parts)
 
         self.writer.replace_ontology(
@@ -198,13 +198,13 @@ class Services:
             # Too much follows from the edit for it to wait.
             self.background.start("infer anew", self.writer.infer_anew)
 
-    def reason_after(self, before: Rulebook, after: Rulebook) -> None:
+    def reason_after(self, before: Ruleset, after: Ruleset) -> None:
         """After an edit of the ontology, let the reasoner look at it beside requests."""
         reasoner, background = Reasoner(self.settings.reasoner), self.background
         if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
             background.start(
                 f"reason over ontology {after.schema.version}",
-                lambda: self.workplace.reason(after, reasoner, lambda: background.closing),
+                lambda: self.rule_registry.reason(after, reasoner, lambda: background.closing),
             )
 
     def judge_held(self) -> None:
@@ -252,7 +252,7 @@ class Services:
     def leave(self) -> None:
         """Give up what may take long: the server ends. Changes that are being judged get a moment more."""
         self.judging_limit.close(_LAST_JUDGEMENTS_S)
-        self.workplace.close()
+        self.rule_registry.close()
         self.background.close()
 
     @asynccontextmanager

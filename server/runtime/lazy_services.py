@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
-from server.rules.rule_registry import Workplace
+from server.rules.rule_registry import RuleRegistry
 from server.runtime.settings import Settings
 from sparql.model.triple_store import TripleStore
 from sparql.writing.writer import Writer
@@ -37,7 +37,7 @@ class Desks:
     """The desks of one server; `intake` and `obstacle` are those of its engines, which they wait for."""
 
     settings: Settings
-    workplace: Workplace
+    rule_registry: RuleRegistry
     store: TripleStore
     writer: Writer
     metrics: Metrics
@@ -68,8 +68,8 @@ class Desks:
             self.store,
             self.writer,
             self.review,
-            schema=lambda: self.workplace.current.schema,
-            shapes_version=lambda: self.workplace.current.gate.version,
+            schema=lambda: self.rule_registry.current.schema,
+            shapes_version=lambda: self.rule_registry.current.gate.version,
         )
 
     @cached_property
@@ -91,7 +91,7 @@ class Desks:
         """Batches that wait to be judged."""
         from server.intake.held_judge import Holding
 
-        return Holding(self.store, self.writer, self.intake, lambda: self.workplace.current)
+        return Holding(self.store, self.writer, self.intake, lambda: self.rule_registry.current)
 
     @cached_property
     def model(self) -> MeteredModel:
@@ -118,7 +118,7 @@ class Desks:
             self.store,
             self.model,
             self.intake,
-            schema=lambda: self.workplace.current.schema,
+            schema=lambda: self.rule_registry.current.schema,
             settled=lambda state: self.metrics.job_documents.labels(state).inc(),
         )
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from pyoxigraph import BlankNode, NamedNode
 
 from ontology import Schema
-from server.rules.rule_registry import Workplace
-from server.rules.ruleset import Rulebook, in_force
+from server.rules.rule_registry import RuleRegistry
+from server.rules.ruleset import Ruleset, in_force
 from server.runtime.lazy_services import Desks
 from server.runtime.settings import Settings
 from sparql.model.triple_store import TripleStore
@@ -79,7 +79,7 @@ class Engines:
 
         near_m = parts.settings.resolution_distance_m
         resolver = Resolver(store, places, near_m=near_m)
-        return resolver.obstacle(one, other, classes, parts.workplace.schema)
+        return resolver.obstacle(one, other, classes, parts.rule_registry.schema)
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class EngineParts:
     """What the engines are made of, and what is there from the start."""
 
     settings: Settings
-    workplace: Workplace
+    rule_registry: RuleRegistry
     store: TripleStore
     writer: Writer
     desks: Desks
     readers: QueryReaders
-    load_rules: Callable[[], Rulebook]
+    load_rules: Callable[[], Ruleset]
     read_geometries: Callable[[], GeometryReading] | None = None
     """Reads all geometries of the store, where somebody else needs them too."""
 
@@ -157,7 +157,7 @@ class Opening:
         self.engines.set_exception(error)
 
 
-def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
+def _judge(parts: EngineParts) -> tuple[Ruleset, PendingRelations]:
     """Let changes through, judged by the rules of the folder."""
     settings, store = parts.settings, parts.store
     rules = parts.load_rules()
@@ -186,7 +186,7 @@ def _judge(parts: EngineParts) -> tuple[Rulebook, PendingRelations]:
     return rules, relations
 
 
-def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Engines:
+def _open(parts: EngineParts, rules: Ruleset, pending: PendingRelations) -> Engines:
     # Imported here: with what they import in turn, these rooms take longer than everything before.
     from curation.proposal import TermKind
     from extractors.grounding.linking import Linker
@@ -200,7 +200,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
 
-    settings, store, workplace = parts.settings, parts.store, parts.workplace
+    settings, store, rule_registry = parts.settings, parts.store, parts.rule_registry
     # What is wrong with the database of jobs is told at the start.
     parts.desks.jobs  # noqa: B018
     rules.gate.warm()
@@ -208,7 +208,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
     labels = LabelIndex(alias_properties(rules.schema))
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
     pipeline = Pipeline(
-        schema=lambda: workplace.current.schema,
+        schema=lambda: rule_registry.current.schema,
         labels=labels,
         model=parts.desks.model,
         settings=ExtractionSettings(
@@ -236,7 +236,7 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
             parts.writer,
             parts.desks.review,
             parts.desks.proposals,
-            rules=lambda: workplace.current,
+            rules=lambda: rule_registry.current,
             pipeline=pipeline,
             prices=prices_of(settings),
             trace_characters=settings.trace_message_chars,
@@ -245,7 +245,11 @@ def _open(parts: EngineParts, rules: Rulebook, pending: PendingRelations) -> Eng
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
                 GeometryAssessor(
-                    settings, relations, labels, parts.desks.review, lambda: workplace.current.gate.conflicts
+                    settings,
+                    relations,
+                    labels,
+                    parts.desks.review,
+                    lambda: rule_registry.current.gate.conflicts,
                 ),
             ),
         ),

@@ -15,8 +15,8 @@ from server.http.access.keys import KeyStore
 from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
 from server.rules.rule_history import RuleHistory
-from server.rules.rule_registry import Kind, Workplace
-from server.rules.ruleset import Rulebook
+from server.rules.rule_registry import Kind, RuleRegistry
+from server.rules.ruleset import Ruleset
 from server.runtime.background import Background
 from server.runtime.databases import check_databases
 from server.runtime.lazy_services import Desks
@@ -69,7 +69,7 @@ def build(
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
     judging_limit = TimeLimit(settings.judging_timeout_s)
-    workplace = _workplace(settings, schema, judging_limit)
+    rule_registry = _rule_registry(settings, schema, judging_limit)
     store = open_store(settings)
     check_databases(settings.data)
     changes = store.journal = ChangeLog(
@@ -79,13 +79,13 @@ def build(
         sync=settings.durability is Durability.COMMIT,
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
-    writer.replace_ontology(workplace.schema.triples)
+    writer.replace_ontology(rule_registry.schema.triples)
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
     metrics = _metrics(store, writer, readers, lambda: desks.jobs)
     desks = Desks(
         settings,
-        workplace,
+        rule_registry,
         store,
         writer,
         metrics,
@@ -102,20 +102,20 @@ def build(
     opening = Opening(
         EngineParts(
             settings=settings,
-            workplace=workplace,
+            rule_registry=rule_registry,
             store=store,
             writer=writer,
             desks=desks,
             readers=readers,
-            load_rules=lambda: _opened(workplace, gate, settings, judging_limit),
+            load_rules=lambda: _opened(rule_registry, gate, settings, judging_limit),
             # The index of geometries hears of what comes after, of commits to this store.
             read_geometries=rewriter.geometries.read if isinstance(store, EmbeddedStore) else None,
         )
     )
-    written_places = WrittenPlaces(settings, store, lambda: workplace.current)
+    written_places = WrittenPlaces(settings, store, lambda: rule_registry.current)
     services = Services(
         settings=settings,
-        workplace=workplace,
+        rule_registry=rule_registry,
         store=store,
         writer=writer,
         desks=desks,
@@ -125,7 +125,7 @@ def build(
             QueueingWriter(
                 writer,
                 lambda: desks.review,
-                lambda: workplace.current.versions,
+                lambda: rule_registry.current.versions,
                 "update",
                 written_places.look,
             ),
@@ -147,9 +147,9 @@ def build(
         written_places=written_places,
         judging_limit=judging_limit,
     )
-    workplace.put_in_force = services.use
-    workplace.after_switch = services.reason_after
-    workplace.effects = lambda: _effects(services)
+    rule_registry.put_in_force = services.use
+    rule_registry.after_switch = services.reason_after
+    rule_registry.effects = lambda: _effects(services)
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
@@ -160,8 +160,10 @@ def build(
     return services
 
 
-def _opened(workplace: Workplace, gate: ShapesGate | None, settings: Settings, limit: TimeLimit) -> Rulebook:
-    rules = workplace.open(gate)
+def _opened(
+    rule_registry: RuleRegistry, gate: ShapesGate | None, settings: Settings, limit: TimeLimit
+) -> Ruleset:
+    rules = rule_registry.open(gate)
     set_up(rules.gate, settings, limit)
     return rules
 
@@ -175,12 +177,12 @@ def _effects(services: Services) -> RuleEffects:
         services.writer,
         services.review,
         services.decisions,
-        services.workplace.dry_runs,
+        services.rule_registry.dry_runs,
         settle=lambda rules: ProposalDesk(services).settle(rules),
     )
 
 
-def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> Workplace:
+def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
     folders = replace(folders, generate=settings.generate_shapes)
@@ -188,7 +190,7 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
     history = RuleHistory(settings.data)
     dry_runs = DryRuns(limit, settings.query_memory_bytes)
     if schema is not None:
-        return Workplace(folders, schema, history, dry_runs, editable=editable)
+        return RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     problem = None
     try:
         schema = Schema.load(folders.ontology)
@@ -196,10 +198,10 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
         schema, problem = history.last_good_ontology(), error
         if schema is None:
             raise
-    workplace = Workplace(folders, schema, history, dry_runs, editable=editable)
+    rule_registry = RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
-        workplace.tell_problem(problem)
-    return workplace
+        rule_registry.tell_problem(problem)
+    return rule_registry
 
 
 def _metrics(

@@ -83,14 +83,14 @@ class Reach(StrEnum):
     """How far a gate goes after the nodes that depend on one statement (a hub)."""
 
     BOUNDED = "bounded"
-    """To its fan-in; beyond that it has a survey, or raises `TooMuchDepends`."""
+    """To its fan-in; beyond that it needs a `BackgroundValidation`, or raises `TooMuchDepends`."""
     FULL = "full"
     """To all of them, up to a number that others can wait for; beyond that it raises `TooMuchDepends`."""
     UNLIMITED = "unlimited"
 
 
 @dataclass(frozen=True)
-class Survey:
+class BackgroundValidation:
     """What was found beside other writes, of shapes by which very much depends on a change.
 
     `suspects` are by the shape's name those of all its targets that may newly fail with `additions`, which
@@ -180,7 +180,7 @@ class Change:
     record: Record | None = None
     retract: Record | None = None
     reach: Reach = Reach.FULL
-    survey: Survey | None = None
+    validated: BackgroundValidation | None = None
     hold: Callable[[TooMuchDepends], Iterable[Quad]] | None = None
 
     @classmethod
@@ -231,7 +231,7 @@ class Gate(Protocol):
         partial: bool,
         source: str = "",
         reach: Reach = Reach.FULL,
-        survey: Survey | None = None,
+        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements. Without `partial`, one violation rejects all.
 
