@@ -69,15 +69,15 @@ class ProposalUnknown(ShapesError):
 
 
 class ProposalDecided(ShapesError):
-    """A decision that the proposal's standing does not allow."""
+    """A decision that the proposal's status does not allow."""
 
-    def __init__(self, name: str, standing: str, wanted: str) -> None:
-        self.standing = standing
+    def __init__(self, name: str, status: str, wanted: str) -> None:
+        self.status = status
         advice = {
             "reopen": "only what was accepted or dismissed can be reopened",
             "retry": "only the statements of an accepted proposal can be tried again",
         }.get(wanted, "reopen it first")
-        super().__init__(f"Proposal {name} is {standing}: {advice}.")
+        super().__init__(f"Proposal {name} is {status}: {advice}.")
 
 
 class TermNotDeclared(ShapesError):

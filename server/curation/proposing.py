@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from curation.decisions import Reviewer
-from curation.proposal import Example, Standing, TermKind, TermProposal, Use
+from curation.proposal import Example, ProposalStatus, TermKind, TermProposal, Use
 from curation.proposals import ProposalFilter, Proposals
 from curation.review_item import PREFIX as ITEM_PREFIX
 from curation.review_item import ReviewItem, State
@@ -124,7 +124,7 @@ class ProposalDesk:
         """Send the waiting statements through the gate again with the term in the place of the word."""
         proposal = self._proposals.get(iri, examples=0)
         if proposal.accepted_as is None:
-            raise ProposalDecided(proposal.identifier, proposal.standing.value, "retry")
+            raise ProposalDecided(proposal.identifier, proposal.status.value, "retry")
         told = Retried()
         reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
         for examples in self._by_document(iri, told):
@@ -204,7 +204,7 @@ class ProposalDesk:
             "kind": proposal.kind.value,
             "term": proposal.words,
             "forms": list(proposal.forms),
-            "status": proposal.standing.value,
+            "status": proposal.status.value,
             "accepted_as": proposal.accepted_as.value if proposal.accepted_as else None,
             "definition": proposal.definition,
             "count": proposal.count,
@@ -269,12 +269,12 @@ def proposal_filter(
     status: str, kind: str | None = None, text: str | None = None, least: int = 1
 ) -> ProposalFilter:
     """A filter from what a client sent. Raises `InvalidBody`."""
-    if status not in (*Standing, "any"):
-        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*Standing, 'any'))}")])
+    if status not in (*ProposalStatus, "any"):
+        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*ProposalStatus, 'any'))}")])
     if kind is not None and kind not in tuple(TermKind):
         raise InvalidBody([("kind", f"'{kind}' is none of {', '.join(TermKind)}")])
-    standing = None if status == "any" else Standing(status)
-    return ProposalFilter(standing, None if kind is None else TermKind(kind), text, least)
+    wanted = None if status == "any" else ProposalStatus(status)
+    return ProposalFilter(wanted, None if kind is None else TermKind(kind), text, least)
 
 
 def _example_json(example: Example) -> dict[str, Any]:

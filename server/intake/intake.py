@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from curation.proposal import TermKind, Use
 from curation.proposals import Proposals
 from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, Whence
+from curation.review_item import ReviewItem, RunOrigin
 from extractors.candidates import Candidate, Entity, Extraction, Problem
 from extractors.grounding.linking import LabelEntry, normalise
 from extractors.models.accounting import Prices, account
@@ -235,7 +235,7 @@ class Intake:
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
             known = self._review.with_items(batch.statements)
-            refused = self._decided(batch, known, Whence.of(run))
+            refused = self._decided(batch, known, RunOrigin.of(run))
 
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
@@ -289,7 +289,7 @@ class Intake:
                     batch.supports[triple] = support
 
     def _decided(
-        self, batch: Batch, known: Collection[Triple], whence: Whence
+        self, batch: Batch, known: Collection[Triple], origin: Origin
     ) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.
 
@@ -300,7 +300,7 @@ class Intake:
         refused = {
             triple: reasons
             for triple, reasons in batch.refused.items()
-            if not self._review.accepted_by_person(triple, whence)
+            if not self._review.accepted_by_person(triple, origin)
         }
         for triple in batch.statements:
             rejected = self._review.rejected_item(triple) if triple in known else None

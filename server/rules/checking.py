@@ -91,7 +91,7 @@ def reasoned(
 
 def _unusable(error: OntologyError | ShapesError) -> Finding:
     if isinstance(error, OntologyError):
-        return Finding(UNUSABLE, error.problem, error.mend, file=error.file, line=error.line)
+        return Finding(UNUSABLE, error.problem, error.fix, file=error.file, line=error.line)
     if isinstance(error, ShapesFileUnreadable | ShapeMalformed):
         subject = error.shape if isinstance(error, ShapeMalformed) else ""
         message = f"{error.reason}."

@@ -21,7 +21,7 @@ from sparql.writing.writer import Writer
 if TYPE_CHECKING:
     from curation.decisions import Decisions
     from curation.review import ReviewQueue
-    from curation.review_item import ReviewItem, Whence
+    from curation.review_item import ReviewItem, RunOrigin
     from shapes.authoring.impact import Impact
 
 EXAMPLES = 5
@@ -96,14 +96,14 @@ class RuleEffects:
 
     def _flagged(self, rules: Ruleset, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
-        from curation.review_item import Whence
+        from curation.review_item import RunOrigin
 
-        whence = Whence(
+        origin = RunOrigin(
             RECORD.term(f"rules/{rules.schema.version}-{rules.gate.version}"), None, "new ontology or shapes"
         )
-        yield from self.flagged(impact.failing, whence)
+        yield from self.flagged(impact.failing, origin)
 
-    def flagged(self, violations: Iterable[Violation], whence: Whence) -> Iterator[Quad]:
+    def flagged(self, violations: Iterable[Violation], origin: RunOrigin) -> Iterator[Quad]:
         """Items for the statements of the graph that violations concern, as found in this way."""
         charges: dict[Triple, list[Violation]] = {}
         for violation in violations:
@@ -111,7 +111,7 @@ class RuleEffects:
                 charges.setdefault(triple, []).append(violation)
         for triple, found in list(charges.items())[:MOST_FLAGGED]:
             rejection = Rejection(Statement(triple), tuple(found))
-            yield from self._review.note(rejection, whence, Support(), names={})
+            yield from self._review.note(rejection, origin, Support(), names={})
 
     def _concerned(self, violation: Violation) -> Iterable[Triple]:
         """The statements to look at: that with the value, else those on the path, else the kind, else one."""

@@ -377,7 +377,7 @@ class RuleRegistry:
             self.report = found
         for one in found.findings:
             if one not in report.findings:
-                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
+                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.fix)
 
     def _measured(self, rules: Ruleset, run: DryRun) -> Impact | None:
         """What other rules would change in the graph; None where nothing is asked."""

@@ -101,7 +101,7 @@ def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> t
 
 
 def read_ruleset(folders: Folders) -> Ruleset:
-    """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and mend."""
+    """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and fix."""
     schema = Schema.load(folders.ontology, folders.ontology_edits)
     gate, files = open_shapes(folders, schema)
     return Ruleset(schema, gate, folders.shapes, files)

@@ -132,11 +132,11 @@ class _Linter:
                     waiting.append((value, owner))
         return owners
 
-    def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, mend: str) -> Finding:
+    def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, fix: str) -> Finding:
         named = shape if isinstance(shape, rdflib.URIRef) else self._owners.get(shape)
         if named is None:
-            return Finding(rule, f"A shape without a name {message}", mend)
-        return self._places.finding(rule, NamedNode(str(named)), message, mend)
+            return Finding(rule, f"A shape without a name {message}", fix)
+        return self._places.finding(rule, NamedNode(str(named)), message, fix)
 
     def _vocabulary(self) -> Iterator[Finding]:
         for subject, predicate, value in self._graph:

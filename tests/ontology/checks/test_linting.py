@@ -54,7 +54,7 @@ def test_a_rule_finds_what_it_is_named_after(tmp_path: Path, rule: str, turtle: 
     assert found, [one.rule.name for one in lint(tmp_path, turtle)]
     assert found[0].file == tmp_path / "o.ttl"
     assert found[0].line is not None
-    assert found[0].mend
+    assert found[0].fix
 
 
 def test_two_domains_that_can_both_hold_are_told_to_intersect(tmp_path: Path) -> None:
