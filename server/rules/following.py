@@ -1,4 +1,4 @@
-"""Follows the files of ontology and shapes: an edit on the disk is put in force without a restart."""
+"""Polls the files of ontology and shapes: an edit on disk is put in force without a restart."""
 
 import asyncio
 import logging
@@ -13,13 +13,13 @@ _log = logging.getLogger("urbankg.rules")
 
 @asynccontextmanager
 async def following(services: Services) -> AsyncIterator[None]:
-    """Look at the files every `watch_files_s` seconds while the block runs; 0: never."""
+    """Poll the files every `watch_files_s` seconds while the block runs; 0: never."""
     async with beside(_follow(services) if services.settings.watch_files_s > 0 else None):
         yield
 
 
 async def _follow(services: Services) -> None:
-    # What keeps the engines from opening is told by whoever waits for them.
+    # A failure to open the engines is reported to those who wait for them.
     while not services.is_open:
         await asyncio.sleep(services.settings.watch_files_s)
     while services.opening.engines.exception() is None:
@@ -27,4 +27,4 @@ async def _follow(services: Services) -> None:
         try:
             await asyncio.to_thread(services.rule_registry.look)
         except OSError as error:
-            _log.error("The files of ontology and shapes cannot be looked at: %s", error)
+            _log.error("The files of ontology and shapes cannot be read: %s", error)

@@ -200,7 +200,7 @@ def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) 
             raise
     rule_registry = RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
-        rule_registry.tell_problem(problem)
+        rule_registry.report_problem(problem)
     return rule_registry
 
 
