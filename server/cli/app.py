@@ -22,7 +22,8 @@ from server.cli.curation.commands_held import held_app
 from server.cli.curation.commands_proposals import proposals_app
 from server.cli.curation.commands_review import review_app
 from server.cli.invocation import finish, on_either, on_folder, settings_of
-from server.cli.serve_command import Config, Data, ModelUrl, ShapesFolder, options, serve
+from server.cli.options import Config, Data, ModelUrl, ShapesFolder
+from server.cli.serve_command import options, serve
 from server.cli.text.commands_jobs import jobs_app
 from server.cli.text.commands_models import models
 from server.cli.text.commands_prompts import prompts

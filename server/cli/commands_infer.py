@@ -1,21 +1,14 @@
 """`urbankg infer`: all inferences of a folder anew, or none, as the setting says."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
-from rich.console import Console
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data, OntologyFolder
+from server.cli.output import stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.runtime.settings import Settings
 from sparql.model.errors import StoreUnreadable
-
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
 
 
 def infer(
@@ -52,7 +45,7 @@ def infer_graph(settings: Settings) -> None:
             deriver=SpatialRelations(settings.tolerances),
             inferences=Inferences(store, settings.inference_max) if settings.infers else None,
         )
-        with _told.status("reading the graph") as status:
+        with stderr.status("reading the graph") as status:
             writer.tell_inference(
                 lambda looked_at, inferred: status.update(
                     f"{looked_at:,} statements followed, {inferred:,} inferred"
@@ -65,4 +58,4 @@ def infer_graph(settings: Settings) -> None:
         revision = store.revision()
     finally:
         store.close()
-    _told.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")
+    stderr.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")

@@ -14,14 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data
+from server.cli.output import stderr
 from server.http.access.keys import ApiKey, KeyStore, Scope
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
-_told = Console(stderr=True, soft_wrap=True)
 _DAY_S = 86_400
-
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 @key_app.command("create")
@@ -44,7 +42,7 @@ def create(
     finally:
         keys.close()
     typer.echo(token)
-    _told.print(
+    stderr.print(
         f"Key '{key.name}' ({', '.join(sorted(key.scopes))}). Keep it now: it cannot be shown again. "
         "Send it as 'Authorization: Bearer KEY'.",
         markup=False,
@@ -81,7 +79,7 @@ def revoke(
         key = keys.revoke(name)
     finally:
         keys.close()
-    _told.print(f"Key '{key.name}' ({key.identifier}) is revoked.", markup=False, highlight=False)
+    stderr.print(f"Key '{key.name}' ({key.identifier}) is revoked.", markup=False, highlight=False)
 
 
 def _keys(context: typer.Context, data: Path | None, config: Path | None) -> KeyStore:

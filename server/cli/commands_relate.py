@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data
 
 _FEATURES_A_STRIP = 20_000
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 def relate(

@@ -13,6 +13,7 @@ from ontology.checks.reporting import CheckReport, ReportFormat
 from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.cli.invocation import finish, on_store, settings_of
+from server.cli.options import Config, Data, OntologyFolder, ShapesFolder
 from server.cli.running_server import RunningServer, running_server
 from server.errors import ServerError, SettingsError
 from server.rules.checking import Folders, Reasoner, check
@@ -23,10 +24,6 @@ from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.storage.embedded_store import EmbeddedStore
-
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
-ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -90,7 +87,7 @@ def _with_server(report: CheckReport, settings: Settings) -> CheckReport:
 
 def impact(
     context: typer.Context,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
+    data: Data = None,
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     config: Config = None,

@@ -12,8 +12,6 @@ from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
-from pyoxigraph import NamedNode
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -25,6 +23,8 @@ from rich.progress import (
 )
 
 from server.cli.invocation import on_either, on_store, settings_of
+from server.cli.options import Config, Data
+from server.cli.output import iri, stderr
 from server.cli.running_server import RemoteFailed, RunningServer
 from server.data.features.names import split_features
 from server.data.loading import Told
@@ -41,10 +41,7 @@ from sparql.writing.writer import Writer
 if TYPE_CHECKING:
     from server.data.features.loading import FeatureFiles
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _PIECE = 64 * 1024
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 class LoadEnded(LoadError):
@@ -88,13 +85,13 @@ def load(
     mapped = _mapped(features, mapping, settings.base_iri) if features else None
     wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
     if bulk:
-        _told.print("The gate is deferred: everything is loaded first, and judged at the end.")
+        stderr.print("The gate is deferred: everything is loaded first, and judged at the end.")
 
     def through_server(server: RunningServer) -> int:
         paths = [*(file.path for file in found), *features]
         message = {"files": [str(path.resolve()) for path in paths], **wanted}
         message["mapping"] = None if mapping is None else str(mapping.resolve())
-        with _told.status(f"the server at {server.url} loads"):
+        with stderr.status(f"the server at {server.url} loads"):
             try:
                 answer = server.post("/loads", message, timeout=None)
             except RemoteFailed as error:
@@ -116,7 +113,7 @@ def load(
     try:
         on_either(settings, through_server, here, only_writes=bulk)
     except LoadEnded as error:
-        _told.print(str(error), markup=False)
+        stderr.print(str(error), markup=False)
         raise typer.Exit(130) from error
 
 
@@ -135,7 +132,7 @@ def dump(
     """Write the default graph and clients' named graphs, or one graph, as RDF."""
     settings = settings_of(context, data=data, config=config).settings
     chosen = _dump_format(format_, file)
-    name = None if graph is None else _iri(graph)
+    name = None if graph is None else iri(graph)
     parameters = {"format": chosen.name, **({} if graph is None else {"graph": graph})}
 
     def through_server(server: RunningServer) -> int:
@@ -180,7 +177,7 @@ def restore_command(
     """Make the data folder, which must be empty or new, from a backup."""
     settings = settings_of(context, data=data, config=config).settings
     restored = restore(folder, settings.data)
-    _told.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
+    stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
 
 def optimize(context: typer.Context, data: Data = None, config: Config = None) -> None:
@@ -188,12 +185,12 @@ def optimize(context: typer.Context, data: Data = None, config: Config = None) -
     settings = settings_of(context, data=data, config=config).settings
 
     def through_server(server: RunningServer) -> int:
-        with _told.status(f"the server at {server.url} optimizes"):
+        with stderr.status(f"the server at {server.url} optimizes"):
             server.post("/optimize", {}, timeout=None)
         return 0
 
     def here(store: EmbeddedStore) -> int:
-        with _told.status("optimizing"):
+        with stderr.status("optimizing"):
             store.optimize()
         return 0
 
@@ -248,7 +245,7 @@ def _load(
             else:
                 told.append(loader.features_through_gate(mapped, partial=partial))
     code = _tell_all(told, bulk=bulk, partial=partial)
-    _told.print(f"Peak memory: {_peak_mb():.0f} MB")
+    stderr.print(f"Peak memory: {_peak_mb():.0f} MB")
     return code
 
 
@@ -268,17 +265,17 @@ def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "Featu
 def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
     """What became of each load, on standard error; 1 when something was refused, left out or violates."""
     for one in told:
-        _told.print(
+        stderr.print(
             f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
             f"{one.derived} relations derived",
             markup=False,
         )
         if bulk and one.results:
-            _told.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
+            stderr.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
         if one.examples:
-            _told.print(one.examples, markup=False)
+            stderr.print(one.examples, markup=False)
         if one.refused and not partial and not bulk:
-            _told.print("Nothing of this file was loaded; --partial loads the conforming part.")
+            stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
     return 1 if any(one.refused or one.violations or one.left_out for one in told) else 0
 
 
@@ -294,13 +291,6 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
     suffix = plain.suffix.lstrip(".").lower()
     by_suffix = next((one for one in GRAPH_FORMATS if suffix and one.answers_to(suffix)), None)
     return by_suffix or BY_NAME["nquads"]
-
-
-def _iri(text: str) -> NamedNode:
-    try:
-        return NamedNode(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"'{text}' is not an absolute IRI: {error}") from error
 
 
 @contextmanager
@@ -321,7 +311,7 @@ def _output(file: Path | None) -> Iterator[IO[bytes]]:
 
 def progress_bar(what: str) -> Progress:
     """A progress bar on standard error, for things that are counted."""
-    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=_told)
+    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=stderr)
 
 
 def _bytes_bar() -> Progress:
@@ -331,5 +321,5 @@ def _bytes_bar() -> Progress:
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeElapsedColumn(),
-        console=_told,
+        console=stderr,
     )

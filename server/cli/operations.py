@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
-from rich.console import Console
 from rich.table import Table
 
 from server.cli.commands_storage import progress_bar
+from server.cli.output import stderr
 from server.cli.running_server import RunningServer
 from server.data.storage import Loader
 from server.runtime.context import Services
@@ -19,8 +19,6 @@ from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.negotiation import choose_by_name
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.result import QueryRequest
-
-_told = Console(stderr=True, soft_wrap=True)
 
 
 def text_or_file(argument: str) -> str:
@@ -90,14 +88,14 @@ async def extract(services: Services, message: dict[str, Any]) -> int:
 def print_extraction(outcome: dict[str, Any]) -> int:
     """The outcome on standard output, a summary on standard error."""
     print(json.dumps(outcome, ensure_ascii=False, indent=2))
-    _told.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
+    stderr.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
     if "held" in outcome:
-        _told.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
+        stderr.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
     cost = Table("stage", "turns", "seconds", "tokens in", "tokens out")
     for stage in (outcome["trace"] or {}).get("stages", ()):
         cells = (stage["turns"], stage["seconds"], stage["prompt_tokens"], stage["completion_tokens"])
         cost.add_row(stage["stage"], *map(str, cells))
-    _told.print(cost)
+    stderr.print(cost)
     return 0
 
 
@@ -115,19 +113,19 @@ def print_answer(answer: dict[str, Any], as_json: bool) -> int:
         for gap in answer["gaps"]:
             print(f"Missing: {gap['message']}")
         if answer["sparql"]:
-            _told.print(answer["sparql"], markup=False, highlight=False)
+            stderr.print(answer["sparql"], markup=False, highlight=False)
     return 1 if answer["gaps"] else 0
 
 
 async def validate(services: Services) -> int:
     """Every validation result of the whole graph; 1 when something violates."""
-    with _told.status("validating everything"):
+    with stderr.status("validating everything"):
         violations = services.gate.report(services.store)
     for violation in violations:
         name = violation.severity.value.rpartition("#")[2]
         print(f"{name}\t{violation.focus}\t{violation.path or ''}\t{violation.message}\t{violation.shape}")
     blocking = sum(violation.blocking for violation in violations)
-    _told.print(f"{len(violations)} results, {blocking} of them violations")
+    stderr.print(f"{len(violations)} results, {blocking} of them violations")
     return 1 if blocking else 0
 
 

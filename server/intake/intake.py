@@ -289,7 +289,7 @@ class Intake:
                     batch.supports[triple] = support
 
     def _decided(
-        self, batch: Batch, known: Collection[Triple], origin: Origin
+        self, batch: Batch, known: Collection[Triple], origin: RunOrigin
     ) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, after what people decided about the same statements.
 

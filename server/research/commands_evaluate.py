@@ -13,6 +13,8 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, ModelUrl
+from server.cli.output import stderr
 from server.research.report import model_identity
 from server.runtime.settings import Settings
 
@@ -24,13 +26,10 @@ if TYPE_CHECKING:
     from extractors.research.evaluation.text2kgbench.run import Result
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
-_told = Console(stderr=True, soft_wrap=True)
 _SAMPLED = 0.7
 _DEFAULT = "default"
 _WIDE = 220
 
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")]
 
 
@@ -78,7 +77,7 @@ def text2kgbench(
     tests = [read_test_set(*names) for names in files]
     tests = [replace(test, sentences=test.sentences[:limit]) for test in tests]
     for note in (note for test in tests for note in test.notes):
-        _told.print(note, markup=False)
+        stderr.print(note, markup=False)
     warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
     # The embedded model answers one after another: waiting for it is no part of what a text costs.
     at_once = concurrency or (4 if settings.model_url else 1)
@@ -118,7 +117,7 @@ class _Run:
         reader = _reader(sampled, mode, self.settings)
         run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
         answers = []
-        with Progress(console=_told, transient=True) as progress:
+        with Progress(console=stderr, transient=True) as progress:
             for number in range(1, self.samples + 1):
                 task = progress.add_task(f"{mode} {number}", total=None)
                 answers.append(
@@ -211,7 +210,7 @@ def _print(mode: str, result: "Result", prices: "Prices") -> None:
         f"{told['completion_tokens']:,} out{priced}"
     )
     if result.failed:
-        _told.print(
+        stderr.print(
             f"{result.failed} of {result.texts} readings failed and count as empty; trace.jsonl says why."
         )
 

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, ModelUrl
 from server.runtime.settings import Settings
 
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only so many, drawn uniformly.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")]
 PriceIn = Annotated[float | None, typer.Option(min=0, help="What a million tokens in cost.")]

@@ -5,7 +5,6 @@ next `urbankg serve`; `jobs run` works on them at once.
 """
 
 import asyncio
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,8 @@ from rich.table import Column, Table
 
 from extractors.prompting.methods import method_asked
 from server.cli.invocation import finish, on_folder, settings_of
+from server.cli.options import AsJson, Config, Data, Limit, ModelUrl, Offset
+from server.cli.output import print_json, stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.jobs.body import accept, reader_of, records_of_files
@@ -29,11 +30,8 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 
 jobs_app = typer.Typer(no_args_is_help=True, help="Extract from many documents.")
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _TOLD_EVERY_S = 5.0
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 Identifier = Annotated[str, typer.Argument(metavar="JOB", help="Identifier of the job.")]
 FILES = "JSON lines (.jsonl, .ndjson), JSON, CSV, or texts (.txt, .md); .gz is unpacked."
 Files = Annotated[list[Path], typer.Argument(help=FILES)]
@@ -42,7 +40,6 @@ Source = Annotated[str | None, typer.Option(help="The source of documents withou
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Most documents in work at a time.")]
 Again = Annotated[bool, typer.Option("--again", help="Extract also what the graph has already.")]
 Reading = Annotated[str | None, typer.Option("--method", help="How to read: fast, thorough ...")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
 
 
 @jobs_app.command()
@@ -68,9 +65,9 @@ def add(
     with _desk(settings) as desk:
         job = desk.add(records_of_files(files, longest=settings.max_text_chars), request)
         print(job["id"])
-        _told.print(f"{job['total']} documents are kept", markup=False)
+        stderr.print(f"{job['total']} documents are kept", markup=False)
         if isinstance(desk, StoredJobs):
-            _told.print("No server holds the folder: `urbankg serve` or `urbankg jobs run` works on them.")
+            stderr.print("No server holds the folder: `urbankg serve` or `urbankg jobs run` works on them.")
         elif watch_it:
             finish(_follow(desk, job["id"]))
 
@@ -89,7 +86,7 @@ def run(
     dask: Annotated[
         str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port, whose workers extract.")
     ] = None,
-    model_url: Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")] = None,
+    model_url: ModelUrl = None,
 ) -> None:
     """Work on the jobs of a folder that no server holds, and on these files, until all are done."""
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
@@ -121,15 +118,15 @@ def list_jobs(
     context: typer.Context,
     data: Data = None,
     config: Config = None,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")] = 50,
+    offset: Offset = 0,
+    limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
     """The jobs, newest first."""
     with _desk(settings_of(context, data=data, config=config).settings) as desk:
         page = desk.jobs(offset, limit)
     if as_json:
-        _print_json(page)
+        print_json(page)
         return
     # Whole in a narrow terminal too: the other commands ask for it.
     identifier = Column("id", no_wrap=True, min_width=32)
@@ -138,7 +135,7 @@ def list_jobs(
         finished = f"{job['finished']} of {job['total']}"
         table.add_row(job["id"], job["name"] or "", job["state"], finished, _states(job), job["created"][:19])
     Console().print(table)
-    _told.print(f"{len(page['jobs'])} of {page['total']}")
+    stderr.print(f"{len(page['jobs'])} of {page['total']}")
 
 
 @jobs_app.command()
@@ -158,7 +155,7 @@ def show(
         found = desk.job(job)
         if state is not None:
             found["listed"] = desk.documents(job, state.value, offset, limit)["documents"]
-    _print_json(found)
+    print_json(found)
 
 
 @jobs_app.command()
@@ -201,7 +198,7 @@ def forget(context: typer.Context, job: Identifier, data: Data = None, config: C
 def _act(context: typer.Context, what: str, job: str, data: Path | None, config: Path | None) -> None:
     with _desk(settings_of(context, data=data, config=config).settings) as desk:
         told = desk.act(what, job)
-    _told.print(f"{job}: forgotten" if told is None else f"{job}: {told['state']}, {_states(told)}")
+    stderr.print(f"{job}: forgotten" if told is None else f"{job}: {told['state']}, {_states(told)}")
 
 
 @contextmanager
@@ -278,17 +275,17 @@ class _Lines:
         line += f" ({job['problem']})" if job["problem"] else ""
         if line != self._last and (monotonic() >= self._next or job["ended"]):
             self._next, self._last = monotonic() + _TOLD_EVERY_S, line
-            _told.print(line, markup=False, soft_wrap=True)
+            stderr.print(line, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def _shown() -> Iterator[_Shown]:
-    if not _told.is_terminal:
+    if not stderr.is_terminal:
         yield _Lines()
         return
     columns = (TextColumn("documents"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     states = TextColumn("{task.fields[states]}", markup=False)
-    with Progress(*columns, states, console=_told) as progress:
+    with Progress(*columns, states, console=stderr) as progress:
         yield _Bar(progress)
 
 
@@ -306,16 +303,12 @@ def _sum(jobs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _tell_end(job: dict[str, Any]) -> int:
     """How a job ended; 1 when something of it was not done."""
-    _told.print(f"{job['id']}: {job['state']}, {_states(job)}", markup=False)
+    stderr.print(f"{job['id']}: {job['state']}, {_states(job)}", markup=False)
     bad = job["documents"]["failed"] + job["documents"]["rejected"]
     if bad:
-        _told.print(f"`urbankg jobs show {job['id']} --state failed` tells why.")
+        stderr.print(f"`urbankg jobs show {job['id']} --state failed` tells why.")
     return 1 if bad or job["state"] == "cancelled" else 0
 
 
 def _states(job: dict[str, Any]) -> str:
     return ", ".join(f"{count} {state}" for state, count in job["documents"].items() if count) or "none"
-
-
-def _print_json(found: dict[str, Any]) -> None:
-    print(json.dumps(found, ensure_ascii=False, indent=2))

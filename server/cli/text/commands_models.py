@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,15 +9,16 @@ from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import finish, settings_of
+from server.cli.options import Config, Data, ModelUrl
 from server.cli.running_server import running_server
 from server.runtime.settings import Settings
 
 
 def models(
     context: typer.Context,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
-    model_url: Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")] = None,
+    data: Data = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Ask the model a short question and tell what it is: server, limits, schemas, adapter, speed, cost.

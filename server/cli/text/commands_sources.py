@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from extractors.sources.mapping import Mapping, read_mapping
 from extractors.sources.reading import read_sources
@@ -19,12 +18,12 @@ from extractors.sources.report import CleaningReport
 from extractors.sources.rules import Cleaner, Rules
 from geo.formats.literals import write_geometry
 from server.cli.invocation import on_either
+from server.cli.output import stderr
 from server.cli.running_server import RunningServer
 from server.intake.sources import Counts, SourceIntake
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _AT_ONCE = 4
 
 
@@ -104,7 +103,7 @@ class _Work:
 
 
 def _say() -> Callable[[str], None]:
-    return lambda line: _told.print(line, markup=False, soft_wrap=True)
+    return lambda line: stderr.print(line, markup=False, soft_wrap=True)
 
 
 def _message(record: SourceRecord) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """`urbankg trace`: what was asked of the model in an extraction, and what it said."""
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from server.cli.invocation import on_store, settings_of
+from server.cli.options import Config, Data
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
 from server.intake.traces import Traces
@@ -21,8 +21,8 @@ def trace(
     identifier: Annotated[
         str | None, typer.Argument(help="The extraction's `id`; the last one if left out.")
     ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
+    data: Data = None,
+    config: Config = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show every message to the model and every reply of an extraction."""
