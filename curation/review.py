@@ -185,21 +185,6 @@ class ReviewQueue:
         results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
         return {NamedNode(result.value.rpartition("/")[0]) for result in results}
 
-    def unjudged(self) -> list[NamedNode]:
-        """The open items of statements that were accepted without judging everything that depends on them."""
-        results = self._subjects(SH.sourceConstraintComponent, UKG.NotJudged)
-        warned = results & self._subjects(SH.resultSeverity, SH.Warning)
-        items = {NamedNode(result.value.rpartition("/")[0]) for result in warned}
-        return sorted((one for one in items if self.state(one) is State.OPEN), key=str)
-
-    def notes_of(self, item: NamedNode) -> Iterator[Quad]:
-        """The quads that mark an item as not judged in full."""
-        for link in self._store.match_quads(item, UKG.violation, None, REVIEW):
-            reason = list(self._store.match_quads(link.object, None, None, REVIEW))
-            if any(quad.object == UKG.NotJudged for quad in reason):
-                yield link
-                yield from reason
-
     def of_document(self, document: NamedNode) -> set[NamedNode]:
         """The items from a document."""
         return self._subjects(PROV.wasDerivedFrom, document)

@@ -27,7 +27,7 @@ from server.cli.options import Config, Data
 from server.cli.output import iri, stderr
 from server.cli.running_server import RemoteFailed, RunningServer
 from server.data.features.names import split_features
-from server.data.loading import Told
+from server.data.loading import LoadResult
 from server.data.rdf_files import LoadError, RdfFile, rdf_files
 from server.data.storage import Loader, check_graph
 from server.runtime.context import Services
@@ -98,7 +98,7 @@ def load(
                 if "loads" not in error.problem:
                     raise
                 answer = dict(error.problem)
-        return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
+        return _tell_all([LoadResult(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
         ended = Event()
@@ -262,7 +262,7 @@ def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "Featu
     return feature_files(features, mapping, base)
 
 
-def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
+def _tell_all(told: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
     """What became of each load, on standard error; 1 when something was refused, left out or violates."""
     for one in told:
         stderr.print(

@@ -122,7 +122,7 @@ def test_a_geoparquet_file_is_related_into_a_file(tmp_path: Path) -> None:
             "absent",
             ["no iri", *["http://e/"] * (SIDE * SIDE - 1)],
             ("--id", "iri"),
-            "feature 1: 'iri' is no IRI",
+            "feature 1: 'iri' is not an IRI",
         ),
         (None, None, ("--id", "iri"), "reference system is unknown"),
         ("EPSG:99", None, ("--id", "iri"), "not understood: EPSG:99"),

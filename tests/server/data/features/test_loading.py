@@ -136,7 +136,7 @@ def test_osm_elements_are_mapped_by_their_tags(tmp_path: Path) -> None:
         '[[layers.classes]]\ncolumn = "amenity"\nclass = "ex:Amenity"\n'
     )
     told = load(tmp_path, write_osm(tmp_path / "city.osm.pbf"), "--mapping", mapping)
-    assert "(6 features, 4 passed over)" in told
+    assert "(6 features, 4 skipped)" in told
     cafe, park = NamedNode(BASE + "osm/node-8"), NamedNode(BASE + "osm/way-10")
     assert Triple(cafe, GEO.rcc8ntpp, park) in graph(tmp_path)
 
@@ -185,7 +185,7 @@ def test_a_geometry_past_the_edge_ends_the_load(tmp_path: Path, mapping: Path, h
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
     told = load(tmp_path, file, "--mapping", mapping, *how, code=2)
     assert f"{file}, feature 2: longitudes run from -180 to 180" in told
-    assert told.endswith(". Nothing was loaded; --partial leaves out what is refused.")
+    assert told.endswith(". Nothing was loaded; --partial skips refused features.")
     assert labels(tmp_path) == set()
 
 

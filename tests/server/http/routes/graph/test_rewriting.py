@@ -105,7 +105,7 @@ async def test_a_call_that_has_no_answer_is_an_error_of_its_expression_and_never
     ("call", "said"),
     [
         ("distance(?w, ?w, uom:furlong)", "is not a known unit"),
-        ("area(?w, uom:metre)", "but area is asked for"),
+        ("area(?w, uom:metre)", "but area is needed"),
         ("distance(?w, ?w)", "do not fit"),
         ('sfWithin(?w, "POINT(1 1)")', "geometry literal"),
     ],
