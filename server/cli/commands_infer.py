@@ -1,4 +1,4 @@
-"""`urbankg infer`: all inferences of a folder anew, or none, as the setting says."""
+"""`urbankg infer`: recomputes all inferences of a folder, or deletes them, depending on the setting."""
 
 import typer
 
@@ -14,21 +14,21 @@ from sparql.model.errors import StoreUnreadable
 def infer(
     context: typer.Context, data: Data = None, config: Config = None, ontology: OntologyFolder = None
 ) -> None:
-    """Infer from the whole graph anew; with the setting inference 'none', take out what was inferred."""
+    """Recompute all inferences of the graph; with the setting inference 'none', delete them."""
     infer_graph(settings_of(context, data=data, config=config, ontology=ontology).settings)
 
 
 def infer_graph(settings: Settings) -> None:
-    """Make the inferences of a folder those of its graph. Raises ServerError for a held folder."""
+    """Recompute the inferences of a folder. Raises ServerError for a folder held by a server."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         raise ServerError(
-            f"A server at {server.url} holds {settings.data} and keeps its inferences itself. Stop it first "
-            "to infer everything anew."
+            f"A server at {server.url} holds {settings.data} and keeps its inferences current. Stop it first "
+            "to recompute everything."
         )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
-    # The rooms take a while to load; other commands do without.
+    # These packages take a while to load, and other commands do not need them.
     from ontology import Schema
     from server.runtime.shipped import SHIPPED_ONTOLOGY
     from server.runtime.stores import open_store

@@ -1,7 +1,7 @@
 """`urbankg key create | list | revoke`: who may write to a graph.
 
-They work on the database beside the graph, so also while a server holds the folder; it takes notice at
-the next request.
+They work on the database beside the graph, so also while a server holds the folder; it applies changes from
+the next request on.
 """
 
 import time
@@ -35,7 +35,7 @@ def create(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Make a key and print it, this once. From the first key on, every write needs one."""
+    """Make a key and print it once. From the first key on, every write needs one."""
     keys = _keys(context, data, config)
     try:
         key, token = keys.create(name, scope, lifetime_s=None if days is None else days * _DAY_S)
@@ -73,7 +73,7 @@ def revoke(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """End a key at once. When it was the last one, writes stay closed until another is made."""
+    """Revoke a key at once. After the last one, writes stay closed until another is made."""
     keys = _keys(context, data, config)
     try:
         key = keys.revoke(name)

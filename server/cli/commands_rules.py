@@ -1,4 +1,4 @@
-"""`urbankg check` and `impact`: what an ontology engineer runs before an edit is put in force, and CI too."""
+"""`urbankg check`, `impact` and `shapes`: for ontology engineers and CI, before an edit is put in force."""
 
 import json
 from dataclasses import replace
@@ -45,7 +45,7 @@ def folders_of(settings: Settings) -> Folders:
 def check_files(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of a graph: a server that holds it is asked, too.")
+        Path | None, typer.Option("--data", help="Folder of a graph: also ask a server that holds it.")
     ] = None,
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
@@ -53,13 +53,13 @@ def check_files(
     format_: Annotated[ReportFormat, typer.Option("--format", help="How to write it.")] = ReportFormat.TEXT,
     output: Annotated[Path | None, typer.Option("--output", help="Write to this file.")] = None,
     reasoner: Annotated[
-        Reasoner, typer.Option("--reason", help="Ask a reasoner too; pellet also explains. Needs Java.")
+        Reasoner, typer.Option("--reason", help="Run a reasoner too; pellet also explains. Needs Java.")
     ] = Reasoner.NONE,
     fail_on: Annotated[
         Level, typer.Option("--fail-on", case_sensitive=False, help="Exit with 1 from this level on.")
     ] = Level.ERROR,
 ) -> None:
-    """Check the files of ontology and shapes: readable, sound, complete, and of one mind."""
+    """Check the files of ontology and shapes: readable, sound, complete, and consistent with each other."""
     settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
     report = _with_server(check(folders_of(settings), reasoner), settings)
     text = report.written(format_, root=Path.cwd())
@@ -71,7 +71,7 @@ def check_files(
 
 
 def _with_server(report: CheckReport, settings: Settings) -> CheckReport:
-    """The report with what keeps the files from being in force in the server that holds the graph."""
+    """The report with a note on why the server that holds the graph does not use the files."""
     server = running_server(settings.data, settings.api_key)
     if server is None:
         return report
@@ -95,7 +95,7 @@ def impact(
         ReportFormat, typer.Option("--format", help="text, json or markdown.")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Say what these folders would change against the rules in force: what fails, passes and follows.
+    """Report what these folders would change compared to the rules in force: what fails, passes and follows.
 
     Exit code 1 when something in the graph would newly fail.
     """
@@ -124,7 +124,7 @@ def shapes_made(
     shapes: ShapesFolder = None,
     config: Config = None,
 ) -> None:
-    """Print, as Turtle, the shapes that the ontology's axioms make where none stands by hand."""
+    """Print, as Turtle, the shapes generated from the ontology where none is handwritten."""
     settings = settings_of(context, ontology=ontology, shapes=shapes, config=config).settings
     rules = read_ruleset(folders_of(settings))
     typer.echo(turtle(rules.generated(), rules))
@@ -141,7 +141,7 @@ def _kept(data: Path, folders: Folders) -> Ruleset:
 
 
 def _asked(server: RunningServer, folders: Folders) -> dict[str, Any]:
-    """The same from the server that holds the folder: it is sent the files as they are here."""
+    """The impact from the server that holds the folder, for the files as they are here."""
     in_force = server.get("/rules")["files"]
     message: dict[str, dict[str, str | None]] = {}
     for kind, folder, suffixes in (

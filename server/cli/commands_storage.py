@@ -45,10 +45,10 @@ _PIECE = 64 * 1024
 
 
 class LoadEnded(LoadError):
-    """Somebody ended the load of features with Ctrl-C."""
+    """The load of features was interrupted with Ctrl-C."""
 
     def __init__(self, *, bulk: bool) -> None:
-        kept = "Nothing was loaded." if bulk else "What was committed stays; the same command loads the rest."
+        kept = "Nothing was loaded." if bulk else "Committed features stay; the same command loads the rest."
         super().__init__(f"The load was ended. {kept}")
 
 
@@ -76,7 +76,7 @@ def load(
         Path | None, typer.Option(help="TOML file that says how features of the files become statements.")
     ] = None,
 ) -> None:
-    """Load RDF files through the gate, each whole or not at all; features through a mapping, in batches."""
+    """Load RDF files through the gate, each as a whole; features through a mapping, in batches."""
     if not files and not sample:
         raise typer.BadParameter("Give at least one file, or --sample.")
     settings = settings_of(context, data=data, config=config).settings
@@ -85,7 +85,7 @@ def load(
     mapped = _mapped(features, mapping, settings.base_iri) if features else None
     wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
     if bulk:
-        stderr.print("The gate is deferred: everything is loaded first, and judged at the end.")
+        stderr.print("The gate is deferred: everything is loaded first and judged at the end.")
 
     def through_server(server: RunningServer) -> int:
         paths = [*(file.path for file in found), *features]
@@ -106,7 +106,7 @@ def load(
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            # The store is closed only when nobody writes any more; what is being committed is finished.
+            # The store is closed only after the commit in progress is finished.
             ended.set()
             return await work
 
@@ -155,7 +155,7 @@ def backup(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Write a consistent backup of the graph and everything beside it, also of a running server."""
+    """Write a consistent backup of the graph and everything beside it, also for a running server."""
     settings = settings_of(context, data=data, config=config).settings
 
     def here(store: EmbeddedStore) -> int:
@@ -174,14 +174,14 @@ def restore_command(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Make the data folder, which must be empty or new, from a backup."""
+    """Restore a backup into the data folder, which must be empty or new."""
     settings = settings_of(context, data=data, config=config).settings
     restored = restore(folder, settings.data)
     stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
 
 def optimize(context: typer.Context, data: Data = None, config: Config = None) -> None:
-    """Compact the store's files, for faster reads after much was written."""
+    """Compact the store's files, for faster reads after many writes."""
     settings = settings_of(context, data=data, config=config).settings
 
     def through_server(server: RunningServer) -> int:
@@ -250,20 +250,20 @@ def _load(
 
 
 def _peak_mb() -> float:
-    """The most memory that this process held so far."""
+    """The peak memory of this process."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":
-    # The libraries for feature files are large; other commands do without.
+    # The libraries for feature files are large, and other commands do not need them.
     from server.data.features.loading import feature_files
 
     return feature_files(features, mapping, base)
 
 
 def _tell_all(told: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
-    """What became of each load, on standard error; 1 when something was refused, left out or violates."""
+    """Print the result of each load on standard error; 1 when something was refused, left out or violates."""
     for one in told:
         stderr.print(
             f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
@@ -295,7 +295,7 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
 
 @contextmanager
 def _output(file: Path | None) -> Iterator[IO[bytes]]:
-    """The file, that appears only when it is whole, or standard output."""
+    """The file, which appears only when it is complete, or standard output."""
     if file is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""`urbankg demo`: from an empty folder to an answer, with everything on the way shown."""
+"""`urbankg demo`: from an empty folder to an answer, with every step shown."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ from sparql.protocol.negotiation import choose_by_name
 from sparql.workers.result import QueryRequest
 
 _MARK = ".demo"
-"""Tells that a folder holds only what a demonstration made."""
+"""Marks a folder that holds only what a demonstration made."""
 _out = Console(highlight=False)
 
 

@@ -1,4 +1,4 @@
-"""What every command needs: the settings, and the folder, opened here or through the server that holds it."""
+"""The settings of a command, and the folder, opened here or through the server that holds it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What each command does, on an open folder or through the server that holds it."""
+"""The work of the commands, on an open folder or through the server that holds it."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode
 from rich.table import Table
 
 from server.cli.commands_storage import progress_bar
-from server.cli.output import stderr
+from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.data.storage import Loader
 from server.runtime.context import Services
@@ -22,7 +22,7 @@ from sparql.workers.result import QueryRequest
 
 
 def text_or_file(argument: str) -> str:
-    """The argument itself, or what the file of that name (or standard input, for -) holds."""
+    """The argument itself, or the content of the file of that name (or of standard input, for -)."""
     if argument == "-":
         return sys.stdin.read()
     is_name = "\n" not in argument and len(argument) < 1024
@@ -37,8 +37,8 @@ def load_sample(services: Services) -> int:
     with progress_bar("sample city: statements judged, related, committed") as progress:
         task = progress.add_task("", total=None)
         loader = Loader(services)
-        told = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
-        return told.accepted
+        result = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+        return result.accepted
 
 
 async def query(services: Services, text: str, format_: str | None) -> int:
@@ -55,18 +55,16 @@ async def query(services: Services, text: str, format_: str | None) -> int:
 
 
 async def explain(services: Services, text: str) -> int:
-    """Print as JSON how a query would run."""
+    """Print the plan of a query as JSON."""
     preparation = services.rewriter.preparation(text, Options(explain=True))
     assert preparation is not None
-    told = await services.readers.prepared(QueryRequest(text, preparation=preparation))
-    print(json.dumps(preparation.explanation(*told), ensure_ascii=False, indent=2))
-    return 0
+    prepared = await services.readers.prepared(QueryRequest(text, preparation=preparation))
+    return print_json(preparation.explanation(*prepared))
 
 
 def explain_remote(server: RunningServer, text: str) -> int:
     """The same through the server that holds the folder."""
-    print(json.dumps(json.loads(server.query(text, "*/*", explain=True)), ensure_ascii=False, indent=2))
-    return 0
+    return print_json(json.loads(server.query(text, "*/*", explain=True)))
 
 
 def query_remote(server: RunningServer, text: str, format_: str | None) -> int:
@@ -118,7 +116,7 @@ def print_answer(answer: dict[str, Any], as_json: bool) -> int:
 
 
 async def validate(services: Services) -> int:
-    """Every validation result of the whole graph; 1 when something violates."""
+    """Print every validation result of the whole graph; 1 when something violates."""
     with stderr.status("validating everything"):
         violations = services.gate.report(services.store)
     for violation in violations:
@@ -130,7 +128,7 @@ async def validate(services: Services) -> int:
 
 
 def name_of(services: Services, term: Any) -> str:
-    """A term for people: the main label of an entity or ontology term, the words of a literal."""
+    """A readable form of a term: the main label of an entity or ontology term, the text of a literal."""
     if isinstance(term, Literal):
         return f'"{term.value}"'
     if isinstance(term, NamedNode):

@@ -1,4 +1,4 @@
-"""`urbankg serve` by itself: what the other commands import takes as long to read as the server."""
+"""`urbankg serve` alone: importing the other commands would take as long as importing the server."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 The engine's own HTTP client cannot be controlled, so it is never used: query workers have no network at all.
 Requests are made here. A host must be listed in `remote_hosts`; its name is resolved once, all of its
 addresses must be public, and the connection uses the checked address, so that later DNS answers have no
-effect. Each redirect is checked in the same way. Time and size are limited, and nothing of the client's (keys,
-cookies) is forwarded.
+effect. Each redirect is checked in the same way. Time and size are limited, and nothing of the client's
+(keys, cookies) is forwarded.
 """
 
 import asyncio

@@ -79,7 +79,7 @@ def text2kgbench(
     for note in (note for test in tests for note in test.notes):
         stderr.print(note, markup=False)
     warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
-    # The embedded model answers one after another: waiting for it is no part of what a text costs.
+    # The embedded model answers one request at a time: waiting for it must not count as the cost of a text.
     at_once = concurrency or (4 if settings.model_url else 1)
     run = _Run(settings, tests, samples, warmth, seed, at_once)
     asyncio.run(_text2kgbench(run, _modes(mode), out))
@@ -87,7 +87,7 @@ def text2kgbench(
 
 @dataclass(frozen=True)
 class _Run:
-    """What all modes of a command have in common."""
+    """The common parts of all modes of a command."""
 
     settings: Settings
     tests: "Sequence[TestSet]"
@@ -98,19 +98,19 @@ class _Run:
 
     @property
     def prices(self) -> "Prices":
-        """What tokens cost, by the settings."""
+        """The prices of tokens in the settings."""
         from server.intake.language_model import prices_of
 
         return prices_of(self.settings)
 
     async def of(self, mode: str, model: "ChatModel", out: Path) -> "Result":
-        """Read, or go on reading, in one mode, and write the scores into the folder."""
+        """Read, or continue reading, in one mode, and write the scores into the folder."""
         from extractors.readers.sampling import SampledModel
         from extractors.research.evaluation.text2kgbench.folder import RunFolder
         from extractors.research.evaluation.text2kgbench.report import result_json
         from extractors.research.evaluation.text2kgbench.run import read_all, score
 
-        # The embedded model's own way takes the likeliest answer, whatever chance would say.
+        # The embedded model's own form takes the most likely answer, without sampling.
         own_way = mode == _DEFAULT and model.prompt_profile == "compact"
         by_chance = self.temperature > 0 and not own_way
         sampled = SampledModel(model, self.temperature) if by_chance else model
@@ -155,7 +155,7 @@ def _advance(progress: Progress, task: TaskID, done: int, of: int) -> None:
 
 
 def _modes(mode: str) -> "Sequence[str]":
-    """The modes that a word stands for: a group of methods, or names with commas between."""
+    """The modes of an argument: a group of methods, or comma-separated names."""
     from extractors.prompting.methods import GROUPS, method_named
 
     names = [name for part in mode.split(",") for name in GROUPS.get(part.strip(), (part.strip(),))]
@@ -174,14 +174,14 @@ def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
     extraction = ExtractionSettings(prompts=settings.prompts)
     if mode != _DEFAULT:
         return open_reader(model, extraction, method_named(mode))
-    # The benchmark does not ask what kind of thing a name stands for.
+    # The benchmark does not ask for the types of entities.
     return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
 
 
 def _identity(
     settings: Settings, tests: "Sequence[TestSet]", mode: str, reader: "Reader", temperature: float
 ) -> dict[str, object]:
-    """What must be the same for a run to go on. Fewer or more sentences or samples of it may be read."""
+    """What must be the same for a run to continue. It may read fewer or more sentences or samples."""
     return {
         "benchmark": "text2kgbench",
         "mode": mode,
@@ -193,7 +193,7 @@ def _identity(
 
 
 def _print(mode: str, result: "Result", prices: "Prices") -> None:
-    """The scores of every ontology and of all, and what each stage cost."""
+    """The scores of every ontology and of all, and the cost of each stage."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row, thousand
 
     scores = Table("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types", title=mode)
@@ -216,7 +216,7 @@ def _print(mode: str, result: "Result", prices: "Prices") -> None:
 
 
 def _compare(results: "Mapping[str, Result]") -> None:
-    """The modes beside each other, with what a text costs in each."""
+    """The modes side by side, with the cost of a text in each."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
 
     heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
@@ -228,5 +228,5 @@ def _compare(results: "Mapping[str, Result]") -> None:
 
 
 def _console() -> Console:
-    """Wide where nobody looks on: what is kept in a file is not broken into columns of a terminal."""
+    """A wide console where output goes to a file, so that tables are not wrapped."""
     return Console(width=None if Console().is_terminal else _WIDE)

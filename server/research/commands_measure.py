@@ -39,11 +39,11 @@ def completion(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Ask the model how places lie to each other, and compare with what their geometries say.
+    """Ask the model for the relations of places, and compare them with those of their geometries.
 
     Without --mode the whole pipeline is compared with the same model without tools.
     """
-    # What measures takes long to import; other commands do without.
+    # The measuring code takes long to import, and other commands do not need it.
     from server.intake.language_model import prices_of
     from server.research.completion import measure_completion, print_completion
 
@@ -73,7 +73,7 @@ def urban(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Extract from gold texts; score what the model says, what the pipeline keeps, what the gate lets in.
+    """Extract from gold texts; score what the model says, what the pipeline keeps, and what the gate accepts.
 
     The folder also gets judge.csv and judge.html, on which people judge the accepted statements.
     """

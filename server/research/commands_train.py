@@ -1,4 +1,4 @@
-"""`urbankg train` and `urbankg trajectories`: make the adapter of the embedded model, and what teaches it."""
+"""`urbankg train` and `urbankg trajectories`: train the adapter of the embedded model, and make its data."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def trajectories(
     config: Config = None,
     model_url: Annotated[str | None, typer.Option("--model-url", help="The teacher.")] = None,
 ) -> None:
-    """Let a teacher extract and complete with the whole pipeline, and keep what it did as instructions."""
+    """Let a teacher model extract and complete with the whole pipeline, and store its steps to train on."""
     settings = settings_of(context, config=config, model_url=model_url).settings
     if not settings.model_url:
         raise TrainingDataError(

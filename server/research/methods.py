@@ -1,7 +1,7 @@
 """Modes and ablations on one model, table by table: groups of prompts, UrbanKGent's, and those of forms.
 
-The groups are those of Nie et al. (methods K4), the modes and ablations those of UrbanKGent for both of its
-tasks (U11). The forms of the embedded model have parts of their own to leave out.
+The groups are those of Nie et al. (section 4.2), the modes and ablations those of UrbanKGent (section 5.1.2)
+for both of its tasks. The forms of the embedded model have parts of their own to leave out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from server.research.urban import drawn, print_urban
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 
-#: The tables of extraction: their rows, and the method of each. What was left out of the whole is named.
+#: The tables of extraction: their rows, and the method of each. Rows are named after the omitted part.
 GROUPS_OF_PROMPTS: Final[Mapping[str, str]] = {
     "Context base": "context_base",
     "Context ontology": "context_ontology",
@@ -55,8 +55,8 @@ FORMS: Final[Mapping[str, str]] = {
     "no kinds": "form_untyped",
 }
 TABLES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
-    "k4": ("groups of prompts (K4)", GROUPS_OF_PROMPTS),
-    "u11": ("modes and ablations (U11)", EXTRACTION),
+    "k4": ("groups of prompts (Nie et al.)", GROUPS_OF_PROMPTS),
+    "u11": ("modes and ablations (UrbanKGent)", EXTRACTION),
     "form": ("the form and its parts", FORMS),
 }
 
@@ -74,11 +74,10 @@ async def measure_methods(
     only: Collection[str] = (),
     model: ChatModel | None = None,
 ) -> None:
-    """Run every row on the same texts and pairs, print the tables one by one, and write all down.
+    """Run every row on the same texts and pairs, print the tables one by one, and write everything down.
 
-    Tools are for completion: extraction without them is the same as with them, and no method is run twice.
-    `only` names the tables of extraction that are wanted; else there are all that the model can be asked for.
-    Raises EvaluationError for a name that there is not.
+    Tools are for completion: extraction is the same without them, and no method is run twice. `only` names
+    tables of extraction; by default all that the model supports. Raises EvaluationError for an unknown name.
     """
     if unknown := set(only) - set(TABLES):
         raise EvaluationError(f"There is no table {min(unknown)!r}. Take one of {', '.join(TABLES)}.")
@@ -102,7 +101,7 @@ async def measure_methods(
                     }
                     for name, one in rows.items()
                 }
-                # As it comes: a table may take long.
+                # Printed at once: a table may take long.
                 write_json(
                     out / "extraction.json",
                     {"seed": seed, "model": model_identity(settings), "tables": told},
@@ -117,7 +116,7 @@ async def measure_methods(
 
 @dataclass(frozen=True)
 class _Run:
-    """The texts of one comparison; a method that is in several tables is run once."""
+    """The texts of one comparison; a method in several tables is run once."""
 
     services: Services
     texts: Sequence[GoldText]
@@ -127,7 +126,7 @@ class _Run:
 
     async def scores(self, method: str) -> Scores:
         """The scores of a method."""
-        # Tools have no share in extraction.
+        # Extraction uses no tools.
         method = "thorough" if method == "without_tools" else method
         if method not in self.measured:
             with progress_of(method, len(self.texts)) as tell:

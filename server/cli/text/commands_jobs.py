@@ -1,7 +1,7 @@
 """`urbankg jobs add | run | list | show | watch | pause | resume | cancel | retry | forget`.
 
-On a folder that a server holds, the commands talk to that server. Without one, jobs are kept and wait for the
-next `urbankg serve`; `jobs run` works on them at once.
+On a folder that a server holds, the commands call that server. Without one, jobs are stored until the next
+`urbankg serve`; `jobs run` works on them at once.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ def add(
     with _desk(settings) as desk:
         job = desk.add(records_of_files(files, longest=settings.max_text_chars), request)
         print(job["id"])
-        stderr.print(f"{job['total']} documents are kept", markup=False)
+        stderr.print(f"{job['total']} documents are stored", markup=False)
         if isinstance(desk, StoredJobs):
             stderr.print("No server holds the folder: `urbankg serve` or `urbankg jobs run` works on them.")
         elif watch_it:
@@ -128,7 +128,7 @@ def list_jobs(
     if as_json:
         print_json(page)
         return
-    # Whole in a narrow terminal too: the other commands ask for it.
+    # Never shortened, even in a narrow terminal: the other commands need it.
     identifier = Column("id", no_wrap=True, min_width=32)
     table = Table(identifier, "name", "state", "finished", "documents", "created")
     for job in page["jobs"]:
@@ -160,32 +160,32 @@ def show(
 
 @jobs_app.command()
 def watch(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
-    """Follow a job to its end; exit code 1 when a document failed, or it was cancelled."""
+    """Follow a job to its end; exit code 1 when a document failed, or it was canceled."""
     with _desk(settings_of(context, data=data, config=config).settings) as desk:
         finish(_follow(desk, job))
 
 
 @jobs_app.command()
 def pause(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
-    """Begin and commit no more of a job for now."""
+    """Pause a job: start and commit nothing more of it."""
     _act(context, "pause", job, data, config)
 
 
 @jobs_app.command()
 def resume(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
-    """Go on with a paused job."""
+    """Resume a paused job."""
     _act(context, "resume", job, data, config)
 
 
 @jobs_app.command()
 def cancel(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
-    """End a job; what it committed stays."""
+    """Cancel a job; what it committed stays."""
     _act(context, "cancel", job, data, config)
 
 
 @jobs_app.command()
 def retry(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
-    """Take up again what failed or was rejected."""
+    """Retry documents that failed or were rejected."""
     _act(context, "retry", job, data, config)
 
 
@@ -264,7 +264,7 @@ class _Bar:
 
 
 class _Lines:
-    """A line now and then where there is no terminal."""
+    """A line from time to time, without a terminal."""
 
     def __init__(self) -> None:
         self._next = 0.0
@@ -302,11 +302,11 @@ def _sum(jobs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _tell_end(job: dict[str, Any]) -> int:
-    """How a job ended; 1 when something of it was not done."""
+    """Print how a job ended; 1 when some documents failed."""
     stderr.print(f"{job['id']}: {job['state']}, {_states(job)}", markup=False)
     bad = job["documents"]["failed"] + job["documents"]["rejected"]
     if bad:
-        stderr.print(f"`urbankg jobs show {job['id']} --state failed` tells why.")
+        stderr.print(f"`urbankg jobs show {job['id']} --state failed` shows why.")
     return 1 if bad or job["state"] == "cancelled" else 0
 
 

@@ -1,4 +1,4 @@
-"""`urbankg prompts`: the prompts in force, with versions, and a folder to begin one's own in."""
+"""`urbankg prompts`: the prompts in use, with versions, and copies to customize."""
 
 from dataclasses import replace
 from pathlib import Path

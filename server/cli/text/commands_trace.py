@@ -1,4 +1,4 @@
-"""`urbankg trace`: what was asked of the model in an extraction, and what it said."""
+"""`urbankg trace`: the messages to the model in an extraction, and its replies."""
 
 import json
 from typing import Annotated, Any
@@ -40,7 +40,7 @@ def trace(
 
 def _last(extractions: list[dict[str, Any]]) -> str:
     if not extractions:
-        raise UnknownResource("The graph knows of no extraction. Extract from a text first.")
+        raise UnknownResource("There is no extraction in the graph. Extract from a text first.")
     return str(extractions[0]["id"])
 
 
