@@ -55,8 +55,8 @@ FORMS: Final[Mapping[str, str]] = {
     "no kinds": "form_untyped",
 }
 TABLES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
-    "k4": ("groups of prompts (Nie et al.)", GROUPS_OF_PROMPTS),
-    "u11": ("modes and ablations (UrbanKGent)", EXTRACTION),
+    "k4": ("groups of prompts (K4)", GROUPS_OF_PROMPTS),
+    "u11": ("modes and ablations (U11)", EXTRACTION),
     "form": ("the form and its parts", FORMS),
 }
 

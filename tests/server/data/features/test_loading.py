@@ -238,7 +238,7 @@ def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -
 @pytest.mark.parametrize(
     ("how", "told", "kept"),
     [
-        ((), "What was committed stays; the same command loads the rest.", {"Central Park"}),
+        ((), "Committed features stay; the same command loads the rest.", {"Central Park"}),
         (("--bulk",), "Nothing was loaded.", set()),
     ],
 )
