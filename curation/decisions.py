@@ -153,9 +153,9 @@ class Decisions:
 class _Act:
     """One decision in progress."""
 
-    def __init__(self, desk: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
+    def __init__(self, parent: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
         self.items: list[ReviewItem] = []
-        self._desk = desk
+        self._parent = parent
         self._outcome = outcome
         self._by = by
         self._reason = reason.strip() if reason and reason.strip() else None
@@ -169,7 +169,7 @@ class _Act:
         """Read the items of the decision, leaving out those in a state that does not allow it."""
         self.items, self._unchanged = [], {}
         for name in dict.fromkeys(names):
-            item = self._desk._review.get(name)
+            item = self._parent._review.get(name)
             if item.state in allowed:
                 self.items.append(item)
             elif len(names) == 1:
@@ -185,9 +185,9 @@ class _Act:
         corrected: set[Piece] = set()
         for item in self.items:
             if all(statement.triple != item.triple for statement in proposed[item.iri]):
-                corrected |= self._desk.evidence_of(item)
+                corrected |= self._parent.evidence_of(item)
         self._planned = Withdrawal(evidence=frozenset(corrected))
-        about = self._desk._evidence
+        about = self._parent._evidence
         gone = {piece.triple for piece in corrected}
         return Change(
             additions=tuple(s for t, s in statements.items() if t not in refused),
@@ -201,7 +201,7 @@ class _Act:
 
     def withdrawing(self, evidence: Iterable[Piece]) -> Change:
         """The change that withdraws evidence and settles all chosen items."""
-        self._planned = self._desk._withdrawals.plan(
+        self._planned = self._parent._withdrawals.plan(
             set(evidence), ignoring=[item.iri for item in self.items]
         )
         change = self._planned.change
@@ -234,7 +234,7 @@ class _Act:
         )
 
     def _unknown(self, triple: Triple) -> tuple[Violation, ...]:
-        schema = self._desk._schema()
+        schema = self._parent._schema()
         if triple.predicate == RDF.type and schema.classes and not isinstance(triple.object, NamedNode):
             return (
                 Violation(
@@ -270,7 +270,7 @@ class _Act:
 
     def _shared(self) -> set[Piece]:
         """Evidence that the decided statements share with others: each has its own from now on."""
-        about = self._desk._evidence
+        about = self._parent._evidence
         found: set[Piece] = set()
         for item in self.items:
             run = item.origin.run
@@ -285,16 +285,16 @@ class _Act:
         if not self._done:
             return
         yield from self._old_states()
-        yield from self._desk._evidence.leaving(self._planned.evidence | self._shared())
+        yield from self._parent._evidence.leaving(self._planned.evidence | self._shared())
 
     def _record_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         self._done = tuple(item.iri for item in self.items)
         yield from self._decision()
-        yield from self._desk._withdrawals.record(self._planned)
+        yield from self._parent._withdrawals.record(self._planned)
 
     def _retract_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         yield from self._old_states()
-        yield from self._desk._withdrawals.retract(self._planned)
+        yield from self._parent._withdrawals.retract(self._planned)
 
     def _old_states(self) -> Iterator[Quad]:
         for item in self.items:
@@ -311,10 +311,10 @@ class _Act:
         yield _said(self._iri, UKG.outcome, self._outcome.node)
         yield _said(self._iri, PROV.startedAtTime, now)
         yield _said(self._iri, PROV.endedAtTime, now)
-        yield _said(self._iri, UKG.ontologyVersion, Literal(self._desk._schema().version))
-        for ontology in self._desk._schema().version_iris:
+        yield _said(self._iri, UKG.ontologyVersion, Literal(self._parent._schema().version))
+        for ontology in self._parent._schema().version_iris:
             yield _said(self._iri, UKG.ontology, ontology)
-        yield _said(self._iri, UKG.shapesVersion, Literal(self._desk._shapes_version()))
+        yield _said(self._iri, UKG.shapesVersion, Literal(self._parent._shapes_version()))
         if self._reason is not None:
             yield _said(self._iri, RDFS.comment, Literal(self._reason))
         yield from agent_quads(self._by, self._iri)

@@ -156,14 +156,14 @@ class Documents:
         if self._store.contains(Quad(iri, RDF.type, UKG.Document, PROVENANCE)):
             return
         name = iri.value.removeprefix(PREFIX)
-        told = [
+        records = [
             (self._evidence.text(quad.object, PROV.endedAtTime) or "", quad.object)
             for quad in self._store.match_quads(iri, PROV.wasInvalidatedBy, None, PROVENANCE)
             if isinstance(quad.object, NamedNode)
         ]
-        if not told:
+        if not records:
             raise DocumentUnknown(name)
-        at, activity = max(told, key=lambda pair: pair[0])
+        at, activity = max(records, key=lambda pair: pair[0])
         agent = first(self._evidence.values(activity), PROV.wasAssociatedWith)
         by = self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None
         raise DocumentRemoved(name, at, by or "", self._evidence.text(activity, RDFS.comment))

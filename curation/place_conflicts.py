@@ -125,8 +125,8 @@ class PlaceConflicts:
         if stated is None or isinstance(subject, Triple) or not isinstance(value, NamedNode | BlankNode):
             return None
         pairs = [(a, b) for a in geometries(subject) for b in geometries(value)]
-        metres = max(tolerance_of(subject), tolerance_of(value)) if pairs else 0.0
-        found = [self._compare(stated, a, b, metres) for a, b in pairs]
+        within_m = max(tolerance_of(subject), tolerance_of(value)) if pairs else 0.0
+        found = [self._compare(stated, a, b, within_m) for a, b in pairs]
         return max(found, key=_by_agreement, default=None)
 
     def severity(self, predicate: NamedNode) -> NamedNode:
@@ -190,5 +190,5 @@ def _by_agreement(finding: Finding) -> tuple[int, float]:
     return ({True: 2, None: 1, False: 0}[finding.agrees], -finding.distance_m)
 
 
-def _distance(metres: float) -> str:
-    return f"{metres / 1000:.1f} km" if metres >= 1000 else f"{metres:.0f} m"
+def _distance(meters: float) -> str:
+    return f"{meters / 1000:.1f} km" if meters >= 1000 else f"{meters:.0f} m"

@@ -218,7 +218,7 @@ class Proposals:
     ) -> tuple[list[Quad], list[Quad]]:
         activity = RECORD.term("decision/" + uuid.uuid4().hex)
         now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
-        told: list[tuple[NamedNode, NamedNode | Literal]] = [
+        facts: list[tuple[NamedNode, NamedNode | Literal]] = [
             (RDF.type, PROV.Activity),
             (RDF.type, UKG.Decision),
             (UKG.outcome, status.node),
@@ -227,8 +227,8 @@ class Proposals:
             (PROV.used, found.iri),
         ]
         if reason and reason.strip():
-            told.append((RDFS.comment, Literal(reason.strip())))
-        added = [Quad(activity, predicate, value, PROVENANCE) for predicate, value in told]
+            facts.append((RDFS.comment, Literal(reason.strip())))
+        added = [Quad(activity, predicate, value, PROVENANCE) for predicate, value in facts]
         added += agent_quads(by, activity)
         added += [quad(found.iri, UKG.decision, activity), quad(found.iri, UKG.status, status.node)]
         return added, [quad(found.iri, UKG.status, found.status.node)]

@@ -286,7 +286,7 @@ class ReviewQueue:
 
     def _mentions(self, item: NamedNode, text: str) -> bool:
         found = self.get(item)
-        told: Iterable[str | None] = (
+        candidates: Iterable[str | None] = (
             found.support.quote,
             found.support.reply,
             found.subject_name,
@@ -297,7 +297,7 @@ class ReviewQueue:
             found.triple.object.value if isinstance(found.triple.object, NamedNode | Literal) else None,
             *(violation.message for violation in found.violations),
         )
-        return any(text in words.casefold() for words in told if words)
+        return any(text in words.casefold() for words in candidates if words)
 
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)

@@ -75,7 +75,7 @@ class ReasonerFailed(OntologyError):
     """A reasoner that gave no verdict."""
 
     def __init__(self, name: str, reason: str) -> None:
-        told = " ".join(reason.split())[:400]
+        summary = " ".join(reason.split())[:400]
         super().__init__(
-            f"{name} failed: {told}.", "Check the OWL 2 DL profile first, or allow it more time."
+            f"{name} failed: {summary}.", "Check the OWL 2 DL profile first, or allow it more time."
         )

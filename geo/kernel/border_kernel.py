@@ -367,13 +367,13 @@ def meet_segments(
                     if number[following[owner]] != b and number[preceding[owner]] != b:
                         continue
                     for n in range(bearer_start[c], bearer_start[c + 1]):
-                        neighbour = bearers[n]
-                        if number[following[neighbour]] != d and number[preceding[neighbour]] != d:
+                        neighbor = bearers[n]
+                        if number[following[neighbor]] != d and number[preceding[neighbor]] != d:
                             continue
-                        if area[owner] == area[neighbour]:
+                        if area[owner] == area[neighbor]:
                             usable[area[owner]] = False
                             continue
-                        place = _pair_of(pair_start, ordered, area[owner], area[neighbour])
+                        place = _pair_of(pair_start, ordered, area[owner], area[neighbor])
                         if place >= 0:
                             seen[place] |= bit
 

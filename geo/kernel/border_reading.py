@@ -50,7 +50,7 @@ def count_rings(data: Bytes) -> tuple[int, int]:
 )
 def read_rings(
     data: Bytes,
-    room: Bytes,
+    scratch: Bytes,
     point: Floats,
     coordinates: Floats,
     sizes: Positions,
@@ -63,7 +63,7 @@ def read_rings(
     """Read the vertices of areas into `x` and `y`; their number.
 
     `sizes` says by area how many of the `coordinates` form its one ring, or 0 where it is read from a binary
-    collection. `room` is the memory of `point`. Repeated vertices are left out, and the end of each ring.
+    collection. `scratch` is the memory of `point`. Repeated vertices are left out, and the end of each ring.
     """
     ring = kept = row = 0
     place = _COLLECTION
@@ -93,7 +93,7 @@ def read_rings(
                         row += 1
                     else:
                         for i in range(16):
-                            room[i] = data[place + i]
+                            scratch[i] = data[place + i]
                         x[kept], y[kept] = point[0] + 0.0, point[1] + 0.0
                         place += 16
                     if not (kept > first and x[kept] == x[kept - 1] and y[kept] == y[kept - 1]):

@@ -161,7 +161,7 @@ class _Linter:
     def _undeclared(self) -> Iterator[Finding]:
         schema = self._schema
         datatypes = set(self._graph.instances(v.DATATYPE))
-        told: set[NamedNode] = set()
+        reported: set[NamedNode] = set()
         for predicates, known, kind in (
             (_TO_CLASS, schema.classes, "a class (owl:Class)"),
             (_TO_PROPERTY, schema.properties, "a property (owl:ObjectProperty or owl:DatatypeProperty)"),
@@ -173,11 +173,11 @@ class _Linter:
                         not isinstance(value, NamedNode)
                         or value in known
                         or value in datatypes
-                        or value in told
+                        or value in reported
                         or _is_standard(value)
                     ):
                         continue
-                    told.add(value)
+                    reported.add(value)
                     by = f"<{subject.value}>" if isinstance(subject, NamedNode) else "an expression"
                     yield self._places.finding(
                         UNDECLARED_TERM,

@@ -104,7 +104,7 @@ def impact(
     settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
     folders = folders_of(settings)
 
-    def tell(found: dict[str, Any]) -> int:
+    def write(found: dict[str, Any]) -> int:
         if format_ is ReportFormat.JSON:
             typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
         else:
@@ -113,9 +113,11 @@ def impact(
 
     def local(store: EmbeddedStore) -> int:
         review = ReviewQueue(store)
-        return tell(impact_json(measure(store, review, _kept(settings.data, folders), read_ruleset(folders))))
+        return write(
+            impact_json(measure(store, review, _kept(settings.data, folders), read_ruleset(folders)))
+        )
 
-    on_store(settings, lambda server: tell(_asked(server, folders)), local)
+    on_store(settings, lambda server: write(_asked(server, folders)), local)
 
 
 def shapes_made(

@@ -98,7 +98,7 @@ def load(
                 if "loads" not in error.problem:
                     raise
                 answer = dict(error.problem)
-        return _tell_all([LoadResult(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
+        return _print_outcomes([LoadResult(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
         ended = Event()
@@ -159,11 +159,11 @@ def backup(
     settings = settings_of(context, data=data, config=config).settings
 
     def here(store: EmbeddedStore) -> int:
-        return _tell_backup(back_up(store, Writer(store), folder).json())
+        return _print_backup(back_up(store, Writer(store), folder).json())
 
     on_store(
         settings,
-        lambda server: _tell_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
+        lambda server: _print_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
         here,
     )
 
@@ -208,12 +208,14 @@ def _load(
     bulk: bool,
     report: bool,
 ) -> int:
-    told = []
+    loaded = []
     if sample:
         with progress_bar("sample city: statements judged, related, committed") as progress:
             task = progress.add_task("", total=None)
             loader = Loader(services)
-            told.append(loader.sample(lambda done, total: progress.update(task, completed=done, total=total)))
+            loaded.append(
+                loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+            )
     if files:
         with _bytes_bar() as progress:
             task = progress.add_task("", total=sum(file.size for file in files), what="loading")
@@ -223,9 +225,9 @@ def _load(
                 say=lambda what: progress.update(task, what=what),
             )
             if bulk:
-                told.append(loader.in_bulk(files, partial=partial, report=report))
+                loaded.append(loader.in_bulk(files, partial=partial, report=report))
             else:
-                told += loader.through_gate(files, partial=partial)
+                loaded += loader.through_gate(files, partial=partial)
     if mapped is not None:
         with progress_bar("{task.description}") as progress:
             task = progress.add_task("features", total=mapped.count)
@@ -241,10 +243,10 @@ def _load(
                 say=lambda what: progress.update(task, description=what),
             )
             if bulk:
-                told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
+                loaded.append(loader.features_in_bulk(mapped, partial=partial, report=report))
             else:
-                told.append(loader.features_through_gate(mapped, partial=partial))
-    code = _tell_all(told, bulk=bulk, partial=partial)
+                loaded.append(loader.features_through_gate(mapped, partial=partial))
+    code = _print_outcomes(loaded, bulk=bulk, partial=partial)
     stderr.print(f"Peak memory: {_peak_mb():.0f} MB")
     return code
 
@@ -262,9 +264,9 @@ def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "Featu
     return feature_files(features, mapping, base)
 
 
-def _tell_all(told: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
+def _print_outcomes(loaded: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
     """Print the result of each load on standard error; 1 when something was refused, left out or violates."""
-    for one in told:
+    for one in loaded:
         stderr.print(
             f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
             f"{one.derived} relations derived",
@@ -276,10 +278,10 @@ def _tell_all(told: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
             stderr.print(one.examples, markup=False)
         if one.refused and not partial and not bulk:
             stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
-    return 1 if any(one.refused or one.violations or one.left_out for one in told) else 0
+    return 1 if any(one.refused or one.violations or one.left_out for one in loaded) else 0
 
 
-def _tell_backup(found: dict[str, Any]) -> int:
+def _print_backup(found: dict[str, Any]) -> int:
     print(json.dumps(found, indent=2))
     return 0
 

@@ -203,11 +203,11 @@ def _print(mode: str, result: "Result", prices: "Prices") -> None:
     for cells in cost_rows(result):
         cost.add_row(*cells)
     _console().print(scores, cost, sep="\n")
-    told = thousand(result, prices)
-    priced = f", {told['cost']:g} {told['currency']}" if "cost" in told else ""
+    costs = thousand(result, prices)
+    priced = f", {costs['cost']:g} {costs['currency']}" if "cost" in costs else ""
     _console().print(
-        f"1,000 texts: {told['seconds']:,.0f} s of the model, {told['prompt_tokens']:,} tokens in, "
-        f"{told['completion_tokens']:,} out{priced}"
+        f"1,000 texts: {costs['seconds']:,.0f} s of the model, {costs['prompt_tokens']:,} tokens in, "
+        f"{costs['completion_tokens']:,} out{priced}"
     )
     if result.failed:
         stderr.print(

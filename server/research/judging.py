@@ -83,9 +83,9 @@ def print_judges(summaries: Sequence[Summary], compared: Sequence[Agreement]) ->
     if compared:
         agreed = Table("judges", "claims", "same verdict", "kappa", "Spearman (true by text)")
         for pair in compared:
-            told = pair.json()
+            pairs = pair.json()
             numbers = (
-                "-" if told[key] is None else f"{told[key]:.3f}" for key in ("same", "kappa", "spearman")
+                "-" if pairs[key] is None else f"{pairs[key]:.3f}" for key in ("same", "kappa", "spearman")
             )
             agreed.add_row(f"{pair.one} / {pair.other}", str(pair.items), *numbers)
         output().print(agreed)

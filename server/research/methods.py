@@ -84,7 +84,7 @@ async def measure_methods(
     out.mkdir(parents=True, exist_ok=True)
     if texts:
         measured: dict[str, Scores] = {}
-        told: dict[str, Any] = {}
+        reported: dict[str, Any] = {}
         async with empty_graph(settings, model) as services:
             chosen = drawn(read_gold(gold or GOLD), limit, seed)
             run = _Run(services, chosen, out, seed, measured)
@@ -93,7 +93,7 @@ async def measure_methods(
                 title, methods = TABLES[table]
                 rows = {name: await run.scores(method) for name, method in methods.items()}
                 print_urban(list(rows.items()), prices, title=title)
-                told[title] = {
+                reported[title] = {
                     name: {
                         "method": methods[name],
                         **one.json(),
@@ -104,7 +104,7 @@ async def measure_methods(
                 # Printed at once: a table may take long.
                 write_json(
                     out / "extraction.json",
-                    {"seed": seed, "model": model_identity(settings), "tables": told},
+                    {"seed": seed, "model": model_identity(settings), "tables": reported},
                 )
     if pairs:
         modes = [*MODES, *ABLATIONS]

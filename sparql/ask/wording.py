@@ -113,8 +113,8 @@ def step_words(step: Step) -> str:
     """Return a step as text, in the model's words."""
     chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
     km = f" {kilometers(step.km)}" if step.km else ""
-    told = (step.bound, step.value, step.extreme, step.k, step.measure, step.side)
-    said = "".join(f" {word}" for word in told if word is not None)
+    details = (step.bound, step.value, step.extreme, step.k, step.measure, step.side)
+    said = "".join(f" {word}" for word in details if word is not None)
     return f"{step.op} {chosen}{km}{said}".strip()
 
 

@@ -30,7 +30,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 
 jobs_app = typer.Typer(no_args_is_help=True, help="Extract from many documents.")
-_TOLD_EVERY_S = 5.0
+_PRINT_EVERY_S = 5.0
 
 Identifier = Annotated[str, typer.Argument(metavar="JOB", help="Identifier of the job.")]
 FILES = "JSON lines (.jsonl, .ndjson), JSON, CSV, or texts (.txt, .md); .gz is unpacked."
@@ -62,14 +62,14 @@ def add(
         reader_of(path)
     method_asked(method)
     request = JobRequest(name or files[0].name, source, concurrency, again, paused, method=method)
-    with _desk(settings) as desk:
-        job = desk.add(records_of_files(files, longest=settings.max_text_chars), request)
+    with _client(settings) as client:
+        job = client.add(records_of_files(files, longest=settings.max_text_chars), request)
         print(job["id"])
         stderr.print(f"{job['total']} documents are stored", markup=False)
-        if isinstance(desk, StoredJobs):
+        if isinstance(client, StoredJobs):
             stderr.print("No server holds the folder: `urbankg serve` or `urbankg jobs run` works on them.")
         elif watch_it:
-            finish(_follow(desk, job["id"]))
+            finish(_follow(client, job["id"]))
 
 
 @jobs_app.command()
@@ -123,8 +123,8 @@ def list_jobs(
     as_json: AsJson = False,
 ) -> None:
     """The jobs, newest first."""
-    with _desk(settings_of(context, data=data, config=config).settings) as desk:
-        page = desk.jobs(offset, limit)
+    with _client(settings_of(context, data=data, config=config).settings) as client:
+        page = client.jobs(offset, limit)
     if as_json:
         print_json(page)
         return
@@ -151,18 +151,18 @@ def show(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many documents to show.")] = 50,
 ) -> None:
     """One job as JSON; with --state also its documents in that state, and what they failed of."""
-    with _desk(settings_of(context, data=data, config=config).settings) as desk:
-        found = desk.job(job)
+    with _client(settings_of(context, data=data, config=config).settings) as client:
+        found = client.job(job)
         if state is not None:
-            found["listed"] = desk.documents(job, state.value, offset, limit)["documents"]
+            found["listed"] = client.documents(job, state.value, offset, limit)["documents"]
     print_json(found)
 
 
 @jobs_app.command()
 def watch(context: typer.Context, job: Identifier, data: Data = None, config: Config = None) -> None:
     """Follow a job to its end; exit code 1 when a document failed, or it was canceled."""
-    with _desk(settings_of(context, data=data, config=config).settings) as desk:
-        finish(_follow(desk, job))
+    with _client(settings_of(context, data=data, config=config).settings) as client:
+        finish(_follow(client, job))
 
 
 @jobs_app.command()
@@ -196,13 +196,13 @@ def forget(context: typer.Context, job: Identifier, data: Data = None, config: C
 
 
 def _act(context: typer.Context, what: str, job: str, data: Path | None, config: Path | None) -> None:
-    with _desk(settings_of(context, data=data, config=config).settings) as desk:
-        told = desk.act(what, job)
-    stderr.print(f"{job}: forgotten" if told is None else f"{job}: {told['state']}, {_states(told)}")
+    with _client(settings_of(context, data=data, config=config).settings) as client:
+        answer = client.act(what, job)
+    stderr.print(f"{job}: forgotten" if answer is None else f"{job}: {answer['state']}, {_states(answer)}")
 
 
 @contextmanager
-def _desk(settings: Settings) -> Iterator[JobDesk]:
+def _client(settings: Settings) -> Iterator[JobDesk]:
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         yield ServedJobs(server, settings.data)
@@ -214,12 +214,12 @@ def _desk(settings: Settings) -> Iterator[JobDesk]:
         store.close()
 
 
-def _follow(desk: JobDesk, identifier: str) -> int:
+def _follow(client: JobDesk, identifier: str) -> int:
     job: dict[str, Any] = {}
-    with _shown() as shown:
-        for job in desk.follow(identifier):
-            shown.tell(job)
-    return _tell_end(job)
+    with _progress_view() as view:
+        for job in client.follow(identifier):
+            view.update(job)
+    return _print_end(job)
 
 
 async def _work(services: Services) -> int:
@@ -227,28 +227,28 @@ async def _work(services: Services) -> int:
     changed = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def tell() -> None:
+    def update() -> None:
         loop.call_soon_threadsafe(changed.set)
 
     _, before = await asyncio.to_thread(services.jobs.jobs, 0, 1000)
     running = [job.identifier for job in before if job.ended is None]
-    stop_listening = services.jobs.listen(tell)
+    stop_listening = services.jobs.listen(update)
     try:
-        with _shown() as shown:
+        with _progress_view() as view:
             async with services.job_worker.working(services.opened):
                 while await asyncio.to_thread(services.jobs.running):
                     changed.clear()
                     jobs = [await asyncio.to_thread(services.jobs.job, one) for one in running]
-                    shown.tell(_sum([job.json() for job in jobs]))
+                    view.update(_sum([job.json() for job in jobs]))
                     await changed.wait()
     finally:
         stop_listening()
     after = [(await asyncio.to_thread(services.jobs.job, one)).json() for one in running]
-    return max([_tell_end(job) for job in after], default=0)
+    return max([_print_end(job) for job in after], default=0)
 
 
-class _Shown(Protocol):
-    def tell(self, job: dict[str, Any]) -> None: ...
+class _ProgressView(Protocol):
+    def update(self, job: dict[str, Any]) -> None: ...
 
 
 class _Bar:
@@ -258,9 +258,9 @@ class _Bar:
         self._progress = progress
         self._task = progress.add_task("documents", total=None, states="")
 
-    def tell(self, job: dict[str, Any]) -> None:
-        told = job["problem"] or _states(job)
-        self._progress.update(self._task, completed=job["finished"], total=job["total"], states=told)
+    def update(self, job: dict[str, Any]) -> None:
+        answer = job["problem"] or _states(job)
+        self._progress.update(self._task, completed=job["finished"], total=job["total"], states=answer)
 
 
 class _Lines:
@@ -270,16 +270,16 @@ class _Lines:
         self._next = 0.0
         self._last = ""
 
-    def tell(self, job: dict[str, Any]) -> None:
+    def update(self, job: dict[str, Any]) -> None:
         line = f"{job['finished']} of {job['total']}: {_states(job)}"
         line += f" ({job['problem']})" if job["problem"] else ""
         if line != self._last and (monotonic() >= self._next or job["ended"]):
-            self._next, self._last = monotonic() + _TOLD_EVERY_S, line
+            self._next, self._last = monotonic() + _PRINT_EVERY_S, line
             stderr.print(line, markup=False, soft_wrap=True)
 
 
 @contextmanager
-def _shown() -> Iterator[_Shown]:
+def _progress_view() -> Iterator[_ProgressView]:
     if not stderr.is_terminal:
         yield _Lines()
         return
@@ -301,7 +301,7 @@ def _sum(jobs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _tell_end(job: dict[str, Any]) -> int:
+def _print_end(job: dict[str, Any]) -> int:
     """Print how a job ended; 1 when some documents failed."""
     stderr.print(f"{job['id']}: {job['state']}, {_states(job)}", markup=False)
     bad = job["documents"]["failed"] + job["documents"]["rejected"]

@@ -27,12 +27,12 @@ def models(
     """
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     server = None if model_url else running_server(settings.data, settings.api_key)
-    told = server.post("/models/probe", {}) if server is not None else asyncio.run(_asked(settings))
+    report = server.post("/models/probe", {}) if server is not None else asyncio.run(_asked(settings))
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(report, ensure_ascii=False, indent=2))
     else:
-        _show(told)
-    finish(1 if told["probe"]["error"] else 0)
+        _show(report)
+    finish(1 if report["probe"]["error"] else 0)
 
 
 async def _asked(settings: Settings) -> dict[str, Any]:
@@ -46,21 +46,21 @@ async def _asked(settings: Settings) -> dict[str, Any]:
         await model.close()
 
 
-def _show(told: dict[str, Any]) -> None:
+def _show(report: dict[str, Any]) -> None:
     table = Table(show_header=False)
-    for name, value in _rows(told):
+    for name, value in _rows(report):
         if value not in (None, "", []):
             table.add_row(name, str(value))
     Console().print(table)
-    if told["probe"]["error"]:
-        Console(stderr=True).print(told["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
+    if report["probe"]["error"]:
+        Console(stderr=True).print(report["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
 
 
-def _rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
-    state, probe, usage = told["state"], told["probe"], told["usage"]
+def _rows(report: dict[str, Any]) -> list[tuple[str, Any]]:
+    state, probe, usage = report["state"], report["probe"], report["usage"]
     cost = usage["cost"]
     return [
-        ("model", probe.get("model") or told["model"]),
+        ("model", probe.get("model") or report["model"]),
         ("adapter", probe.get("adapter")),
         ("adapter check", state.get("adapter")),
         ("server", " ".join(filter(None, (state.get("kind"), state.get("version"))))),

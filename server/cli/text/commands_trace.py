@@ -44,17 +44,17 @@ def _last(extractions: list[dict[str, Any]]) -> str:
     return str(extractions[0]["id"])
 
 
-def _show(told: dict[str, Any], as_json: bool) -> int:
+def _show(record: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(record, ensure_ascii=False, indent=2))
         return 0
     for name in ("id", "started", "source", "model", "adapter", "prompt_version"):
-        if told[name]:
-            _shown.print(f"{name}: {told[name]}", markup=False, soft_wrap=True)
-    if told["trace"] is None:
+        if record[name]:
+            _shown.print(f"{name}: {record[name]}", markup=False, soft_wrap=True)
+    if record["trace"] is None:
         _shown.print("No trace was kept (trace_message_chars is 0).")
         return 1
-    for number, turn in enumerate(told["trace"]["windows"], 1):
+    for number, turn in enumerate(record["trace"]["windows"], 1):
         heading = f"{number}. {turn['stage']}, characters {turn['start']} to {turn['end']} of the text"
         _shown.rule(heading, align="left", characters="-")
         for message in turn["messages"]:

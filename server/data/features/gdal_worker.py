@@ -55,8 +55,8 @@ def _check_drivers(pyogrio: Any, drivers: Sequence[str]) -> None:
     """Raise ValueError where GDAL has more drivers than allowed, or lacks one."""
     found = set(pyogrio.list_drivers())
     if found != set(drivers):
-        told = ", ".join(sorted(found ^ set(drivers)))
-        raise ValueError(f"GDAL cannot be limited to the drivers for this file ({told})")
+        differing = ", ".join(sorted(found ^ set(drivers)))
+        raise ValueError(f"GDAL cannot be limited to the drivers for this file ({differing})")
 
 
 @contextmanager

@@ -207,8 +207,8 @@ def load_through_gate(
             f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, _EXAMPLES - len(examples))]
         ]
     on_features(files.read - told_of)
-    told = "\n".join([*files.notes, *examples])
-    return LoadResult(files.name, accepted, refused_count, derived, revision, told, left_out=files.left_out)
+    lines = "\n".join([*files.notes, *examples])
+    return LoadResult(files.name, accepted, refused_count, derived, revision, lines, left_out=files.left_out)
 
 
 def _next_batch(features: Iterator[MappedFeature], done: int) -> list[MappedFeature]:

@@ -84,8 +84,8 @@ def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
 
 def unreadable(path: Path, reason: object) -> LoadError:
     """The error for a file that is missing, truncated or of another kind."""
-    told = str(reason).rstrip(".") if path.exists() else "there is no such file"
-    return LoadError(f"{path} cannot be read: {told}. Give an existing, whole file.")
+    problem = str(reason).rstrip(".") if path.exists() else "there is no such file"
+    return LoadError(f"{path} cannot be read: {problem}. Give an existing, whole file.")
 
 
 def refused(path: Path, number: str, reason: object) -> FeatureRefused:
