@@ -96,7 +96,7 @@ async def test_an_edit_that_the_store_does_not_take_leaves_file_and_rules_as_the
     assert (await shop_client.request(method, path, **request)).is_success  # type: ignore[arg-type]
 
 
-async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_told_of_and_tried_until_it_does(
+async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_reported_and_tried_until_it_does(
     shop: Services, shop_client: httpx.AsyncClient, failing: Failing, tmp_path: Path
 ) -> None:
     look = shop.rule_registry.look

@@ -121,7 +121,7 @@ async def test_an_edit_on_the_disk_is_followed_once_it_is_still(shop: Services, 
     assert look() is None
 
 
-async def test_a_broken_file_on_the_disk_is_told_and_the_old_rules_serve(
+async def test_a_broken_file_on_the_disk_is_reported_and_the_old_rules_serve(
     client: httpx.AsyncClient, shop: Services, tmp_path: Path
 ) -> None:
     before = shop.gate.version
@@ -233,7 +233,7 @@ async def test_shapes_made_from_the_ontology_are_shown_and_judge_where_switched_
 
 
 @pytest.mark.slow
-async def test_an_impossible_class_is_told_of_by_the_reasoner_after_the_switch(tmp_path: Path):
+async def test_an_impossible_class_is_reported_by_the_reasoner_after_the_switch(tmp_path: Path):
     folders(tmp_path)
     settings = settings_in(tmp_path).model_copy(update={"reasoner": "hermit"})
     async with build(settings, model=RecordedModel()) as services:

@@ -160,7 +160,7 @@ async def test_a_dry_run_that_is_only_asked_for_ends_with_an_edit_of_its_file_to
     assert (await asked).status_code == 409
 
 
-async def test_a_slow_shape_on_the_disk_is_told_of_and_not_put_in_force(
+async def test_a_slow_shape_on_the_disk_is_reported_and_not_put_in_force(
     slow_shop: Services, tmp_path: Path
 ) -> None:
     grow(slow_shop)
