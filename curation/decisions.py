@@ -85,7 +85,7 @@ class Decisions:
         are judged together, so that a name and its kind can be accepted at once. Raises `ReviewItemUnknown`
         and, for a single item, `ReviewItemDecided`.
         """
-        act = _Act(self, State.ACCEPTED, by, reason)
+        act = _Deciding(self, State.ACCEPTED, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "accept")
@@ -105,7 +105,7 @@ class Decisions:
         They are judged together; refused items stay open. Raises `ReviewItemUnknown` and, for a
         single item, `ReviewItemDecided`.
         """
-        act = _Act(self, State.ACCEPTED, by, reason)
+        act = _Deciding(self, State.ACCEPTED, by, reason)
 
         def build() -> Change:
             act.choose(tuple(proposed), (State.OPEN,), "accept")
@@ -121,7 +121,7 @@ class Decisions:
         """
         if not reason.strip():
             raise ReasonNeeded
-        act = _Act(self, State.REJECTED, by, reason)
+        act = _Deciding(self, State.REJECTED, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "reject")
@@ -131,7 +131,7 @@ class Decisions:
 
     def reopen(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str | None = None) -> Outcome:
         """Undo decisions: the items are open again, and what accepting them added is deleted."""
-        act = _Act(self, State.OPEN, by, reason)
+        act = _Deciding(self, State.OPEN, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.ACCEPTED, State.REJECTED), "reopen")
@@ -150,7 +150,7 @@ class Decisions:
         }
 
 
-class _Act:
+class _Deciding:
     """One decision in progress."""
 
     def __init__(self, parent: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from shapes.errors import ShapeMalformed
 from shapes.gate.gate import ShapesGate
 from shapes.gate.plan_cache import PlanCache
@@ -48,6 +48,6 @@ def gate_of(files: ShapesFiles, plan: PlanCache | None = None) -> ShapesGate:
 
 def _place(files: ShapesFiles, shape: str) -> tuple[Path | None, int | None]:
     try:
-        return Places(files.sources).of(NamedNode(shape).value)
+        return TermPositions(files.sources).of(NamedNode(shape).value)
     except ValueError:
         return None, None

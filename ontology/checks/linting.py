@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from ontology.graph import Graph, Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
@@ -74,7 +74,7 @@ class _Linter:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._graph = Graph([triple for file in schema.files for triple in file.triples])
-        self._places = Places(schema.files)
+        self._places = TermPositions(schema.files)
         terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
         self._own = [term for term in terms if not term.borrowed and not _is_standard(term.iri)]
 

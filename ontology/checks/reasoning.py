@@ -22,11 +22,11 @@ from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
 from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from ontology.errors import ReasonerFailed, ReasonerMissing
 from ontology.schema import Schema
 
-__all__ = ["INCONSISTENT", "UNSATISFIABLE", "Reasoned", "java_command", "lint_reasoned", "reason"]
+__all__ = ["INCONSISTENT", "UNSATISFIABLE", "ReasonerVerdict", "java_command", "lint_reasoned", "reason"]
 
 INCONSISTENT = Rule("inconsistent", Level.ERROR, "The axioms contradict each other: everything follows.")
 UNSATISFIABLE = Rule("unsatisfiable_class", Level.ERROR, "By the axioms a class can have no instance.")
@@ -47,7 +47,7 @@ class _Limit:
 
 
 @dataclass(frozen=True)
-class Reasoned:
+class ReasonerVerdict:
     """A reasoner's verdict. `explanations` holds the responsible axioms by class IRI (or owl:Thing)."""
 
     consistent: bool
@@ -74,7 +74,7 @@ def reason(
     explain: bool = False,
     timeout_s: float = 120,
     stopped: Stopped = lambda: False,
-) -> Reasoned:
+) -> ReasonerVerdict:
     """Run HermiT and, with `explain`, Pellet where something is wrong.
 
     `stopped` is polled. Raises ReasonerMissing without Java or `owlready2`, and ReasonerFailed when the
@@ -96,9 +96,9 @@ def reason(
         return found
 
 
-def lint_reasoned(schema: Schema, found: Reasoned) -> tuple[Finding, ...]:
+def lint_reasoned(schema: Schema, found: ReasonerVerdict) -> tuple[Finding, ...]:
     """The verdict as findings, with file and line."""
-    places = Places(schema.files)
+    places = TermPositions(schema.files)
     if not found.consistent:
         file = schema.files[0].path if schema.files else None
         why = found.explanations.get(v.THING.value, "")
@@ -112,7 +112,7 @@ def lint_reasoned(schema: Schema, found: Reasoned) -> tuple[Finding, ...]:
     return in_order(findings)
 
 
-def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> Reasoned:
+def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> ReasonerVerdict:
     path = os.pathsep.join((str(jars), str(jars / "HermiT.jar")))
     main = "org.semanticweb.HermiT.cli.CommandLine"
     # `consistency` comes first: HermiT fails to list the classes of an inconsistent ontology.
@@ -120,14 +120,14 @@ def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> Reasoned:
         [java, _MEMORY, "-cp", path, main, "-q", "-N", "-k", "-U", file.as_uri()], limit
     )
     if "InconsistentOntologyException" in errors:
-        return Reasoned(consistent=False)
+        return ReasonerVerdict(consistent=False)
     if code != 0:
         raise ReasonerFailed("HermiT", errors)
     names = sorted(set(_UNSATISFIABLE.findall(output)) - {v.NOTHING.value})
-    return Reasoned(consistent=True, unsatisfiable=tuple(NamedNode(name) for name in names))
+    return ReasonerVerdict(consistent=True, unsatisfiable=tuple(NamedNode(name) for name in names))
 
 
-def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: Reasoned) -> Reasoned:
+def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: ReasonerVerdict) -> ReasonerVerdict:
     path = os.pathsep.join([str(jars), *sorted(str(jar) for jar in jars.glob("*.jar"))])
     explanations: dict[str, str] = {}
     asked = [(iri.value, ["--unsat", iri.value]) for iri in found.unsatisfiable]
@@ -147,7 +147,7 @@ def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: Reasoned) -
         if code != 0 and "Explanation" not in output:
             raise ReasonerFailed("Pellet", errors or output)
         explanations[name] = _axioms(output)
-    return Reasoned(found.consistent, found.unsatisfiable, explanations)
+    return ReasonerVerdict(found.consistent, found.unsatisfiable, explanations)
 
 
 def _axioms(output: str) -> str:

@@ -10,10 +10,10 @@ from pyoxigraph import NamedNode
 from ontology.checks.findings import Finding, Rule
 from ontology.loading import OntologyFile, line_of
 
-__all__ = ["Places"]
+__all__ = ["TermPositions"]
 
 
-class Places:
+class TermPositions:
     """Finds the file and line of a term in files that were read, and caches them."""
 
     def __init__(self, files: Sequence[OntologyFile]) -> None:

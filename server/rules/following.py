@@ -1,4 +1,8 @@
-"""Polls the files of ontology and shapes: an edit on disk is put in force without a restart."""
+"""Polls the files of ontology and shapes: an edit on disk is put in force without a restart.
+
+File events would not replace polling: network folders and some container mounts send none, an edit counts
+only once the files stay the same between two polls, and edits that the store refused are tried again.
+"""
 
 import asyncio
 import logging

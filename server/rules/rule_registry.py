@@ -99,7 +99,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Switched:
+class SwitchOutcome:
     """The outcome of an edit; `changed` is False where the rules are the same as before."""
 
     before: Ruleset
@@ -207,7 +207,7 @@ class RuleRegistry:
         self._check_names(edit)
         return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
 
-    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
+    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> SwitchOutcome:
         """Put an edit in force and write its files; the old rules apply until then.
 
         `expected` are digests that files must have, or the edit is based on other content. A running dry run
@@ -232,7 +232,7 @@ class RuleRegistry:
         """Cancel all dry runs: the server stops."""
         self.dry_runs.close()
 
-    def look(self) -> Switched | None:
+    def look(self) -> SwitchOutcome | None:
         """Poll the folders; put edits in force once they are the same at two polls.
 
         Unusable edits are reported in the log and in `problem`, and the rules in force stay. What the store
@@ -328,12 +328,12 @@ class RuleRegistry:
             if settled or self.current is not before:
                 self._seen = self._settled = self._signature()
 
-    def _switch(self, candidate: Candidate, impact: Impact | None) -> Switched:
+    def _switch(self, candidate: Candidate, impact: Impact | None) -> SwitchOutcome:
         """Put new rules in force. Raises errors of the store: then nothing changed."""
         before, rules = self.current, candidate.rules
         if before.versions == rules.versions:
             self.problem, self.report = None, candidate.report
-            return Switched(before, rules, candidate.report, changed=False)
+            return SwitchOutcome(before, rules, candidate.report, changed=False)
         self._left = rules, impact
         self.put_in_force(rules)
         self.problem, self.report = None, candidate.report
@@ -344,7 +344,7 @@ class RuleRegistry:
         )  # fmt: skip
         self._finish()
         self.after_switch(before, rules)
-        return Switched(before, rules, candidate.report, changed=True, impact=impact)
+        return SwitchOutcome(before, rules, candidate.report, changed=True, impact=impact)
 
     def _finish(self) -> None:
         """Carry out the effects of the last switch; a failure is reported in `problem`, and tried again."""

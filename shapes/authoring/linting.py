@@ -14,7 +14,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS
 from shapes.paths import parse_path, text, uses
@@ -89,7 +89,7 @@ class _Linter:
     def __init__(self, files: ShapesFiles, schema: Schema) -> None:
         self._graph = files.graph
         self._schema = schema
-        self._places = Places(files.sources)
+        self._places = TermPositions(files.sources)
         graph = self._graph
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}

@@ -1,7 +1,6 @@
 """`urbankg models`: what the language model is, what it can do, and what it costs."""
 
 import asyncio
-import json
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ from rich.table import Table
 
 from server.cli.invocation import finish, settings_of
 from server.cli.options import Config, Data, ModelUrl
+from server.cli.output import print_json
 from server.cli.running_server import running_server
 from server.runtime.settings import Settings
 
@@ -21,21 +21,21 @@ def models(
     model_url: ModelUrl = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Ask the model a short question and tell what it is: server, limits, schemas, adapter, speed, cost.
+    """Probe the model with a short question: server, limits, schemas, adapter, speed, cost.
 
-    Through the server that holds the folder, where one runs and no other model is named.
+    Through the server that holds the folder, where one runs and no other model is given.
     """
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     server = None if model_url else running_server(settings.data, settings.api_key)
-    report = server.post("/models/probe", {}) if server is not None else asyncio.run(_asked(settings))
+    report = server.post("/models/probe", {}) if server is not None else asyncio.run(_probe(settings))
     if as_json:
-        print(json.dumps(report, ensure_ascii=False, indent=2))
+        print_json(report)
     else:
         _show(report)
     finish(1 if report["probe"]["error"] else 0)
 
 
-async def _asked(settings: Settings) -> dict[str, Any]:
+async def _probe(settings: Settings) -> dict[str, Any]:
     from server.intake.language_model import language_model, prices_of, probed
     from server.runtime.metrics import Metrics
 

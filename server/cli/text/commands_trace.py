@@ -1,6 +1,5 @@
 """`urbankg trace`: the messages to the model in an extraction, and its replies."""
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +7,7 @@ from rich.console import Console
 
 from server.cli.invocation import on_store, settings_of
 from server.cli.options import Config, Data
+from server.cli.output import print_json
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
 from server.intake.traces import Traces
@@ -46,8 +46,7 @@ def _last(extractions: list[dict[str, Any]]) -> str:
 
 def _show(record: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        print(json.dumps(record, ensure_ascii=False, indent=2))
-        return 0
+        return print_json(record)
     for name in ("id", "started", "source", "model", "adapter", "prompt_version"):
         if record[name]:
             _shown.print(f"{name}: {record[name]}", markup=False, soft_wrap=True)

@@ -18,7 +18,7 @@ from server.http.bodies import body_schema, read_body, read_json
 from server.rules.checking import Reasoner, check, reasoned
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
-from server.rules.rule_registry import Edit, Kind, RuleRegistry, Switched
+from server.rules.rule_registry import Edit, Kind, RuleRegistry, SwitchOutcome
 from server.rules.ruleset import Ruleset, turtle
 from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
@@ -131,7 +131,7 @@ def _flag(request: Request, name: str) -> bool:
     return value in ("true", "1", "")
 
 
-def switched_json(switched: Switched) -> dict[str, Any]:
+def switched_json(switched: SwitchOutcome) -> dict[str, Any]:
     """What came of an edit."""
     return {
         "switched": switched.changed,
