@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.gate import filled
 from ontology import Schema
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.authoring.impact import RuleSet, measure_impact
+from shapes.authoring.impact import ComparedRules, measure_impact
 from shapes.loading import load_shapes
 from shapes.rules import gate_of
 from sparql.storage.embedded_store import EmbeddedStore
@@ -30,15 +30,15 @@ made:{name} a sh:PropertyShape ; sh:targetClass urban:Museum ; sh:path rdfs:labe
 """
 
 
-def rules(shapes: bytes | None = None, ontology: bytes | None = None) -> RuleSet:
+def rules(shapes: bytes | None = None, ontology: bytes | None = None) -> ComparedRules:
     """The shipped rules, with this urban.ttl in place of theirs."""
     edits = None if shapes is None else {"urban.ttl": shapes}
     schema = Schema.load(SHIPPED_ONTOLOGY, None if ontology is None else {"urban.ttl": ontology})
     files = load_shapes(SHIPPED_SHAPES, edits)
-    return RuleSet(schema, files, gate_of(files))
+    return ComparedRules(schema, files, gate_of(files))
 
 
-def edits() -> dict[str, RuleSet]:
+def edits() -> dict[str, ComparedRules]:
     """The edited rules by name."""
     shapes = Path(SHIPPED_SHAPES / "urban.ttl").read_text(encoding="utf-8")
     ontology = Path(SHIPPED_ONTOLOGY / "urban.ttl").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def edits() -> dict[str, RuleSet]:
     }
 
 
-def measure(store: EmbeddedStore, before: RuleSet, size: int) -> None:
+def measure(store: EmbeddedStore, before: ComparedRules, size: int) -> None:
     """Print a line for each edit."""
     started = time.perf_counter()
     before.gate.report(store)

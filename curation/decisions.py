@@ -1,8 +1,8 @@
-"""What people decide about review items, carried out through the one writer.
+"""Decisions of people about review items, carried out through the writer.
 
-Accepting sends the statement, as it is or mended, through the gate again. A decision is provenance: who
+Accepting sends the statement, as it is or corrected, through the gate again. A decision is provenance: who
 made it, when, why, and by which ontology and shapes the statement was judged then. The graph, the item and
-the decision change in one commit, so after a crash a decision is there as a whole or not at all.
+the decision change in one commit, so a crash leaves a decision entirely stored or not at all.
 """
 
 import uuid
@@ -28,7 +28,7 @@ from sparql.writing.writer import Writer
 
 @dataclass(frozen=True)
 class Reviewer:
-    """Who decides: a person's name, and the key that the request came with, if any."""
+    """Who decides: a person's name, and the request's key, if any."""
 
     name: str
     key: str | None = None
@@ -36,10 +36,10 @@ class Reviewer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a decision; `refused` are items whose statement the gate still refuses.
+    """The outcome of a decision; `refused` are items whose statement the gate still refuses.
 
     `unchanged` are items whose state does not allow the decision, with that state. `fallen` are statements
-    of other texts that went to review because they no longer conform, `revived` the other way round.
+    of other texts moved to review because they no longer conform, `revived` those that conform again.
     """
 
     decision: NamedNode | None
@@ -79,13 +79,13 @@ class Decisions:
         reason: str | None = None,
         statements: Sequence[Statement] | None = None,
     ) -> Outcome:
-        """Let the statements of open items in, as far as the gate lets them.
+        """Accept the statements of open items that the gate accepts.
 
         `statements` replace the statement of a single item: all of them conform, or nothing changes. Items
         are judged together, so that a name and its kind can be accepted at once. Raises `ReviewItemUnknown`
         and, for a single item, `ReviewItemDecided`.
         """
-        act = _Act(self, State.ACCEPTED, by, reason)
+        act = _Deciding(self, State.ACCEPTED, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "accept")
@@ -100,12 +100,12 @@ class Decisions:
     def accept_as(
         self, proposed: Mapping[NamedNode, Sequence[Statement]], by: Reviewer, *, reason: str | None = None
     ) -> Outcome:
-        """Let open items in, each with the statements given for it, as far as the gate lets them.
+        """Accept open items, each with the statements given for it, as far as the gate accepts them.
 
-        They are judged together; what is refused stays open as it was. Raises `ReviewItemUnknown` and, for a
+        They are judged together; refused items stay open. Raises `ReviewItemUnknown` and, for a
         single item, `ReviewItemDecided`.
         """
-        act = _Act(self, State.ACCEPTED, by, reason)
+        act = _Deciding(self, State.ACCEPTED, by, reason)
 
         def build() -> Change:
             act.choose(tuple(proposed), (State.OPEN,), "accept")
@@ -114,14 +114,14 @@ class Decisions:
         return act.outcome(self._writer.commit_built(build))
 
     def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
-        """Keep the statements of open items out; one that was only warned of leaves the graph.
+        """Reject the statements of open items; one with only a warning is deleted from the graph.
 
-        From then on the same statement is refused wherever it comes from, until it is reopened. Raises
+        From then on the same statement is refused from every source, until the item is reopened. Raises
         `ReviewItemUnknown`, `ReasonNeeded` and, for a single item, `ReviewItemDecided`.
         """
         if not reason.strip():
             raise ReasonNeeded
-        act = _Act(self, State.REJECTED, by, reason)
+        act = _Deciding(self, State.REJECTED, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "reject")
@@ -130,13 +130,13 @@ class Decisions:
         return act.outcome(self._writer.commit_built(build))
 
     def reopen(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str | None = None) -> Outcome:
-        """Take decisions back: the items are open again, and what accepting them let in goes out again."""
-        act = _Act(self, State.OPEN, by, reason)
+        """Undo decisions: the items are open again, and what accepting them added is deleted."""
+        act = _Deciding(self, State.OPEN, by, reason)
 
         def build() -> Change:
             act.choose(items, (State.ACCEPTED, State.REJECTED), "reopen")
-            let_in = [e for item in act.items for e in self._evidence.of_item(item.iri)]
-            return act.withdrawing(let_in)
+            accepted = [e for item in act.items for e in self._evidence.of_item(item.iri)]
+            return act.withdrawing(accepted)
 
         return act.outcome(self._writer.commit_built(build))
 
@@ -150,12 +150,12 @@ class Decisions:
         }
 
 
-class _Act:
-    """One decision while it is being carried out."""
+class _Deciding:
+    """One decision in progress."""
 
-    def __init__(self, desk: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
+    def __init__(self, parent: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
         self.items: list[ReviewItem] = []
-        self._desk = desk
+        self._parent = parent
         self._outcome = outcome
         self._by = by
         self._reason = reason.strip() if reason and reason.strip() else None
@@ -166,10 +166,10 @@ class _Act:
         self._done: tuple[NamedNode, ...] = ()
 
     def choose(self, names: Sequence[NamedNode], allowed: Collection[State], verb: str) -> None:
-        """Read the items that the decision concerns, leaving out those in another state."""
+        """Read the items of the decision, leaving out those in a state that does not allow it."""
         self.items, self._unchanged = [], {}
         for name in dict.fromkeys(names):
-            item = self._desk._review.get(name)
+            item = self._parent._review.get(name)
             if item.state in allowed:
                 self.items.append(item)
             elif len(names) == 1:
@@ -178,20 +178,20 @@ class _Act:
                 self._unchanged[name] = item.state
 
     def accepting(self, proposed: dict[NamedNode, tuple[Statement, ...]], *, whole: bool) -> Change:
-        """The change that lets statements in; with `whole`, all or nothing."""
+        """The change that adds statements; with `whole`, all or nothing."""
         self._proposed = proposed
         statements = {s.triple: s for found in proposed.values() for s in found}
         refused = {triple: reasons for triple in statements if (reasons := self._unknown(triple))}
-        mended: set[Piece] = set()
+        corrected: set[Piece] = set()
         for item in self.items:
             if all(statement.triple != item.triple for statement in proposed[item.iri]):
-                mended |= self._desk.evidence_of(item)
-        self._planned = Withdrawal(evidence=frozenset(mended))
-        about = self._desk._evidence
-        gone = {piece.triple for piece in mended}
+                corrected |= self._parent.evidence_of(item)
+        self._planned = Withdrawal(evidence=frozenset(corrected))
+        about = self._parent._evidence
+        gone = {piece.triple for piece in corrected}
         return Change(
             additions=tuple(s for t, s in statements.items() if t not in refused),
-            withdrawals=frozenset(t for t in gone if about.about(t) <= mended),
+            withdrawals=frozenset(t for t in gone if about.about(t) <= corrected),
             origin=Origin.EXTRACTED,
             partial=not whole,
             refused=tuple(Rejection(statements[t], reasons) for t, reasons in refused.items()),
@@ -200,8 +200,8 @@ class _Act:
         )
 
     def withdrawing(self, evidence: Iterable[Piece]) -> Change:
-        """The change that takes evidence back and settles all chosen items."""
-        self._planned = self._desk._withdrawals.plan(
+        """The change that withdraws evidence and settles all chosen items."""
+        self._planned = self._parent._withdrawals.plan(
             set(evidence), ignoring=[item.iri for item in self.items]
         )
         change = self._planned.change
@@ -216,7 +216,7 @@ class _Act:
         )
 
     def outcome(self, verdict: Verdict) -> Outcome:
-        """What to tell of it."""
+        """The outcome to report."""
         reasons = {rejection.statement.triple: rejection.violations for rejection in verdict.rejected}
         refused = {
             item: tuple(v for statement in statements for v in reasons.get(statement.triple, ()))
@@ -234,12 +234,12 @@ class _Act:
         )
 
     def _unknown(self, triple: Triple) -> tuple[Violation, ...]:
-        schema = self._desk._schema()
+        schema = self._parent._schema()
         if triple.predicate == RDF.type and schema.classes and not isinstance(triple.object, NamedNode):
             return (
                 Violation(
                     focus=triple.subject,
-                    message=f"{triple.object} is no class. Give the IRI of one that the ontology declares.",
+                    message=f"{triple.object} is not a class. Give the IRI of one in the ontology.",
                     component=UKG.UnknownTerm,
                     path=RDF.type.value,
                     value=triple.object,
@@ -250,8 +250,8 @@ class _Act:
     def _record_accepted(self, verdict: Verdict) -> Iterator[Quad]:
         if verdict.rejected and len(self.items) == 1:
             return
-        let_in = {statement.triple for statement in verdict.accepted}
-        done = [i for i in self.items if all(s.triple in let_in for s in self._proposed[i.iri])]
+        accepted = {statement.triple for statement in verdict.accepted}
+        done = [i for i in self.items if all(s.triple in accepted for s in self._proposed[i.iri])]
         self._done = tuple(item.iri for item in done)
         yield from self._decision()
         for item in done:
@@ -259,21 +259,21 @@ class _Act:
                 yield from self._evidence_of(item, statement)
 
     def _evidence_of(self, item: ReviewItem, statement: Statement) -> Iterator[Quad]:
-        run = item.whence.run
+        run = item.origin.run
         reifier = evidence_iri(run, statement.triple)
         yield from evidence_quads(run, statement.triple, item.support)
-        # What was in the graph already keeps its own evidence when the decision is taken back.
+        # A statement that was in the graph already keeps its own evidence when the decision is undone.
         if statement.triple != item.triple or not item.accepted:
             yield Quad(reifier, UKG.reviewItem, item.iri, PROVENANCE)
         yield Quad(reifier, UKG.decision, self._iri, PROVENANCE)
         yield Quad(reifier, PROV.wasAttributedTo, _agent(self._by.name), PROVENANCE)
 
     def _shared(self) -> set[Piece]:
-        """What the statements that were decided on share with others: each has evidence of its own now."""
-        about = self._desk._evidence
+        """Evidence that the decided statements share with others: each has its own from now on."""
+        about = self._parent._evidence
         found: set[Piece] = set()
         for item in self.items:
-            run = item.whence.run
+            run = item.origin.run
             for statement in self._proposed[item.iri] if item.iri in self._done else ():
                 own = Piece(evidence_iri(run, statement.triple), statement.triple)
                 found |= {
@@ -285,16 +285,16 @@ class _Act:
         if not self._done:
             return
         yield from self._old_states()
-        yield from self._desk._evidence.leaving(self._planned.evidence | self._shared())
+        yield from self._parent._evidence.leaving(self._planned.evidence | self._shared())
 
     def _record_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         self._done = tuple(item.iri for item in self.items)
         yield from self._decision()
-        yield from self._desk._withdrawals.record(self._planned)
+        yield from self._parent._withdrawals.record(self._planned)
 
     def _retract_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         yield from self._old_states()
-        yield from self._desk._withdrawals.retract(self._planned)
+        yield from self._parent._withdrawals.retract(self._planned)
 
     def _old_states(self) -> Iterator[Quad]:
         for item in self.items:
@@ -311,10 +311,10 @@ class _Act:
         yield _said(self._iri, UKG.outcome, self._outcome.node)
         yield _said(self._iri, PROV.startedAtTime, now)
         yield _said(self._iri, PROV.endedAtTime, now)
-        yield _said(self._iri, UKG.ontologyVersion, Literal(self._desk._schema().version))
-        for ontology in self._desk._schema().version_iris:
+        yield _said(self._iri, UKG.ontologyVersion, Literal(self._parent._schema().version))
+        for ontology in self._parent._schema().version_iris:
             yield _said(self._iri, UKG.ontology, ontology)
-        yield _said(self._iri, UKG.shapesVersion, Literal(self._desk._shapes_version()))
+        yield _said(self._iri, UKG.shapesVersion, Literal(self._parent._shapes_version()))
         if self._reason is not None:
             yield _said(self._iri, RDFS.comment, Literal(self._reason))
         yield from agent_quads(self._by, self._iri)
@@ -325,7 +325,7 @@ class _Act:
 
 
 def agent_quads(by: Reviewer, activity: NamedNode) -> Iterator[Quad]:
-    """Who carried out an activity (PROV-O, 3.3), and on whose key."""
+    """Who carried out an activity (PROV-O, 3.3), and with which key."""
     agent = _agent(by.name)
     yield _said(activity, PROV.wasAssociatedWith, agent)
     yield _said(agent, RDF.type, PROV.Agent)

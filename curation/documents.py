@@ -1,4 +1,4 @@
-"""Documents: which statements each supports, and taking one back with all that only it supported."""
+"""Documents: which statements each supports, and removing one with everything that only it supported."""
 
 import uuid
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _QUOTING = (UKG.quote, UKG.reply, UKG.start, UKG.end)
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is recorded of a run: times as xsd:dateTime, and what made and judged its statements."""
+    """The record of a run: times as xsd:dateTime, and what made and judged its statements."""
 
     iri: NamedNode
     started: str
@@ -41,7 +41,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class Supported:
-    """A statement that a document supports. `others` counts the runs over other documents that do too."""
+    """A statement supported by a document. `others` counts supporting runs over other documents."""
 
     evidence: Evidence
     others: int
@@ -58,17 +58,17 @@ class StoredDocument:
 
     @property
     def identifier(self) -> str:
-        """The name under which clients ask for it."""
+        """Its name for clients."""
         return self.iri.value.removeprefix(PREFIX)
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What became of taking a document back; the triples are those of the graph.
+    """The outcome of removing a document; the triples are those of the graph.
 
-    `fallen` are statements of other texts that conform no longer and went to review, `revived` such as were
-    refused because of this document and are in the graph now. `relations` counts derived triples that went,
-    `inferences` those that followed from what went.
+    `fallen` are statements of other texts that no longer conform and were moved to review, `revived` those
+    that were refused because of this document and are in the graph now. `relations` counts deleted derived
+    triples, `inferences` deleted inferences.
     """
 
     iri: NamedNode
@@ -85,7 +85,7 @@ PREFIX = RECORD.term("document/").value
 
 
 class Documents:
-    """Reads what the provenance graph says of documents, and removes them through the writer."""
+    """Reads documents from the provenance graph, and removes them through the writer."""
 
     def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue) -> None:
         self._store = store
@@ -96,7 +96,7 @@ class Documents:
         self._proposals = Proposals(store, writer)
 
     def find(self, *, source: str | None = None, text: str | None = None) -> list[NamedNode]:
-        """Documents, the last posted first; `source` must be equal, `text` be contained."""
+        """Documents, newest first; `source` must be equal, `text` be contained."""
         started: dict[Term, str] = {}
         for quad in self._all(PROV.startedAtTime):
             if isinstance(quad.object, Literal):
@@ -125,7 +125,7 @@ class Documents:
         )
 
     def supported(self, iri: NamedNode) -> list[Supported]:
-        """The statements in the graph that a document supports, in the order of its text."""
+        """The statements of the graph that a document supports, in the order of its text."""
         own = self._pieces(iri)
         read = (self._evidence.read(piece) for piece in sorted(own, key=lambda piece: piece.reifier.value))
         found = list({one.triple: one for one in read if one is not None}.values())
@@ -133,37 +133,37 @@ class Documents:
         return [Supported(one, len(self._evidence.about(one.triple) - own)) for one in found]
 
     def waiting(self, iri: NamedNode) -> list[ReviewItem]:
-        """The review items that came from a document, in the order of its text."""
+        """The review items from a document, in the order of its text."""
         items = [self._review.get(item) for item in self._review.of_document(iri)]
         return sorted(items, key=lambda item: (item.support.start or 0, str(item.triple)))
 
     def counts(self, iri: NamedNode) -> tuple[int, int]:
-        """How many statements in the graph a document supports, and how many wait for a person."""
+        """How many statements in the graph a document supports, and how many wait for review."""
         triples = {piece.triple for piece in self._pieces(iri)}
         items = self._review.of_document(iri)
         return len(triples), sum(self._review.state(item) is State.OPEN for item in items)
 
     def remove(self, iri: NamedNode, by: Reviewer, *, reason: str | None = None) -> Removal:
-        """Take a document back: what only it supported leaves the graph, with what follows from it.
+        """Remove a document: what only it supported is deleted, with everything that follows from it.
 
-        Its text, runs and undecided review items go too; that it was there, and who removed what and
+        Its text, runs and undecided review items are deleted too; that it existed, and who removed what and
         when, stays as provenance. Raises `DocumentUnknown` and `DocumentRemoved`.
         """
         act = _Removing(self, iri, by, reason)
-        return act.told(self._writer.commit_built(act.build))
+        return act.outcome(self._writer.commit_built(act.build))
 
     def _check(self, iri: NamedNode) -> None:
         if self._store.contains(Quad(iri, RDF.type, UKG.Document, PROVENANCE)):
             return
         name = iri.value.removeprefix(PREFIX)
-        told = [
+        records = [
             (self._evidence.text(quad.object, PROV.endedAtTime) or "", quad.object)
             for quad in self._store.match_quads(iri, PROV.wasInvalidatedBy, None, PROVENANCE)
             if isinstance(quad.object, NamedNode)
         ]
-        if not told:
+        if not records:
             raise DocumentUnknown(name)
-        at, activity = max(told, key=lambda pair: pair[0])
+        at, activity = max(records, key=lambda pair: pair[0])
         agent = first(self._evidence.values(activity), PROV.wasAssociatedWith)
         by = self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None
         raise DocumentRemoved(name, at, by or "", self._evidence.text(activity, RDFS.comment))
@@ -199,7 +199,7 @@ class Documents:
 
 
 class _Removing:
-    """One removal while it is being carried out."""
+    """One removal in progress."""
 
     def __init__(self, documents: Documents, iri: NamedNode, by: Reviewer, reason: str | None) -> None:
         self._documents = documents
@@ -234,8 +234,8 @@ class _Removing:
             retract=self._retract,
         )
 
-    def told(self, verdict: Verdict) -> Removal:
-        """What to tell of it."""
+    def outcome(self, verdict: Verdict) -> Removal:
+        """The outcome to report."""
         return Removal(
             iri=self._activity,
             removed=self._gone,
@@ -277,12 +277,12 @@ class _Removing:
             if item.state in (State.OPEN, State.SUPERSEDED):
                 yield from quads
             else:
-                # What a person decided stays decided, without the words of the text.
+                # Decisions of people stay, without the words of the text.
                 yield from (quad for quad in quads if quad.predicate in _QUOTING)
 
 
 def named_document(identifier: str) -> NamedNode:
-    """The document that a client names by its identifier or its whole IRI. Raises `DocumentUnknown`."""
+    """The document with an identifier or IRI. Raises `DocumentUnknown`."""
     try:
         return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""One entity's statements become another's: in the graph, its origins, the evidence and the review queue."""
+"""Moves one entity's statements to another: in the graph, its origins, the evidence and the review queue."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -35,9 +35,9 @@ _LINKS = (UKG.subject, UKG.object)
 
 
 class EntityMerge:
-    """One merge while it is being carried out; `check` raises what forbids it.
+    """One merge in progress; `check` raises what forbids it.
 
-    With `partial`, what does not conform of the other entity is left out.
+    With `partial`, statements of the other entity that do not conform are left out.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class EntityMerge:
             retract=self._retract,
         )
 
-    def told(self, verdict: Verdict) -> Merged:
-        """What to tell of it."""
+    def outcome(self, verdict: Verdict) -> Merged:
+        """The outcome to report."""
         refused = bool(verdict.rejected) and not self._partial
         return Merged(
             None if refused else self._iri,
@@ -94,7 +94,7 @@ class EntityMerge:
         )
 
     def rewritten(self, quad: Quad) -> Quad:
-        """What stands in the place of a quad about the other entity once they are merged."""
+        """What replaces a quad about the other entity after the merge."""
         graph = quad.graph_name
         if graph not in (PROVENANCE, REVIEW):
             return in_graph(graph, self._renamed(quad.triple))
@@ -111,7 +111,7 @@ class EntityMerge:
         self._dropped = tuple(sorted(lost, key=str))
         self._rewrite_origins(lost)
         self._rewrite_records(lost)
-        # In a split, what was there before the merge is not taken away again.
+        # A split must not delete what existed before the merge.
         put = [quad for quad in dict.fromkeys(self._put) if not self._store.contains(quad)]
         yield from put
         now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
@@ -140,7 +140,7 @@ class EntityMerge:
         yield from (quad for quad in self._taken if quad.graph_name not in (ASSERTED, EXTRACTED))
 
     def _rewrite_origins(self, lost: set[Triple]) -> None:
-        """Each rewritten statement has the origins of those that it stands for."""
+        """Each rewritten statement has the origins of those that it replaces."""
         origins: dict[Triple, set[NamedNode]] = {}
         for old, new in self._moved.items():
             self._taken += [in_graph(g, old) for g in (ASSERTED, EXTRACTED) if self._held(old, g)]
@@ -152,17 +152,17 @@ class EntityMerge:
                 self._put += [in_graph(graph, new) for graph in graphs if graph in (ASSERTED, EXTRACTED)]
 
     def _origins(self, triple: Triple) -> set[NamedNode]:
-        """The origins of a triple; where no graph tells of one, it was asserted."""
+        """The origins of a triple; without a recorded one, it was asserted."""
         if not self._is_stated(triple):
             return set()
         return {g for g in (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY) if self._held(triple, g)} or {ASSERTED}
 
     def _is_stated(self, triple: Triple) -> bool:
-        """Whether the graph holds a triple, and not only because it follows from others."""
+        """Whether the graph holds a triple that does not only follow from others."""
         return self._held(triple, DEFAULT) and not self._held(triple, INFERRED)
 
     def _rewrite_records(self, lost: set[Triple]) -> None:
-        """The evidence and the review items speak of the kept entity from now on."""
+        """Rewrite the evidence and the review items to the kept entity."""
         for graph in (PROVENANCE, REVIEW):
             for old in self._reified(graph):
                 if self._renamed(old) in lost:
@@ -175,7 +175,7 @@ class EntityMerge:
         self._settle_duplicates()
 
     def _settle_duplicates(self) -> None:
-        """Nobody need be asked any longer whether the two are one."""
+        """Settle the review items that ask whether the two are one."""
         review = self._review
         for item in review.about(self._other) | review.about(self._keep):
             if review.state(item) is not State.OPEN:
@@ -192,7 +192,7 @@ class EntityMerge:
         self._put.append(self.rewritten(old))
 
     def _reified(self, graph: NamedNode) -> set[Triple]:
-        """The triples about the other entity that a system graph speaks of."""
+        """The triples about the other entity that a system graph mentions."""
         if graph == REVIEW:
             return {self._review.get(item).triple for item in self._review.about(self._other)}
         return {t for t in self._about(DEFAULT) if any(self._evidence.about(t))}
@@ -211,12 +211,12 @@ class EntityMerge:
         predicate = triple.predicate
         if triple.subject == self._other and predicate == RDFS.label:
             labels = {t.object for t in self._store.match(self._keep, RDFS.label, None)}
-            # The kept entity keeps its name; the other's becomes another name of it.
+            # The kept entity keeps its name; the other's becomes an alternative.
             predicate = SKOS.altLabel if labels and value not in labels else predicate
         return Triple(subject, predicate, value)
 
     def _is_void(self, triple: Triple) -> bool:
-        """Whether it came to relate the entity to itself, which no statement meant."""
+        """Whether it now relates the entity to itself, which no statement meant."""
         return triple.subject == triple.object == self._keep
 
     def _held(self, triple: Triple, graph: NamedNode | DefaultGraph) -> bool:

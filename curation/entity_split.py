@@ -1,4 +1,4 @@
-"""A merge taken back: each entity has what it had, and what was said since stays where it is."""
+"""Undoes a merge: each entity has what it had before, and later statements stay where they are."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,9 +17,9 @@ from sparql.provenance.records import RECORD
 
 
 class EntitySplit:
-    """One split while it is being carried out.
+    """One split in progress.
 
-    `rewriting` gives, for a merge, what tells which quad stands in the place of another since.
+    `rewriting` gives, for a merge, the function from a quad to the one that replaced it.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class EntitySplit:
             if later.split is None and later.at > merge.at and later.merged in (merge.kept, merge.merged):
                 raise MergeSettled(name, f"<{later.merged.value}> was merged since; split that first")
         took, put, left = (self._records.quads(self._merge, part) for part in (UKG.took, UKG.put, UKG.left))
-        # What left the graph since the merge (its document was removed, say) does not come back.
+        # Statements deleted since the merge (because a document was removed, say) stay deleted.
         rewritten = self._rewriting(merge)
         alive = [quad for quad in took if self._store.contains(rewritten(quad))]
         alive += left
@@ -69,8 +69,8 @@ class EntitySplit:
             retract=self._retract,
         )
 
-    def told(self, verdict: Verdict) -> Merged:
-        """What to tell of it."""
+    def outcome(self, verdict: Verdict) -> Merged:
+        """The outcome to report."""
         refused = bool(verdict.rejected)
         return Merged(
             None if refused else self._merge,
@@ -103,7 +103,7 @@ class EntitySplit:
         yield said(merge.merged, PROV.alternateOf, merge.kept)
 
     def _is_needed(self, quad: Quad, put: list[Quad]) -> bool:
-        """Whether a text that came after the merge says it too."""
+        """Whether a text added after the merge says it too."""
         if quad.graph_name not in (DEFAULT, EXTRACTED):
             return False
         rewritten = {

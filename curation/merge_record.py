@@ -1,4 +1,4 @@
-"""Merges as the provenance graph records them, with what each took and put."""
+"""Merges as recorded in the provenance graph, with what each deleted and added."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PREFIX = RECORD.term("merge/").value
 
 @dataclass(frozen=True)
 class Merge:
-    """A merge as it is recorded; `split` is when it was taken back, as xsd:dateTime."""
+    """A recorded merge; `split` is when it was undone, as xsd:dateTime."""
 
     iri: NamedNode
     kept: NamedNode
@@ -31,15 +31,15 @@ class Merge:
 
     @property
     def identifier(self) -> str:
-        """The name under which clients ask for it."""
+        """Its name for clients."""
         return self.iri.value.removeprefix(PREFIX)
 
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of a merge or a split; `merge` is None when the gate refused it.
+    """The outcome of a merge or a split; `merge` is None when the gate refused it.
 
-    `dropped` are statements of the other entity that the kept one's contradict, left out on demand.
+    `dropped` are statements of the other entity that contradict the kept one's, left out on request.
     """
 
     merge: NamedNode | None
@@ -50,14 +50,14 @@ class Merged:
 
 
 class MergeRecords:
-    """Reads them back from a store."""
+    """Reads merges from a store."""
 
     def __init__(self, store: TripleStore) -> None:
         self._store = store
         self._evidence = EvidenceReader(store)
 
     def all(self) -> list[Merge]:
-        """Every merge, the last one first."""
+        """Every merge, newest first."""
         quads = self._store.match_quads(None, RDF.type, UKG.Merge, PROVENANCE)
         found = [self.get(quad.subject) for quad in quads if isinstance(quad.subject, NamedNode)]
         return sorted(found, key=lambda merge: (merge.at, merge.iri.value), reverse=True)
@@ -80,13 +80,13 @@ class MergeRecords:
         )
 
     def quads(self, merge: NamedNode, predicate: NamedNode) -> list[Quad]:
-        """What a merge took, put or left."""
+        """What a merge deleted, added or left."""
         text = self._evidence.text(merge, predicate) or ""
         return list(pyoxigraph.parse(text.encode(), format=RdfFormat.N_QUADS))
 
 
 def named_merge(identifier: str) -> NamedNode:
-    """The merge that a client names by its identifier or its whole IRI. Raises `MergeUnknown`."""
+    """The merge with an identifier or IRI. Raises `MergeUnknown`."""
     try:
         return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
     except ValueError as error:
@@ -101,7 +101,7 @@ def written(quads: Iterable[Quad]) -> str:
 
 
 def in_graph(graph: NamedNode | DefaultGraph | Term, triple: Triple) -> Quad:
-    """The triple in a graph, as a quad that was read names it."""
+    """The triple in a graph that was read from a quad."""
     return Quad(triple.subject, triple.predicate, triple.object, graph)  # type: ignore[arg-type]
 
 

@@ -1,8 +1,8 @@
-"""Two entities that turned out to be one: merged in one commit, and split again exactly.
+"""Merges two entities that are one, in one commit, and can split them again exactly.
 
-A merge rewrites every statement about the other entity to the one that is kept: in the graph, through the
-gate, and with the same names in the records of origin, in the evidence and in the review queue. What it took
-and what it put there is kept with the merge, so that a split can put things back as they were.
+A merge rewrites every statement about the other entity to the kept one: in the graph, through the gate, and
+in the records of origin, the evidence and the review queue. What it deleted and added is stored with the
+merge, so that a split can restore the former state.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from sparql.model.vocabulary import ONTOLOGY
 from sparql.writing.writer import Writer
 
 Obstacle = Callable[[NamedNode, NamedNode], str | None]
-"""Why two entities cannot be one, in words; None when nothing speaks against it."""
+"""Why two entities cannot be one, as text; None when they can."""
 
 
 class Merging:
@@ -49,16 +49,16 @@ class Merging:
         reason: str | None = None,
         drop_conflicts: bool = False,
     ) -> Merged:
-        """Make two entities one. What does not conform of the other is refused, or with `drop_conflicts`
-        left out.
+        """Make two entities one. If statements of the other do not conform, the merge is refused, or with
+        `drop_conflicts` they are left out.
 
         Raises `EntityUnknown`, and `MergeRefused` where classes, distance or owl:differentFrom forbid it.
         """
         act = self._merge(keep, other, by, reason, partial=drop_conflicts)
-        return act.told(self._writer.commit_built(act.build))
+        return act.outcome(self._writer.commit_built(act.build))
 
     def split(self, merge: NamedNode, by: Reviewer, *, reason: str | None = None) -> Merged:
-        """Take a merge back: each entity has what it had. What was said since then stays where it is.
+        """Undo a merge: each entity has what it had before. Later statements stay where they are.
 
         Raises `MergeUnknown` and `MergeSettled`.
         """
@@ -67,10 +67,10 @@ class Merging:
             return self._merge(merge.kept, merge.merged, by, None).rewritten
 
         act = EntitySplit(self._store, merge, by, reason, rewriting=rewriting)
-        return act.told(self._writer.commit_built(act.build))
+        return act.outcome(self._writer.commit_built(act.build))
 
     def all(self) -> list[Merge]:
-        """Every merge, the last one first."""
+        """Every merge, newest first."""
         return self._records.all()
 
     def get(self, iri: NamedNode) -> Merge:
@@ -85,7 +85,7 @@ class Merging:
             if any(True for _ in self._store.match_quads(iri, None, None, ONTOLOGY)):
                 raise MergeRefused(keep.value, other.value, f"<{iri.value}> is a term of the ontology")
         if keep == other:
-            raise MergeRefused(keep.value, other.value, "they are one and the same IRI")
+            raise MergeRefused(keep.value, other.value, "they are the same IRI")
         reason = self._obstacle(keep, other)
         if reason is not None:
             raise MergeRefused(keep.value, other.value, reason)

@@ -1,6 +1,6 @@
-"""What texts say of where things are, against what their geometries say.
+"""Compares what texts say about places with what geometries say.
 
-"The museum is in Harlem" can be checked when both have a geometry: RCC8 between the two (GeoSPARQL 1.1,
+"The museum is in Harlem" can be checked when both have a geometry: RCC8 between them (GeoSPARQL 1.1,
 8.5) agrees, contradicts, or says nothing. Which properties mean "in", "contains", "beside" and "away from"
 is read from the ontology (`sparql.ask.places`).
 """
@@ -56,7 +56,7 @@ _SEVERITIES: Final = {"refuse": SH.Violation, "warn": SH.Warning, "ignore": SH.I
 
 Geometries = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
 ToleranceOf = Callable[[NamedNode | BlankNode], float]
-"""How far the borders of a feature may be off, in metres."""
+"""How far the borders of a feature may be off, in meters."""
 
 
 def _exact(feature: NamedNode | BlankNode) -> float:
@@ -65,10 +65,10 @@ def _exact(feature: NamedNode | BlankNode) -> float:
 
 @dataclass(frozen=True)
 class Finding:
-    """Both sides of one statement: what it says and what the geometries say.
+    """The comparison for one statement: what it says and what the geometries say.
 
     `distance_m` is the geodesic distance between the geometries, 0 where they meet. `agrees` is None when
-    the geometries neither bear it out nor contradict it.
+    the geometries neither confirm nor contradict it.
     """
 
     stated: Where
@@ -77,7 +77,7 @@ class Finding:
     agrees: bool | None
 
     def supports(self, support: Support) -> Support:
-        """The support with both sides in it; agreement halves the doubt."""
+        """The support with the comparison in it; agreement halves the doubt."""
         confidence = support.confidence
         if self.agrees and confidence is not None:
             confidence = 1 - (1 - confidence) / 2
@@ -90,13 +90,13 @@ class Finding:
         )
 
 
-class StatedGeometry:
+class PlaceConflicts:
     """Checks statements about where things are.
 
-    `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property goes before
-    it: that of the shapes (`by_shapes`, by way and property), else that of the ontology. `source` is the way
-    by which statements come. Features up to `slack_m` metres apart are not held against "in" and "beside":
-    geometries are drawn that roughly.
+    `policy` is `refuse`, `warn` or `ignore`; the annotation ukg:onGeometryConflict of a property takes
+    precedence: that of the shapes (`by_shapes`, by source and property), else that of the ontology. `source`
+    says how the statements are written. Features up to `slack_m` meters apart do not contradict "in" and
+    "beside", since geometries are imprecise.
     """
 
     def __init__(
@@ -116,33 +116,33 @@ class StatedGeometry:
     def look(
         self, triple: Triple, geometries: Geometries, tolerance_of: ToleranceOf = _exact
     ) -> Finding | None:
-        """What the geometries say of a statement; None when it says nothing of place, or one has none.
+        """The comparison for a statement; None when it is not about place, or a geometry is missing.
 
-        Of several geometries those count that bear the statement out best; of two tolerances the larger.
+        Of several geometries those that confirm the statement best count; of two tolerances the larger.
         """
         stated = self._places.meaning(triple.predicate)
         subject, value = triple.subject, triple.object
         if stated is None or isinstance(subject, Triple) or not isinstance(value, NamedNode | BlankNode):
             return None
         pairs = [(a, b) for a in geometries(subject) for b in geometries(value)]
-        metres = max(tolerance_of(subject), tolerance_of(value)) if pairs else 0.0
-        found = [self._compare(stated, a, b, metres) for a, b in pairs]
+        within_m = max(tolerance_of(subject), tolerance_of(value)) if pairs else 0.0
+        found = [self._compare(stated, a, b, within_m) for a, b in pairs]
         return max(found, key=_by_agreement, default=None)
 
     def severity(self, predicate: NamedNode) -> NamedNode:
-        """How much a contradiction weighs for this property."""
+        """The severity of a contradiction for this property."""
         return self._severities.get(predicate, self._policy)
 
     @property
     def judged(self) -> frozenset[NamedNode]:
-        """The properties whose contradictions are refused or warned of."""
+        """The properties whose contradictions are refused or cause a warning."""
         named = {*self._places.all, *self._severities}
         return frozenset(one for one in named if self.severity(one) != SH.Info)
 
     def contradiction(
         self, triple: Triple, finding: Finding, names: Callable[[object], str], *, says: str = "The text"
     ) -> Violation:
-        """The violation for a finding that contradicts, with both sides in its message."""
+        """The violation for a contradicting finding, with both sides in its message."""
         subject, value = names(triple.subject), names(triple.object)
         far = f", {_distance(finding.distance_m)} away" if finding.distance_m else ""
         return Violation(
@@ -167,7 +167,7 @@ class StatedGeometry:
 
 
 def _annotated(schema: Schema, source: str) -> dict[NamedNode, NamedNode]:
-    """What the ontology says of each property, for statements that come by this way."""
+    """The ontology's annotation of each property, for statements from this source."""
     about: dict[object, dict[NamedNode, set[object]]] = {}
     for triple in schema.triples:
         if triple.predicate in (UKG.source, SH.severity):
@@ -190,5 +190,5 @@ def _by_agreement(finding: Finding) -> tuple[int, float]:
     return ({True: 2, None: 1, False: 0}[finding.agrees], -finding.distance_m)
 
 
-def _distance(metres: float) -> str:
-    return f"{metres / 1000:.1f} km" if metres >= 1000 else f"{metres:.0f} m"
+def _distance(meters: float) -> str:
+    return f"{meters / 1000:.1f} km" if meters >= 1000 else f"{meters:.0f} m"

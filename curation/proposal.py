@@ -1,4 +1,4 @@
-"""A term that texts use and the ontology does not have, and its form as RDF in the proposals graph."""
+"""A term that texts use and the ontology lacks, and its form as RDF in the proposals graph."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.review_item import Decided, Whence, item_iri
+from curation.review_item import Decided, RunOrigin, item_iri
 from ontology.labels import singular
 from ontology.labels import words as words_of
 from sparql.model.source import Term
@@ -20,14 +20,14 @@ _BEHIND_HEAD = frozenset("of in on at for by with from near that which who to al
 
 
 class TermKind(StrEnum):
-    """What is missing."""
+    """The kind of the missing term."""
 
     CLASS = "class"
     PROPERTY = "property"
 
 
-class Standing(StrEnum):
-    """Where a proposal stands."""
+class ProposalStatus(StrEnum):
+    """The status of a proposal."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -35,21 +35,21 @@ class Standing(StrEnum):
 
     @property
     def node(self) -> NamedNode:
-        """The term that the proposals graph says it with."""
+        """Its term in the proposals graph."""
         return UKG.term(self.value.capitalize())
 
     @classmethod
-    def of(cls, node: Term | None) -> "Standing":
-        """The standing that a term stands for; open when there is none."""
+    def of(cls, node: Term | None) -> "ProposalStatus":
+        """The status of a term; open when there is none."""
         return next((one for one in cls if one.node == node), cls.OPEN)
 
 
 @dataclass(frozen=True)
 class Use:
-    """One use of a word that the ontology does not know, with what it tells of the word.
+    """One use of a word that the ontology lacks, as evidence for its meaning.
 
-    `triple` is the statement that waits in the review queue. Of a property, the classes of the ends or the
-    datatype of the value; of a class, `subject_classes` are what its instance is known to be besides.
+    `triple` is the statement that waits in the review queue. For a property, the classes of the ends or the
+    datatype of the value; for a class, `subject_classes` are the other known classes of its instance.
     """
 
     kind: TermKind
@@ -63,13 +63,13 @@ class Use:
 
     @property
     def proposal(self) -> NamedNode:
-        """The proposal that it belongs to."""
+        """Its proposal."""
         return proposal_iri(self.kind, self.words)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A use as it is kept: with its place in a document and the review item that waits for the term."""
+    """A stored use, with its place in a document and the review item that waits for the term."""
 
     iri: NamedNode
     use: Use
@@ -82,16 +82,16 @@ class Example:
 
 @dataclass(frozen=True)
 class TermProposal:
-    """A word with all its uses; the classes and datatypes with how often each was seen.
+    """A word with all its uses; the classes and datatypes with their numbers of uses.
 
-    `forms` are the words as texts have them, the most frequent first. `count` counts uses, each statement of
-    each document once; `documents` in how many documents or sources. `examples` are the newest.
+    `forms` are the words as written in texts, the most frequent first. `count` counts uses, each statement of
+    each document once; `documents` counts documents or sources. `examples` are the newest.
     """
 
     iri: NamedNode
     kind: TermKind
     forms: tuple[str, ...]
-    standing: Standing
+    status: ProposalStatus
     accepted_as: NamedNode | None
     first_seen: str
     last_seen: str
@@ -106,22 +106,22 @@ class TermProposal:
 
     @property
     def words(self) -> str:
-        """The form that texts use most."""
+        """The most frequent form."""
         return self.forms[0]
 
     @property
     def identifier(self) -> str:
-        """The name under which clients ask for it."""
+        """Its name for clients."""
         return self.iri.value.removeprefix(PREFIX)
 
 
 def proposal_iri(kind: TermKind, words: str) -> NamedNode:
-    """One name for one word, whatever its case, number, article or auxiliary."""
+    """The same IRI for a word in any case, number, and with any article or auxiliary."""
     return NamedNode(PREFIX + digest(kind.value, canonical(kind, words)))
 
 
 def canonical(kind: TermKind, words: str) -> str:
-    """The key under which forms of a word are one: "was rival of" and "rival of", "Halls" and "hall"."""
+    """The common key of the forms of a word: "was rival of" and "rival of", "Halls" and "hall"."""
     found = words_of(words)
     while len(found) > 1 and found[0] in _LEADING:
         found = found[1:]
@@ -131,9 +131,9 @@ def canonical(kind: TermKind, words: str) -> str:
     return " ".join(found) or words.casefold().strip()
 
 
-def example_iri(use: Use, whence: Whence) -> NamedNode:
-    """One name for one statement of one text, as review items have it."""
-    place = whence.document.value if whence.document is not None else (whence.source or "")
+def example_iri(use: Use, origin: RunOrigin) -> NamedNode:
+    """The same IRI for the same statement of the same text, as for review items."""
+    place = origin.document.value if origin.document is not None else (origin.source or "")
     return RECORD.term("example/" + digest(use.proposal.value, place, str(use.triple)))
 
 
@@ -142,24 +142,24 @@ def proposal_quads(use: Use, created: datetime) -> Iterator[Quad]:
     iri = use.proposal
     yield quad(iri, RDF.type, UKG.Proposal)
     yield quad(iri, UKG.termKind, Literal(use.kind.value))
-    yield quad(iri, UKG.status, Standing.OPEN.node)
+    yield quad(iri, UKG.status, ProposalStatus.OPEN.node)
     yield quad(iri, DCTERMS.created, moment(created))
 
 
-def example_quads(use: Use, whence: Whence, support: Support, created: datetime) -> Iterator[Quad]:
+def example_quads(use: Use, origin: RunOrigin, support: Support, created: datetime) -> Iterator[Quad]:
     """One use of the word."""
-    iri = example_iri(use, whence)
+    iri = example_iri(use, origin)
     yield quad(iri, RDF.type, UKG.ProposalExample)
     yield quad(iri, UKG.proposal, use.proposal)
     yield quad(iri, UKG.words, Literal(use.words))
     yield quad(iri, RDF.reifies, use.triple)
-    yield quad(iri, UKG.reviewItem, item_iri(use.triple, whence))
+    yield quad(iri, UKG.reviewItem, item_iri(use.triple, origin))
     yield quad(iri, DCTERMS.created, moment(created))
-    yield quad(iri, PROV.wasGeneratedBy, whence.run)
-    if whence.document is not None:
-        yield quad(iri, PROV.wasDerivedFrom, whence.document)
-    if whence.source is not None:
-        yield quad(iri, DCTERMS.source, Literal(whence.source))
+    yield quad(iri, PROV.wasGeneratedBy, origin.run)
+    if origin.document is not None:
+        yield quad(iri, PROV.wasDerivedFrom, origin.document)
+    if origin.source is not None:
+        yield quad(iri, DCTERMS.source, Literal(origin.source))
     for class_ in use.subject_classes:
         yield quad(iri, UKG.subjectClass, class_)
     for class_ in use.object_classes:
@@ -174,7 +174,7 @@ def example_quads(use: Use, whence: Whence, support: Support, created: datetime)
 
 
 def moment(time: datetime) -> Literal:
-    """A time as the graph says it."""
+    """A time as a literal."""
     return Literal(time.isoformat(), datatype=XSD.dateTime)
 
 

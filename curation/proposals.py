@@ -1,7 +1,7 @@
-"""The words that texts use and the ontology does not have, collected for the ontology engineers.
+"""Words that texts use and the ontology lacks, collected for the ontology engineers.
 
-Each use is kept in the very commit that puts its statement into the review queue. A word is one proposal over
-all documents; an engineer dismisses it, or accepts it as a term that the ontology has.
+Each use is stored in the commit that puts its statement into the review queue. A word is one proposal over
+all documents; an engineer dismisses it, or accepts it as a term of the ontology.
 """
 
 import uuid
@@ -16,7 +16,7 @@ from curation.decisions import Reviewer, agent_quads
 from curation.proposal import (
     PREFIX,
     Example,
-    Standing,
+    ProposalStatus,
     TermKind,
     TermProposal,
     Use,
@@ -26,7 +26,7 @@ from curation.proposal import (
     proposal_quads,
     quad,
 )
-from curation.review_item import Decided, Whence
+from curation.review_item import Decided, RunOrigin
 from ontology import Schema
 from ontology.labels import normalise
 from shapes.errors import ProposalDecided, ProposalUnknown, ReasonNeeded, TermNotDeclared
@@ -44,9 +44,9 @@ Values = dict[NamedNode, list[Term]]
 
 @dataclass(frozen=True)
 class ProposalFilter:
-    """Which proposals; every part that is given must hold. `text` is sought in words, names and quotes."""
+    """Which proposals; all given parts must match. `text` is searched in words, names and quotes."""
 
-    standing: Standing | None = Standing.OPEN
+    status: ProposalStatus | None = ProposalStatus.OPEN
     kind: TermKind | None = None
     text: str | None = None
     least: int = 1
@@ -54,30 +54,30 @@ class ProposalFilter:
 
 
 class Proposals:
-    """Reads and decides proposals in a store, and says what a verdict adds to them."""
+    """Reads and decides proposals in a store, and computes what a verdict adds to them."""
 
     def __init__(self, store: TripleStore, writer: Writer) -> None:
         self._store = store
         self._writer = writer
         self._evidence = EvidenceReader(store)
 
-    # What a commit adds. Both are asked with the writer's lock held, before it.
+    # What a commit adds. Both are called with the writer's lock held, before the commit.
 
     def record(
         self, verdict: Verdict, run: Run, uses: Collection[Use], supports: Mapping[Triple, Support]
     ) -> Iterator[Quad]:
-        """The quads of the uses whose statements were refused."""
-        now, whence = datetime.now(UTC), Whence.of(run)
+        """The quads for the uses whose statements were refused."""
+        now, origin = datetime.now(UTC), RunOrigin.of(run)
         started: set[NamedNode] = set()
         for use in _refused(verdict, uses):
             if use.proposal not in started and not self.exists(use.proposal):
                 yield from proposal_quads(use, now)
             started.add(use.proposal)
-            if not any(True for _ in self._quads(example_iri(use, whence))):
-                yield from example_quads(use, whence, supports.get(use.triple, Support()), now)
+            if not any(True for _ in self._quads(example_iri(use, origin))):
+                yield from example_quads(use, origin, supports.get(use.triple, Support()), now)
 
     def of_document(self, document: NamedNode) -> Iterator[Quad]:
-        """The quads that go when a document is taken back: its uses, and open words that it alone used."""
+        """The quads to delete with a document: its uses, and open words that only it used."""
         examples = self._subjects(PROV.wasDerivedFrom, document)
         touched: set[NamedNode] = set()
         for example in examples:
@@ -87,34 +87,36 @@ class Proposals:
                 yield one
         for proposal in touched:
             left = self._subjects(UKG.proposal, proposal) - examples
-            if not left and self.standing(proposal) is Standing.OPEN:
+            if not left and self.status(proposal) is ProposalStatus.OPEN:
                 yield from self._quads(proposal)
 
-    # What there is.
+    # Reading.
 
     def exists(self, proposal: NamedNode) -> bool:
         """Whether there is such a proposal."""
         return self._store.contains(quad(proposal, RDF.type, UKG.Proposal))
 
-    def standing(self, proposal: NamedNode) -> Standing:
-        """Where a proposal stands."""
-        return Standing.of(next((q.object for q in self._quads(proposal) if q.predicate == UKG.status), None))
+    def status(self, proposal: NamedNode) -> ProposalStatus:
+        """The status of a proposal."""
+        return ProposalStatus.of(
+            next((q.object for q in self._quads(proposal) if q.predicate == UKG.status), None)
+        )
 
     def meaning(self, kind: TermKind, words: str) -> NamedNode | None:
-        """The term that a word was accepted as; None where it was not."""
+        """The term that a word was accepted as; None where it was not accepted."""
         quads = self._store.match_quads(proposal_iri(kind, words), UKG.acceptedAs, None, PROPOSALS)
         return next((one.object for one in quads if isinstance(one.object, NamedNode)), None)
 
     def find(self, wanted: ProposalFilter) -> list[NamedNode]:
-        """The proposals that a filter lets through, the most used first."""
+        """The proposals that match a filter, the most used first."""
         used = Counter(q.object for q in self._store.match_quads(None, UKG.proposal, None, PROPOSALS))
-        found = self._subjects(UKG.status, wanted.standing.node if wanted.standing else None)
+        found = self._subjects(UKG.status, wanted.status.node if wanted.status else None)
         if wanted.kind is not None:
             found &= self._subjects(UKG.termKind, Literal(wanted.kind.value))
         found = {iri for iri in found if used[iri] >= wanted.least}
         if wanted.text:
             text = wanted.text.casefold()
-            found = {iri for iri in found if any(text in told for told in self._told(iri))}
+            found = {iri for iri in found if any(text in one for one in self._texts(iri))}
         return sorted(found, key=lambda iri: (-used[iri], iri.value))
 
     def get(self, iri: NamedNode, *, examples: int = SHOWN_EXAMPLES) -> TermProposal:
@@ -133,7 +135,7 @@ class Proposals:
             iri=iri,
             kind=TermKind(kind.value),
             forms=tuple(forms) or (iri.value.removeprefix(PREFIX),),
-            standing=Standing.of(first(values, UKG.status)),
+            status=ProposalStatus.of(first(values, UKG.status)),
             accepted_as=accepted_as if isinstance(accepted_as, NamedNode) else None,
             first_seen=min(dates, default=created.value if isinstance(created, Literal) else ""),
             last_seen=max(dates, default=""),
@@ -158,7 +160,7 @@ class Proposals:
     def named_by(self, schema: Schema) -> dict[NamedNode, NamedNode]:
         """The open proposals whose word is now a label of a term of the ontology, with that term.
 
-        Classes come first: what is let in with its kind can then be the end of a relation.
+        Classes come first: an entity accepted with its kind can then be the end of a relation.
         """
         found: dict[NamedNode, NamedNode] = {}
         for iri in (i for kind in TermKind for i in self.find(ProposalFilter(kind=kind))):
@@ -168,16 +170,16 @@ class Proposals:
                 found[iri] = term
         return found
 
-    # What engineers decide. Each is one commit.
+    # Decisions of engineers. Each is one commit.
 
     def accept(
         self, proposal: NamedNode, term: NamedNode, schema: Schema, by: Reviewer, *, reason: str | None = None
     ) -> None:
-        """Say that the word means a term that the ontology has.
+        """Accept the word as a term of the ontology.
 
         Raises `ProposalUnknown`, `ProposalDecided` and `TermNotDeclared`.
         """
-        found = self._in(proposal, (Standing.OPEN,), "accept")
+        found = self._in(proposal, (ProposalStatus.OPEN,), "accept")
         declared = schema.classes if found.kind is TermKind.CLASS else schema.properties
         if term not in declared:
             raise TermNotDeclared(term.value, found.kind.value)
@@ -186,50 +188,50 @@ class Proposals:
     def accepting(
         self, found: TermProposal, term: NamedNode, by: Reviewer, reason: str | None
     ) -> tuple[list[Quad], list[Quad]]:
-        """The quads that come and go when a proposal is accepted."""
-        added, removed = self._decided(found, Standing.ACCEPTED, by, reason)
+        """The quads added and deleted when a proposal is accepted."""
+        added, removed = self._decided(found, ProposalStatus.ACCEPTED, by, reason)
         return [*added, quad(found.iri, UKG.acceptedAs, term)], removed
 
     def dismiss(self, proposal: NamedNode, by: Reviewer, *, reason: str) -> None:
-        """Say that the ontology needs no such term. Raises `ReasonNeeded` besides."""
+        """Decide that the ontology needs no such term. Also raises `ReasonNeeded`."""
         if not reason.strip():
             raise ReasonNeeded
-        found = self._in(proposal, (Standing.OPEN,), "dismiss")
-        self._writer.write_system(*self._decided(found, Standing.DISMISSED, by, reason))
+        found = self._in(proposal, (ProposalStatus.OPEN,), "dismiss")
+        self._writer.write_system(*self._decided(found, ProposalStatus.DISMISSED, by, reason))
 
     def reopen(self, proposal: NamedNode, by: Reviewer, *, reason: str | None = None) -> None:
-        """Take a decision back. Statements that were let in stay: they are decisions of their own."""
-        found = self._in(proposal, (Standing.ACCEPTED, Standing.DISMISSED), "reopen")
-        added, removed = self._decided(found, Standing.OPEN, by, reason)
+        """Undo a decision. Statements that were accepted stay: they are decisions of their own."""
+        found = self._in(proposal, (ProposalStatus.ACCEPTED, ProposalStatus.DISMISSED), "reopen")
+        added, removed = self._decided(found, ProposalStatus.OPEN, by, reason)
         if found.accepted_as is not None:
             removed.append(quad(found.iri, UKG.acceptedAs, found.accepted_as))
         self._writer.write_system(added, removed)
 
-    def _in(self, proposal: NamedNode, allowed: Collection[Standing], verb: str) -> TermProposal:
+    def _in(self, proposal: NamedNode, allowed: Collection[ProposalStatus], verb: str) -> TermProposal:
         found = self.get(proposal, examples=0)
-        if found.standing not in allowed:
-            raise ProposalDecided(found.identifier, found.standing.value, verb)
+        if found.status not in allowed:
+            raise ProposalDecided(found.identifier, found.status.value, verb)
         return found
 
     def _decided(
-        self, found: TermProposal, standing: Standing, by: Reviewer, reason: str | None
+        self, found: TermProposal, status: ProposalStatus, by: Reviewer, reason: str | None
     ) -> tuple[list[Quad], list[Quad]]:
         activity = RECORD.term("decision/" + uuid.uuid4().hex)
         now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
-        told: list[tuple[NamedNode, NamedNode | Literal]] = [
+        facts: list[tuple[NamedNode, NamedNode | Literal]] = [
             (RDF.type, PROV.Activity),
             (RDF.type, UKG.Decision),
-            (UKG.outcome, standing.node),
+            (UKG.outcome, status.node),
             (PROV.startedAtTime, now),
             (PROV.endedAtTime, now),
             (PROV.used, found.iri),
         ]
         if reason and reason.strip():
-            told.append((RDFS.comment, Literal(reason.strip())))
-        added = [Quad(activity, predicate, value, PROVENANCE) for predicate, value in told]
+            facts.append((RDFS.comment, Literal(reason.strip())))
+        added = [Quad(activity, predicate, value, PROVENANCE) for predicate, value in facts]
         added += agent_quads(by, activity)
-        added += [quad(found.iri, UKG.decision, activity), quad(found.iri, UKG.status, standing.node)]
-        return added, [quad(found.iri, UKG.status, found.standing.node)]
+        added += [quad(found.iri, UKG.decision, activity), quad(found.iri, UKG.status, status.node)]
+        return added, [quad(found.iri, UKG.status, found.status.node)]
 
     def _example(self, iri: NamedNode, kind: Term | None) -> Example | None:
         values = self._values(iri)
@@ -262,11 +264,11 @@ class Proposals:
         values = self._evidence.values(iri)
         agent = first(values, PROV.wasAssociatedWith)
         name = self._evidence.text(agent, RDFS.label) if isinstance(agent, NamedNode) else None
-        outcome = Standing.of(first(values, UKG.outcome)).value
+        outcome = ProposalStatus.of(first(values, UKG.outcome)).value
         at, reason = _text(values, PROV.endedAtTime) or "", _text(values, RDFS.comment)
         return Decided(iri, outcome, name or "", at, reason)
 
-    def _told(self, proposal: NamedNode) -> Iterator[str]:
+    def _texts(self, proposal: NamedNode) -> Iterator[str]:
         for example in self._subjects(UKG.proposal, proposal):
             for one in self._quads(example):
                 if isinstance(one.object, Literal):
@@ -287,7 +289,7 @@ class Proposals:
 
 
 def named_proposal(identifier: str) -> NamedNode:
-    """The proposal that a client names by its identifier or its whole IRI. Raises `ProposalUnknown`."""
+    """The proposal with an identifier or IRI. Raises `ProposalUnknown`."""
     try:
         return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
     except ValueError as error:
@@ -300,7 +302,7 @@ def _refused(verdict: Verdict, uses: Iterable[Use]) -> Iterator[Use]:
 
 
 def _term(schema: Schema, kind: TermKind, words: str) -> NamedNode | None:
-    """The term of the ontology that bears the words, all of them, as a label."""
+    """The term of the ontology with exactly these words as a label."""
     found = schema.find_class(words) if kind is TermKind.CLASS else schema.find_property(words)
     if found is None:
         return None
@@ -309,7 +311,7 @@ def _term(schema: Schema, kind: TermKind, words: str) -> NamedNode | None:
 
 
 def _definition(uses: Collection[Example]) -> str:
-    """What the texts' use tells of a word, for an engineer to write a definition from."""
+    """How texts use a word, for an engineer to write a definition from."""
     example = next((one for one in uses if one.support.quote), None)
     if example is None:
         return ""

@@ -1,8 +1,8 @@
-"""The review queue: what the gate refused or warned of, waiting for a person.
+"""The review queue: statements that the gate refused or warned about, waiting for a person.
 
 Items are RDF in a system graph of their own, written in the same commit as the rest of their batch.
-The same statement from the same text is one item, however often it comes, and one that a person rejected
-is not asked about again wherever it comes from: such a repetition is only counted.
+The same statement from the same text is one item, however often it is extracted, and a statement that a
+person rejected is not queued again from any source: such repetitions are only counted.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,8 +16,8 @@ from curation.review_item import (
     PREFIX,
     Decided,
     ReviewItem,
+    RunOrigin,
     State,
-    Whence,
     item_iri,
     item_quads,
     violation_quads,
@@ -35,7 +35,7 @@ from sparql.provenance.records import Run, Support
 
 @dataclass(frozen=True)
 class ReviewFilter:
-    """Which items; every part that is given must hold. `text` is looked for in names, quotes and reasons."""
+    """Which items; all given parts must match. `text` is searched in names, quotes and reasons."""
 
     state: State | None = State.OPEN
     document: NamedNode | None = None
@@ -46,13 +46,13 @@ class ReviewFilter:
 
 
 class ReviewQueue:
-    """Reads the review graph of a store, and says what a verdict changes in it."""
+    """Reads the review graph of a store, and computes what a verdict changes in it."""
 
     def __init__(self, store: TripleStore) -> None:
         self._store = store
         self._evidence = EvidenceReader(store)
 
-    # What a verdict adds and takes away. Both are asked with the writer's lock held, before the commit.
+    # What a verdict adds and deletes. Both are called with the writer's lock held, before the commit.
 
     def record(
         self,
@@ -61,67 +61,67 @@ class ReviewQueue:
         supports: Mapping[Triple, Support],
         among: Collection[Triple] | None = None,
     ) -> Iterator[Quad]:
-        """The quads of new items, and of new facts about items that were there.
+        """The quads of new items, and of new facts about existing items.
 
-        `among` are those of its statements that have items (`with_items`), where that is known.
+        `among` are those of its statements that have items (`with_items`), where known.
         """
-        whence = Whence.of(run)
-        for item in self._settled(verdict, whence, among):
+        origin = RunOrigin.of(run)
+        for item in self._settled(verdict, origin, among):
             yield review_quad(item, UKG.status, State.SUPERSEDED.node)
         rejections = (*verdict.rejected, *verdict.warnings)
         names = _names(verdict)
         for rejection in rejections:
             support = supports.get(rejection.statement.triple, Support())
-            yield from self.note(rejection, whence, support, names=names)
+            yield from self.note(rejection, origin, support, names=names)
 
     def outdated(self, verdict: Verdict, run: Run, among: Collection[Triple] | None = None) -> Iterator[Quad]:
         """The quads that these facts replace; `among` as in `record`."""
-        whence = Whence.of(run)
-        for item in self._settled(verdict, whence, among):
+        origin = RunOrigin.of(run)
+        for item in self._settled(verdict, origin, among):
             yield review_quad(item, UKG.status, State.OPEN.node)
         for rejection in (*verdict.rejected, *verdict.warnings):
-            yield from self.forget_reasons(rejection, whence)
+            yield from self.forget_reasons(rejection, origin)
 
     def note(
-        self, rejection: Rejection, whence: Whence, support: Support, *, names: dict[Term, str]
+        self, rejection: Rejection, origin: RunOrigin, support: Support, *, names: dict[Term, str]
     ) -> Iterator[Quad]:
         """The quads for one refusal or warning: a new item, or one more occurrence of a known one."""
         triple = rejection.statement.triple
-        item = item_iri(triple, whence)
+        item = item_iri(triple, origin)
         if not self.exists(item):
             rejected = self.rejected_item(triple)
             if rejected is not None:
-                yield review_quad(rejected, UKG.occurrence, whence.run)
+                yield review_quad(rejected, UKG.occurrence, origin.run)
                 return
-            yield from item_quads(rejection, whence, support, names=names, created=datetime.now(UTC))
+            yield from item_quads(rejection, origin, support, names=names, created=datetime.now(UTC))
             return
-        yield review_quad(item, UKG.occurrence, whence.run)
+        yield review_quad(item, UKG.occurrence, origin.run)
         if self._is_undecided(item):
             yield review_quad(item, UKG.status, State.OPEN.node)
             yield from violation_quads(item, rejection.violations)
 
-    def forget_reasons(self, rejection: Rejection, whence: Whence) -> Iterator[Quad]:
-        """The reasons of an undecided item that is about to be given new ones."""
-        item = item_iri(rejection.statement.triple, whence)
+    def forget_reasons(self, rejection: Rejection, origin: RunOrigin) -> Iterator[Quad]:
+        """The reasons of an undecided item, which are about to be replaced."""
+        item = item_iri(rejection.statement.triple, origin)
         if self.exists(item) and self._is_undecided(item):
             yield review_quad(item, UKG.status, State.SUPERSEDED.node)
             yield from self.reasons_of(item)
 
     def reasons_of(self, item: NamedNode) -> Iterator[Quad]:
-        """The quads that say what is wrong with an item's statement."""
+        """The quads with the violations of an item's statement."""
         for link in self._store.match_quads(item, UKG.violation, None, REVIEW):
             yield link
             if isinstance(link.object, NamedNode):
                 yield from self._store.match_quads(link.object, None, None, REVIEW)
 
-    # What there is.
+    # Reading.
 
     def exists(self, item: NamedNode) -> bool:
         """Whether there is such an item."""
         return any(True for _ in self._store.match_quads(item, RDF.reifies, None, REVIEW))
 
     def with_items(self, triples: Iterable[Triple]) -> frozenset[Triple]:
-        """Those of these statements that have an item, from whichever text."""
+        """Those of these statements that have an item, from any text."""
         about: dict[Term, bool] = {}
 
         def has_one(triple: Triple) -> bool:
@@ -137,28 +137,28 @@ class ReviewQueue:
         return self._store.contains(quad_of(triple, DEFAULT))
 
     def extracted(self, subject: NamedNode, predicate: NamedNode) -> list[Triple]:
-        """What texts say of a subject by this property."""
+        """What texts state about a subject with this property."""
         return [quad.triple for quad in self._store.match_quads(subject, predicate, None, EXTRACTED)]
 
     def state(self, item: NamedNode) -> State:
-        """Where an item stands."""
+        """The state of an item."""
         quads = self._store.match_quads(item, UKG.status, None, REVIEW)
         return State.of(next((quad.object for quad in quads), None))
 
     def rejected_item(self, triple: Triple) -> NamedNode | None:
-        """The item by which a person rejected this very statement, if one did."""
+        """The item by which a person rejected this statement, if any."""
         for quad in self._store.match_quads(None, RDF.reifies, triple, REVIEW):
             if isinstance(quad.subject, NamedNode) and self.state(quad.subject) is State.REJECTED:
                 return quad.subject
         return None
 
-    def accepted_by_person(self, triple: Triple, whence: Whence) -> bool:
-        """Whether a person let this statement of this text in."""
-        item = item_iri(triple, whence)
+    def accepted_by_person(self, triple: Triple, origin: RunOrigin) -> bool:
+        """Whether a person accepted this statement of this text."""
+        item = item_iri(triple, origin)
         return self.exists(item) and self.state(item) is State.ACCEPTED
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
-        """The items that a filter lets through, newest first."""
+        """The items that match a filter, newest first."""
         found = self._subjects(UKG.status, wanted.state.node if wanted.state else None)
         narrowing = (
             (PROV.wasDerivedFrom, wanted.document),
@@ -178,35 +178,20 @@ class ReviewQueue:
         return [NamedNode(name) for _, name in dated]
 
     def about(self, entity: NamedNode | BlankNode) -> set[NamedNode]:
-        """The items whose statement begins or ends at an entity."""
+        """The items whose statement has an entity as subject or object."""
         return self._subjects(UKG.subject, entity) | self._subjects(UKG.object, entity)
 
-    def blaming(self, node: NamedNode | BlankNode) -> set[NamedNode]:
-        """The items with a reason that concerns a node: as its focus, or as the value that does not fit."""
+    def with_violations_about(self, node: NamedNode | BlankNode) -> set[NamedNode]:
+        """The items with a violation about a node: as its focus, or as the offending value."""
         results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
         return {NamedNode(result.value.rpartition("/")[0]) for result in results}
 
-    def unjudged(self) -> list[NamedNode]:
-        """The open items of statements that were let in without judging all that depends on them."""
-        results = self._subjects(SH.sourceConstraintComponent, UKG.NotJudged)
-        warned = results & self._subjects(SH.resultSeverity, SH.Warning)
-        items = {NamedNode(result.value.rpartition("/")[0]) for result in warned}
-        return sorted((one for one in items if self.state(one) is State.OPEN), key=str)
-
-    def notes_of(self, item: NamedNode) -> Iterator[Quad]:
-        """The quads that say of an item that it was not judged in full."""
-        for link in self._store.match_quads(item, UKG.violation, None, REVIEW):
-            reason = list(self._store.match_quads(link.object, None, None, REVIEW))
-            if any(quad.object == UKG.NotJudged for quad in reason):
-                yield link
-                yield from reason
-
     def of_document(self, document: NamedNode) -> set[NamedNode]:
-        """The items that came from a document."""
+        """The items from a document."""
         return self._subjects(PROV.wasDerivedFrom, document)
 
     def count(self, wanted: ReviewFilter | None = None) -> int:
-        """How many items a filter lets through; without one, how many are open."""
+        """How many items match a filter; without one, how many are open."""
         return len(self.find(wanted or ReviewFilter()))
 
     def items(self, iris: Iterable[NamedNode]) -> Iterator[ReviewItem]:
@@ -253,7 +238,7 @@ class ReviewQueue:
         return self._store.match_quads(None, UKG.occurrence, run, REVIEW)
 
     def quads(self, item: NamedNode) -> Iterator[Quad]:
-        """Everything that is said of an item, to remove it."""
+        """All quads of an item, to delete it."""
         yield from self.reasons_of(item)
         yield from self._store.match_quads(item, None, None, REVIEW)
 
@@ -289,26 +274,26 @@ class ReviewQueue:
         return self.state(item) in (State.OPEN, State.SUPERSEDED)
 
     def _settled(
-        self, verdict: Verdict, whence: Whence, among: Collection[Triple] | None
+        self, verdict: Verdict, origin: RunOrigin, among: Collection[Triple] | None
     ) -> Iterator[NamedNode]:
-        """The open items whose statement conforms this time."""
+        """The open items whose statement now conforms."""
         warned = {warning.statement.triple for warning in verdict.warnings}
         for statement in verdict.accepted:
             if among is not None and statement.triple not in among:
                 continue
-            item = item_iri(statement.triple, whence)
+            item = item_iri(statement.triple, origin)
             known = statement.triple not in warned and self.exists(item)
             if known and self.state(item) is State.OPEN and not self._was_warned(item):
                 yield item
 
     def _was_warned(self, item: NamedNode) -> bool:
-        """Whether an item waits although its statement is in the graph: it stays until decided."""
+        """Whether an item waits although its statement is in the graph; such an item stays until decided."""
         severities = {quad.object for quad in self.reasons_of(item) if quad.predicate == SH.resultSeverity}
         return SH.Warning in severities
 
     def _mentions(self, item: NamedNode, text: str) -> bool:
         found = self.get(item)
-        told: Iterable[str | None] = (
+        candidates: Iterable[str | None] = (
             found.support.quote,
             found.support.reply,
             found.subject_name,
@@ -319,7 +304,7 @@ class ReviewQueue:
             found.triple.object.value if isinstance(found.triple.object, NamedNode | Literal) else None,
             *(violation.message for violation in found.violations),
         )
-        return any(text in words.casefold() for words in told if words)
+        return any(text in words.casefold() for words in candidates if words)
 
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)
@@ -334,7 +319,7 @@ class ReviewQueue:
 
 
 def named_item(identifier: str) -> NamedNode:
-    """The item that a client names by its identifier or its whole IRI. Raises `ReviewItemUnknown`."""
+    """The item with an identifier or IRI. Raises `ReviewItemUnknown`."""
     try:
         return NamedNode(identifier if identifier.startswith(PREFIX) else PREFIX + identifier)
     except ValueError as error:
@@ -342,7 +327,7 @@ def named_item(identifier: str) -> NamedNode:
 
 
 def _names(verdict: Verdict) -> dict[Term, str]:
-    """The names that the statements of a batch give to what they speak of."""
+    """The names that the statements of a batch give to their entities."""
     statements = [*verdict.accepted, *(rejection.statement for rejection in verdict.rejected)]
     return {
         statement.triple.subject: statement.triple.object.value

@@ -14,7 +14,7 @@ from sparql.provenance.records import RECORD, Run, Support, digest, support_term
 
 
 class State(StrEnum):
-    """Where an item stands. Superseded: the statement came again and conformed, so nobody need decide."""
+    """The state of an item. Superseded: the statement conformed when it was added again."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -23,32 +23,32 @@ class State(StrEnum):
 
     @property
     def node(self) -> NamedNode:
-        """The term that the review graph says it with."""
+        """Its term in the review graph."""
         return UKG.term(self.value.capitalize())
 
     @classmethod
     def of(cls, node: Term | None) -> "State":
-        """The state that a term stands for; open when there is none."""
+        """The state of a term; open when there is none."""
         return next((state for state in cls if state.node == node), cls.OPEN)
 
 
 @dataclass(frozen=True)
-class Whence:
-    """Where a statement came from: the run, and the document or the source that it read."""
+class RunOrigin:
+    """The origin of a statement: the run, and the document or source that it read."""
 
     run: NamedNode
     document: NamedNode | None = None
     source: str | None = None
 
     @classmethod
-    def of(cls, run: Run) -> "Whence":
-        """The same of a run that is being recorded."""
+    def of(cls, run: Run) -> "RunOrigin":
+        """The origin of the statements of a run that is being recorded."""
         return cls(run.iri, None if run.document is None else run.document.iri, run.source)
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What a person decided about an item, and why; `at` is an xsd:dateTime."""
+    """A person's decision about an item, and the reason; `at` is an xsd:dateTime."""
 
     iri: NamedNode
     outcome: str
@@ -61,8 +61,8 @@ class Decided:
 class ReviewItem:
     """One statement in the queue, with everything a person needs to decide.
 
-    `accepted` tells that the statement is in the graph: it was only warned of, or a person let it in.
-    `seen` counts the runs that made it. The names are those that the text gives to its ends.
+    `accepted`: the statement is in the graph, with a warning, or because a person accepted it.
+    `seen` counts the runs that made it. The names are those that the text gives to subject and object.
     """
 
     iri: NamedNode
@@ -82,27 +82,27 @@ class ReviewItem:
 
     @property
     def identifier(self) -> str:
-        """The name under which clients ask for it."""
+        """Its name for clients."""
         return self.iri.value.removeprefix(PREFIX)
 
     @property
-    def whence(self) -> Whence:
-        """Where it came from."""
-        return Whence(self.run or self.iri, self.document, self.source)
+    def origin(self) -> RunOrigin:
+        """Its origin."""
+        return RunOrigin(self.run or self.iri, self.document, self.source)
 
 
 PREFIX = RECORD.term("review/").value
 
 
-def item_iri(triple: Triple, whence: Whence) -> NamedNode:
-    """One name for one statement of one text (or source), however often and why ever it is refused."""
-    place = whence.document.value if whence.document is not None else (whence.source or "")
+def item_iri(triple: Triple, origin: RunOrigin) -> NamedNode:
+    """The same IRI for the same statement of the same text (or source), for whatever reason it is refused."""
+    place = origin.document.value if origin.document is not None else (origin.source or "")
     return NamedNode(PREFIX + digest(place, str(triple)))
 
 
 def item_quads(
     rejection: Rejection,
-    whence: Whence,
+    origin: RunOrigin,
     support: Support,
     *,
     names: dict[Term, str],
@@ -110,7 +110,7 @@ def item_quads(
 ) -> Iterator[Quad]:
     """A new open item."""
     triple = rejection.statement.triple
-    iri = item_iri(triple, whence)
+    iri = item_iri(triple, origin)
     yield quad(iri, RDF.type, UKG.ReviewItem)
     yield quad(iri, RDF.reifies, triple)
     yield quad(iri, UKG.subject, triple.subject)
@@ -122,19 +122,19 @@ def item_quads(
             yield quad(iri, predicate, Literal(names[node]))
     yield quad(iri, UKG.status, State.OPEN.node)
     yield quad(iri, DCTERMS.created, Literal(created.isoformat(), datatype=XSD.dateTime))
-    yield quad(iri, PROV.wasGeneratedBy, whence.run)
-    yield quad(iri, UKG.occurrence, whence.run)
-    if whence.document is not None:
-        yield quad(iri, PROV.wasDerivedFrom, whence.document)
-    if whence.source is not None:
-        yield quad(iri, DCTERMS.source, Literal(whence.source))
+    yield quad(iri, PROV.wasGeneratedBy, origin.run)
+    yield quad(iri, UKG.occurrence, origin.run)
+    if origin.document is not None:
+        yield quad(iri, PROV.wasDerivedFrom, origin.document)
+    if origin.source is not None:
+        yield quad(iri, DCTERMS.source, Literal(origin.source))
     for predicate, value in support_terms(support):
         yield quad(iri, predicate, value)
     yield from violation_quads(iri, rejection.violations)
 
 
 def violation_quads(item: NamedNode, violations: tuple[Violation, ...]) -> Iterator[Quad]:
-    """What is wrong with an item's statement, in the terms of a validation result (SHACL, 3.6.2)."""
+    """The violations of an item's statement, in the terms of a validation result (SHACL, 3.6.2)."""
     for number, violation in enumerate(violations):
         node = NamedNode(f"{item.value}/{number}")
         yield quad(item, UKG.violation, node)

@@ -1,9 +1,9 @@
-"""What leaves the graph when evidence is taken back, and what that does to the statements of other texts.
+"""What is deleted when evidence is withdrawn, and how that affects the statements of other texts.
 
-A statement goes when its last origin does. Then others may stand on nothing: "Bowne Hall opened in 1990"
-conforms only as long as some text says what Bowne Hall is. Those are judged anew as though the withdrawn
-evidence had never been; what does not conform without it waits in review. The other way round, what was
-refused only because of a withdrawn statement is tried again.
+A statement is deleted with its last origin. Then others may lose their basis: "Bowne Hall opened in 1990"
+conforms only as long as some text says what Bowne Hall is. Those are judged again without the withdrawn
+evidence; what no longer conforms waits in review. Conversely, statements that were refused only because of a
+withdrawn statement are tried again.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, State, Whence
+from curation.review_item import ReviewItem, RunOrigin, State
 from sparql.model.change import Change, Delta, Origin, Rejection, Selection, Statement
 from sparql.model.source import Overlay, Term
 from sparql.model.triple_store import TripleStore
@@ -24,10 +24,10 @@ from sparql.writing.writer import Writer
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """What goes with a set of evidence, worked out for the graph as it is now.
+    """What is deleted with a set of evidence, computed for the current graph.
 
-    `evidence` is what was asked to go. `triples` are no longer supported by any text; of
-    those `removed` leave the graph, having no other origin.
+    `evidence` is to be withdrawn. `triples` are no longer supported by any text; of those, `removed` are
+    deleted from the graph, having no other origin.
     `fallen` are statements of other texts that no longer conform, with the evidence they had. `revived`
     are review items whose statement conforms now.
     """
@@ -40,7 +40,7 @@ class Withdrawal:
 
     @property
     def change(self) -> Change:
-        """The change of the graph, without any record; it has been judged."""
+        """The change of the graph, without records; it has been judged."""
         return Change(
             additions=tuple(Statement(item.triple, item.support.confidence) for item in self.revived),
             withdrawals=self.triples | {rejection.statement.triple for rejection, _ in self.fallen},
@@ -51,7 +51,7 @@ class Withdrawal:
 
 
 class Withdrawals:
-    """Plans withdrawals. Ask with the writer's lock held, inside `Writer.commit_built`."""
+    """Plans withdrawals. Call with the writer's lock held, inside `Writer.commit_built`."""
 
     def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue) -> None:
         self._store = store
@@ -60,7 +60,7 @@ class Withdrawals:
         self._evidence = EvidenceReader(store)
 
     def plan(self, evidence: Collection[Piece], *, ignoring: Collection[NamedNode] = ()) -> Withdrawal:
-        """What goes when this evidence does; `ignoring` are review items that go as well."""
+        """What is deleted with this evidence; `ignoring` are review items that are deleted as well."""
         gone = frozenset(evidence)
         triples = {piece.triple for piece in gone}
         unsupported = frozenset(t for t in triples if self._evidence.about(t) <= gone)
@@ -71,36 +71,36 @@ class Withdrawals:
         return Withdrawal(gone, unsupported, removed, tuple(fallen), tuple(revived))
 
     def record(self, planned: Withdrawal) -> Iterator[Quad]:
-        """The system quads that come with it: review items of what fell, evidence of what was revived."""
+        """The system quads to add: review items of fallen statements, evidence of revived ones."""
         for rejection, supports in planned.fallen:
             for one in supports:
-                yield from self._review.note(rejection, self.whence(one.run), one.support, names={})
+                yield from self._review.note(rejection, self.origin(one.run), one.support, names={})
         for item in planned.revived:
             yield Quad(item.iri, UKG.status, State.SUPERSEDED.node, REVIEW)
             for run in self._review.occurrences(item.iri):
                 yield from evidence_quads(run, item.triple, item.support)
 
     def retract(self, planned: Withdrawal) -> Iterator[Quad]:
-        """The system quads that go with it: the evidence, and that of what fell."""
+        """The system quads to delete: the evidence, and that of fallen statements."""
         of_fallen = {one.piece for _, supports in planned.fallen for one in supports}
         yield from self._evidence.leaving(planned.evidence | of_fallen)
         for rejection, supports in planned.fallen:
             for one in supports:
-                yield from self._review.forget_reasons(rejection, self.whence(one.run))
+                yield from self._review.forget_reasons(rejection, self.origin(one.run))
         for item in planned.revived:
             yield Quad(item.iri, UKG.status, State.OPEN.node, REVIEW)
 
-    def whence(self, run: NamedNode) -> Whence:
-        """Where the statements of a run came from."""
-        return Whence(run, self._evidence.document_of(run), self._evidence.source_of(run))
+    def origin(self, run: NamedNode) -> RunOrigin:
+        """The origin of the statements of a run."""
+        return RunOrigin(run, self._evidence.document_of(run), self._evidence.source_of(run))
 
     def _fallen(
         self, removed: Collection[Triple], gone: frozenset[Piece]
     ) -> list[tuple[Rejection, tuple[Evidence, ...]]]:
-        """The statements of other texts that conform no longer, and then those that stood on them.
+        """The statements of other texts that no longer conform, and then those that depend on them.
 
-        The work follows what comes to violate a shape, not what happens to be linked to what goes. Evidence
-        that goes anyway does not count: nothing of a removed text waits for review.
+        Only nodes that come to violate a shape are followed, not everything linked to deleted statements.
+        Evidence that is deleted anyway does not count: nothing of a removed text waits for review.
         """
         out = set(removed)
         fallen: list[tuple[Rejection, tuple[Evidence, ...]]] = []
@@ -116,9 +116,9 @@ class Withdrawals:
             statements = tuple(self._statement(triple) for triple in sorted(nearby, key=str))
             rejected = self._judge(statements, out | nearby, frozenset()).rejected
             if rejected:
-                # What does not conform in the graph as it is was not brought down by what goes.
-                standing = self._judge(statements, nearby, frozenset()).rejected
-                wrong = {rejection.statement.triple for rejection in standing}
+                # Statements that do not conform in the current graph do not fall because of this withdrawal.
+                known = self._judge(statements, nearby, frozenset()).rejected
+                wrong = {rejection.statement.triple for rejection in known}
                 rejected = tuple(one for one in rejected if one.statement.triple not in wrong)
             if not rejected:
                 break
@@ -130,7 +130,7 @@ class Withdrawals:
         return fallen
 
     def _newly_wrong(self, out: Collection[Triple]) -> set[NamedNode | BlankNode]:
-        """The nodes that break a shape without these triples, and the values that do so."""
+        """The nodes that violate a shape without these triples, and the offending values."""
         gate = self._writer.gate
         if gate is None:
             return set()
@@ -141,10 +141,12 @@ class Withdrawals:
         return {node for node in nodes if isinstance(node, NamedNode | BlankNode)}
 
     def _revived(self, removed: Collection[Triple], ignoring: frozenset[NamedNode]) -> list[ReviewItem]:
-        """What was refused by a shape and conforms without what goes; earlier texts first."""
+        """Items refused by a shape that conform after the deletion; earlier texts first."""
         if self._writer.gate is None:
             return []
-        around = {item for node in _nodes(removed) for item in self._review.blaming(node)} - ignoring
+        around = {
+            item for node in _nodes(removed) for item in self._review.with_violations_about(node)
+        } - ignoring
         items = [self._review.get(iri) for iri in around if self._review.state(iri) is State.OPEN]
         items = [item for item in items if not item.accepted and _is_of_shapes(item)]
         items.sort(key=lambda item: (item.created, item.iri.value))
@@ -165,27 +167,27 @@ class Withdrawals:
     def _judge(
         self, statements: tuple[Statement, ...], out: Collection[Triple], come: frozenset[Triple]
     ) -> Selection:
-        """What of the statements conforms in a graph in which some triples are out and others have come."""
+        """The statements that conform in the graph with some triples deleted and others added."""
         gate = self._writer.gate
         assert gate is not None
 
-        standing = self._writer.derive(come, frozenset(out))
+        derived = self._writer.derive(come, frozenset(out))
 
         def derive(added: Collection[Triple], removed: Collection[Triple]) -> Delta:
             held = {triple for triple in added if triple in out}
             new = (set(added) - held) | come
             whole = self._writer.derive(frozenset(new), (frozenset(out) - held) | frozenset(removed))
             return Delta(
-                whole.additions - standing.additions | standing.removals - whole.removals,
-                whole.removals - standing.removals | standing.additions - whole.additions,
+                whole.additions - derived.additions | derived.removals - whole.removals,
+                whole.removals - derived.removals | derived.additions - whole.additions,
             )
 
-        # What followed from the triples that are out is out too: it must not pass for an older violation.
-        before = Overlay(self._store, come | standing.additions, frozenset(out) | standing.removals)
+        # Consequences of deleted triples are deleted too: they must not count as older violations.
+        before = Overlay(self._store, come | derived.additions, frozenset(out) | derived.removals)
         return gate.select(before, statements, frozenset(), derive, partial=True)
 
     def _statement(self, triple: Triple) -> Statement:
-        """The statement with the confidence of the surest of its evidence."""
+        """The statement with the highest confidence of its evidence."""
         found = (self._evidence.read(piece) for piece in self._evidence.about(triple))
         sure = [one.support.confidence for one in found if one and one.support.confidence is not None]
         return Statement(triple, max(sure, default=None))
@@ -207,7 +209,7 @@ class Withdrawals:
 
 
 def _nodes(triples: Iterable[Triple]) -> set[NamedNode | BlankNode]:
-    """The things that triples speak of; classes are none."""
+    """The subjects and objects of triples, except classes."""
     found: set[Term] = set()
     for triple in triples:
         found.add(triple.subject)
@@ -217,5 +219,5 @@ def _nodes(triples: Iterable[Triple]) -> set[NamedNode | BlankNode]:
 
 
 def _is_of_shapes(item: ReviewItem) -> bool:
-    """Whether only shapes refused it; what extraction itself found wrong does not change with the graph."""
+    """Whether only shapes refused it; faults found by extraction itself do not depend on the graph."""
     return bool(item.violations) and all(v.component in SH for v in item.violations)

@@ -1,2 +1,4 @@
-"""Geometry: literals, reference systems, relations, measures, GeoSPARQL functions. Imports nothing of
-ours."""
+"""Geometry: literals, reference systems, relations, measures, GeoSPARQL functions.
+
+Imports no other package of this program.
+"""

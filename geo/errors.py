@@ -1,9 +1,9 @@
-"""The exceptions of the geo room.
+"""The exceptions of this package.
 
     GeoError (ValueError)
     ├── GeometryError            a literal or a shape that cannot be read
     │   ├── AxisOrderError       coordinates outside longitude/latitude range
-    │   ├── InvalidShapeError    a shape that breaks the simple-feature rules, and repair is not wanted
+    │   ├── InvalidShapeError    a shape that breaks the simple-feature rules, with repair switched off
     │   └── UnknownCrsError      a coordinate reference system that is not known
     ├── UnitError                a unit of measure that is not known or does not fit
     ├── ArgumentError            a function called with arguments it does not take
@@ -14,7 +14,7 @@ Every message ends with what the reader can do about it.
 
 
 class GeoError(ValueError):
-    """The root of all errors of this room."""
+    """The base of all errors of this package."""
 
 
 class GeometryError(GeoError):
@@ -34,14 +34,14 @@ class UnknownCrsError(GeometryError):
 
 
 class UnitError(GeoError):
-    """A unit of measure is not known, or measures something else than what was asked for."""
+    """A unit of measure is not known, or measures the wrong quantity."""
 
 
 class ArgumentError(GeoError):
-    """A function was given arguments of a number or kind that it does not take."""
+    """A function was called with the wrong number or kind of arguments."""
 
 
 class MissingFeatureError(GeoError, KeyError):
-    """An index was asked for a key that it does not hold, or given one that it holds already."""
+    """An index does not hold the requested key, or already holds a key to be added."""
 
     __str__ = ValueError.__str__

@@ -1,7 +1,7 @@
-"""Remembers what functions of a text return, with a bound on the characters that are kept.
+"""Caches results of functions of a text, with a bound on the total length of the cached texts.
 
-Thousands of short texts take a few megabytes, thousands of long ones (outlines of cities, names that are no
-names) would take gigabytes. So texts are remembered by their length: many short ones, few long ones.
+Thousands of short texts take a few megabytes, thousands of long ones (such as outlines of cities) would take
+gigabytes. So many short texts are cached, and few long ones.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def remembered(*tiers: tuple[int, int]) -> Callable[[_Function], _Function]:
-    """Keep what a function returned for its last arguments, the first of which is a text or a literal.
+    """Cache a function's results for its latest arguments, the first of which is a text or a literal.
 
-    A tier is the length of its longest text, in characters, and how many of at most that length are kept; the
-    shorter tiers come first. What is longer than all of them is not kept.
+    A tier is a maximum length in characters and the number of texts up to that length to cache; shorter tiers
+    come first. Texts longer than all tiers are not cached.
     """
 
     def decorate(function: _Function) -> _Function:

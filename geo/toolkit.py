@@ -1,7 +1,7 @@
 """The eight geospatial tools of UrbanKGent (paper, section 4.3.2 and table 8), as plain functions.
 
-Geohash, Distance, three that say what belongs to what, three that say what intersects. All geometries
-are in CRS84, and every tool of two geometries may be given them in either order.
+Geohash, Distance, three tools for what belongs to what, and three for what intersects. All geometries
+are in CRS84, and tools of two geometries take them in either order.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _KINDS: Final = {
 
 
 class Belonging(StrEnum):
-    """Which of two geometries belongs to, lies in, the other."""
+    """Which of two geometries lies in the other."""
 
     FIRST_IN_SECOND = "first in second"
     SECOND_IN_FIRST = "second in first"
@@ -61,7 +61,7 @@ def geohash(geometry: BaseGeometry, length: int = 8) -> str:
 
 
 def distance(a: BaseGeometry, b: BaseGeometry) -> float:
-    """The geodesic distance between the nearest points of two geometries, in kilometres."""
+    """The geodesic distance between the nearest points of two geometries, in kilometers."""
     return distance_m(a, b) / 1000
 
 
@@ -115,7 +115,7 @@ def _check_kinds(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> N
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as a model is offered it: its name in the paper, what it tells, and its function."""
+    """A tool as offered to a model: its name in the paper, its purpose, and its function."""
 
     name: str
     purpose: str

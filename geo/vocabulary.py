@@ -1,4 +1,4 @@
-"""The IRIs of the OGC standards that this room reads and writes."""
+"""The IRIs of the OGC standards that this package reads and writes."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from pyoxigraph import NamedNode
 
 GEO: Final = "http://www.opengis.net/ont/geosparql#"
 GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
-#: The functions of our own: the eight tools.
+#: The functions of this program: the eight tools.
 UKGF: Final = "https://w3id.org/urbankg/function/"
 SF: Final = "http://www.opengis.net/ont/sf#"
 UOM: Final = "http://www.opengis.net/def/uom/OGC/1.0/"

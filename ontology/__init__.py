@@ -1,4 +1,7 @@
-"""The ontology: OWL files that editors own, and the schema that the rest of the program reads from them."""
+"""The ontology: OWL files that editors own, and the schema that the rest of the program reads from them.
+
+Imports no other package of this program.
+"""
 
 from ontology.errors import OntologyError, OntologySyntaxError, OntologyTermError, OntologyUnreadable
 from ontology.labels import normalise

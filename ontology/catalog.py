@@ -1,7 +1,7 @@
-"""The catalog of a folder: where imported ontologies lie, so that nothing is fetched from a network.
+"""The catalog of a folder: the files of imported ontologies, so that nothing is fetched from a network.
 
-The file is `catalog-v001.xml` in the form of OASIS XML Catalogs 1.1 (section 6), as Protege writes it: `uri`
-entries, also inside `group`, with `xml:base`. Only files are followed.
+The file is `catalog-v001.xml` in OASIS XML Catalogs 1.1 format (section 6), as Protege writes it: `uri`
+entries, also inside `group`, with `xml:base`. Only file references are followed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _LOCAL = ("", "file")
 
 @dataclass(frozen=True)
 class Catalog:
-    """The files that ontology IRIs stand for, with the line of each entry."""
+    """The files of ontology IRIs, with the line of each entry."""
 
     path: Path
     entries: Mapping[str, tuple[Path, int]] = field(default_factory=dict)
 
     def find(self, iri: str) -> tuple[Path, int] | None:
-        """The file of an ontology and the catalog's line that says so; a closing # or / does not matter."""
+        """The file of an ontology and the line of its entry; a trailing # or / does not matter."""
         return self.entries.get(iri.rstrip("#/"))
 
 
 def read_catalog(folder: Path, content: bytes | None = None) -> Catalog:
-    """The catalog of a folder, or this content in its place; none is an empty one.
+    """The catalog of a folder, or of this content instead; empty where there is none.
 
     Raises OntologySyntaxError with the line.
     """

@@ -1,4 +1,4 @@
-"""Triples arranged for reading: what a subject says, lists and class expressions resolved."""
+"""An index of triples that resolves lists and class expressions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Node = NamedNode | BlankNode | Literal | Triple
 
 
 class Graph:
-    """An index of triples by subject and predicate that keeps the order in which they are written."""
+    """An index of triples by subject and predicate, in the order written."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self._objects: dict[tuple[Node, NamedNode], list[Node]] = defaultdict(list)
@@ -46,7 +46,7 @@ class Graph:
         return [value for value in self.objects(subject, *predicates) if isinstance(value, Literal)]
 
     def is_true(self, subject: Node, predicate: NamedNode) -> bool:
-        """Whether a subject carries a predicate with the value true."""
+        """Whether a subject has a predicate with the value true."""
         return any(value.value in ("true", "1") for value in self.literals(subject, predicate))
 
     def members(self, head: Node) -> list[Node]:
@@ -63,7 +63,7 @@ class Graph:
         return found
 
     def alternatives(self, expression: Node) -> set[NamedNode]:
-        """The named classes of a class expression: itself, or the members of its unions, however nested."""
+        """The named classes of a class expression: itself, or the members of its (nested) unions."""
         if isinstance(expression, NamedNode):
             return {expression}
         found: set[NamedNode] = set()

@@ -1,4 +1,4 @@
-"""Which term is below which, and which classes share nothing: closures over the axioms as written."""
+"""Hierarchies of terms, and disjoint classes: closures over the axioms as written."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def property_hierarchy(graph: Graph) -> Hierarchy:
 
 
 def disjoint_pairs(graph: Graph) -> frozenset[frozenset[NamedNode]]:
-    """The pairs of named classes that owl:disjointWith, AllDisjointClasses and disjointUnionOf set apart."""
+    """The pairs of named classes in owl:disjointWith, AllDisjointClasses and disjointUnionOf."""
     found: set[frozenset[NamedNode]] = set()
     for one, other in graph.pairs(v.DISJOINT_WITH):
         found |= {frozenset({a, b}) for a in graph.alternatives(one) for b in graph.alternatives(other)}

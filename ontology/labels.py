@@ -1,4 +1,4 @@
-"""Words made comparable: case, diacritics, hyphens, camel case, plurals and endings."""
+"""Normalizes words for comparison: case, diacritics, hyphens, camel case, plurals and endings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def readable(label: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case without diacritics; hyphens separate, apostrophes go."""
+    """The words of a text in lower case without diacritics; hyphens separate, apostrophes are dropped."""
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
         text = "".join(character for character in decomposed if not unicodedata.combining(character))
@@ -67,10 +67,10 @@ def normalise(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8_000)
 def stem(word: str) -> str:
-    """A short form that the inflections of a lower-case English word share.
+    """A common short form of the inflections of a lower-case English word.
 
-    Endings of number, tense and agent go ("designed", "designs", "designer", "designing" -> "design").
-    It is meant for scoring: it may join words that a dictionary keeps apart.
+    Endings of number, tense and agent are removed ("designed", "designs", "designer", "designing" ->
+    "design"). It is meant for scoring: it may join words that a dictionary separates.
     """
     word = singular(word)
     for ending in ("ings", "ing", "ers", "ed", "er", "or", "ion", "ment"):

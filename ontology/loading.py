@@ -22,23 +22,23 @@ SUFFIXES = (".ttl", ".owl", ".rdf", ".nt")
 
 @dataclass(frozen=True)
 class OntologyFile:
-    """One file: its triples as written, in order, with blank nodes that no other file shares."""
+    """One file: its triples as written, in order, with blank nodes unique to the file."""
 
     path: Path
     triples: tuple[Triple, ...]
     prefixes: Mapping[str, str]
     digest: str
     content: bytes = b""
-    """The file as it was read, so that later remarks about it fit what was read."""
+    """The content as read, so that later findings refer to what was read."""
 
 
 def read_folder(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> tuple[OntologyFile, ...]:
-    """Read every ontology file that lies directly in a folder, by name, then what they import.
+    """Read every ontology file directly in a folder, by name, then what they import.
 
-    `edits` stand in for files of these names (None: as if it were not there), so that a change can be
-    looked at before it is made. An import is one of the files themselves or a file that the folder's catalog
-    names; nothing is fetched. Raises OntologyUnreadable if there is no such folder, OntologyImportMissing,
-    and what `read_file` raises.
+    `edits` replace files of these names (None: the file is absent), so that a change can be checked before it
+    is made. An import is one of the files themselves or a file named in the folder's catalog; nothing is
+    fetched. Raises OntologyUnreadable if there is no such folder, OntologyImportMissing, and what `read_file`
+    raises.
     """
     if not folder.is_dir():
         raise OntologyUnreadable(
@@ -55,7 +55,7 @@ def read_folder(folder: Path, edits: Mapping[str, bytes | None] | None = None) -
 
 
 def _with_imports(files: list[OntologyFile], catalog: Catalog) -> tuple[OntologyFile, ...]:
-    """The files and, after them, those that they import by the catalog, however far."""
+    """The files, followed by those that they import through the catalog, directly or indirectly."""
     known = {name for file in files for name in _own_names(file)}
     paths = {file.path.resolve() for file in files}
     for file in files:
@@ -90,19 +90,19 @@ def _import_missing(
     file: OntologyFile, iri: NamedNode, catalog: Catalog, entry: tuple[Path, int] | None
 ) -> OntologyImportMissing:
     if entry is None:
-        mend = (
+        fix = (
             f'Put the file into the folder and add <uri name="{iri.value}" uri="FILE"/> to {catalog.path}, '
-            "or take the import out; nothing is fetched from the network."
+            "or remove the import; nothing is fetched from the network."
         )
-        return OntologyImportMissing(iri.value, mend, file=file.path, line=line_of(file, iri))
-    mend = f"The catalog sends it to {entry[0]}, where there is no file; put it there or correct the entry."
-    return OntologyImportMissing(iri.value, mend, file=catalog.path, line=entry[1])
+        return OntologyImportMissing(iri.value, fix, file=file.path, line=line_of(file, iri))
+    fix = f"The catalog maps it to {entry[0]}, which does not exist; put the file there or correct the entry."
+    return OntologyImportMissing(iri.value, fix, file=catalog.path, line=entry[1])
 
 
 def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
-    """Read one file, or this content as if it stood there.
+    """Read one file, or this content instead.
 
-    Its ending says which syntax; an .owl file may be RDF/XML or Turtle.
+    The suffix determines the syntax; an .owl file may be RDF/XML or Turtle.
 
     Raises OntologyUnreadable (cannot be opened, not UTF-8) and OntologySyntaxError (with the line).
     """
@@ -125,9 +125,9 @@ def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
 
 
 def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
-    """The line (from 1) on which a file first writes an IRI as a subject, else at all; None if it never does.
+    """The line (from 1) where an IRI first occurs as a subject, else at all; None if it does not occur.
 
-    It looks for the full IRI and for its prefixed form, as an editor's search would.
+    It searches the full IRI and its prefixed form.
     """
     spellings = [f"<{iri.value}>", f'"{iri.value}"']
     for prefix, namespace in file.prefixes.items():
@@ -143,7 +143,7 @@ def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
 
 
 def syntax_of(path: Path, content: bytes) -> RdfFormat:
-    """The format that a file is read in: by its suffix, and an *.owl by how it begins."""
+    """The syntax of a file: by its suffix, and for *.owl by its first bytes."""
     if path.suffix == ".nt":
         return RdfFormat.N_TRIPLES
     looks_like_xml = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
@@ -157,22 +157,22 @@ def syntax_of(path: Path, content: bytes) -> RdfFormat:
 def _syntax_error(path: Path, content: bytes, form: RdfFormat, error: Exception) -> OntologySyntaxError:
     line = error.lineno if isinstance(error, SyntaxError) else None
     reason = error.msg if isinstance(error, SyntaxError) else str(error)
-    mend = f"Correct the {form.name} there"
+    fix = f"Correct the {form.name} there"
     undeclared = re.search(r"prefix ([\w-]*):? ?(?:has not been|is not|not) ?declared", reason, re.IGNORECASE)
     if undeclared or "prefix" in reason.lower():
-        mend = "Declare the prefix with an @prefix line at the top of the file, or correct its spelling"
+        fix = "Declare the prefix with an @prefix line at the top of the file, or correct its spelling"
     written = ""
     if line is not None:
         lines = content.decode("utf-8", errors="replace").splitlines()
         if 0 < line <= len(lines):
             written = f", which reads: {lines[line - 1].strip()[:120]}"
     elif form == RdfFormat.TURTLE:
-        mend = "Check that every statement ends with '.' and every string and bracket is closed"
-    return OntologySyntaxError(f"{reason.rstrip('.')}.", f"{mend}{written}", file=path, line=line)
+        fix = "Check that every statement ends with '.' and every string and bracket is closed"
+    return OntologySyntaxError(f"{reason.rstrip('.')}.", f"{fix}{written}", file=path, line=line)
 
 
 class _BlankNodeScope:
-    """Names for a file's blank nodes that no other file uses and that stay when the file is read again."""
+    """Names for a file's blank nodes that are unique to the file and stable when it is read again."""
 
     def __init__(self, file_name: str) -> None:
         self._scope = "o" + hashlib.sha256(file_name.encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Classes and properties read from the triples of an ontology, whatever conventions it follows."""
+"""Reads classes and properties from the triples of an ontology, in any of the common conventions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OBJECT_ONLY = (v.SYMMETRIC, v.TRANSITIVE)
 
 
 def read_classes(graph: Graph) -> dict[NamedNode, OntologyClass]:
-    """The named classes: declared as owl:Class or rdfs:Class, or given a superclass."""
+    """The named classes: declared as owl:Class or rdfs:Class, or with a superclass."""
     found = dict.fromkeys(graph.instances(v.OWL_CLASS, v.RDFS_CLASS))
     found |= dict.fromkeys(child for child, _ in graph.pairs(v.SUBCLASS_OF) if isinstance(child, NamedNode))
     borrowed = _borrowed(graph, found)
@@ -97,8 +97,8 @@ def _is_datatype(iri: NamedNode, datatypes: set[NamedNode]) -> bool:
 def _expressions(graph: Graph, iri: NamedNode, *predicates: NamedNode) -> frozenset[NamedNode]:
     """The classes that a property's domain or range allows.
 
-    Several rdfs:domain axioms intersect in OWL; they are read as alternatives here, which is how most
-    files that carry several mean them, and offers a property too often rather than never.
+    Several rdfs:domain axioms intersect in OWL; they are read as alternatives here, which is what most
+    files with several mean, and offers a property too often rather than never.
     """
     found: set[NamedNode] = set()
     for expression in graph.objects(iri, *predicates):
@@ -116,9 +116,9 @@ def _inverses(graph: Graph) -> dict[NamedNode, NamedNode]:
 
 
 def _borrowed(graph: Graph, terms: Collection[NamedNode]) -> set[NamedNode]:
-    """The terms that rdfs:isDefinedBy ascribes to an ontology which is not loaded.
+    """The terms that rdfs:isDefinedBy assigns to an ontology which is not loaded.
 
-    Where that would be all of them, it is none: the file is the vocabulary itself.
+    None where that applies to all of them: then the file is the vocabulary itself.
     """
     loaded = {iri.value.rstrip("#/") for iri in graph.instances(v.ONTOLOGY)}
     found: set[NamedNode] = set()

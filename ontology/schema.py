@@ -1,4 +1,4 @@
-"""The ontology as every other room reads it: classes, properties, their order, and what fits a text."""
+"""The ontology as other packages read it: classes, properties, hierarchies, and terms that fit a text."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _DATE_TYPES = frozenset(NamedNode(v.XSD + name) for name in ("date", "gYear", "g
 
 
 class Schema:
-    """What the loaded ontology files say. It never changes: an edit makes a new one.
+    """The content of the loaded ontology files. Immutable: an edit makes a new one.
 
     Mappings are in file order. `version` is a short hash over the contents of the files, and
-    `version_iris` are their owl:versionIRI. Terms that the files only declare for use, and that
-    another vocabulary defines, are among `classes` and `properties` but are not offered for a text.
+    `version_iris` are their owl:versionIRI. Terms that the files only declare, and that another vocabulary
+    defines, are among `classes` and `properties` but are not offered for a text.
     """
 
     def __init__(self, files: Sequence[OntologyFile]) -> None:
@@ -62,16 +62,16 @@ class Schema:
 
     @classmethod
     def load(cls, folder: Path, edits: Mapping[str, bytes | None] | None = None) -> Schema:
-        """Read every *.ttl, *.owl, *.rdf and *.nt of a folder and their imports; none gives an empty schema.
+        """Read every *.ttl, *.owl, *.rdf and *.nt of a folder and their imports; no file: an empty schema.
 
-        `edits` stand in for files of the folder, by name (see `read_folder`). Raises OntologyError, whose
-        message names the file, the line and the mend.
+        `edits` replace files of the folder, by name (see `read_folder`). Raises OntologyError, whose
+        message names the file, the line and the fix.
         """
         return cls(read_folder(folder, edits))
 
     @classmethod
     def empty(cls) -> Schema:
-        """A schema that knows nothing."""
+        """A schema without terms."""
         return cls(())
 
     def superclasses(self, iri: NamedNode) -> frozenset[NamedNode]:
@@ -99,7 +99,7 @@ class Schema:
         )
 
     def disjoint_with(self, iri: NamedNode) -> tuple[NamedNode, ...]:
-        """The classes that the axioms set apart from this one by name, in order."""
+        """The classes that the axioms state to be disjoint with this one, in order."""
         found = {other for pair in self._disjoint if iri in pair for other in pair - {iri}}
         return tuple(sorted(found, key=lambda one: one.value))
 
@@ -109,10 +109,10 @@ class Schema:
         return bool(self._disjoint)
 
     def find_class(self, words: str) -> OntologyClass | None:
-        """The class that words name, by label, else by alternative label, else by their longest ending.
+        """The class named by words: by label, else by alternative label, else by their longest ending.
 
         "private Ivy League research university" is a university, and so is "a university in New York City":
-        what follows a preposition only describes. Case, hyphens and plurals do not matter.
+        words after a preposition only describe. Case, hyphens and plurals do not matter.
         """
         wanted = normalise(words)
         head = next(
@@ -127,17 +127,17 @@ class Schema:
         return None
 
     def find_property(self, words: str) -> OntologyProperty | None:
-        """The property that words name, by label, else by alternative label; the whole words must agree."""
+        """The property named by words: by label, else by alternative label; all words must match."""
         return self._properties_by_label.get(normalise(words))
 
     def snippet(self, text: str, limit_classes: int = 20, limit_properties: int = 20) -> Snippet:
-        """The classes and properties that fit a text best; ties and the rest are in file order."""
+        """The classes and properties that best fit a text; ties and the rest are in file order."""
         classes = self._class_index.best(text, limit_classes)
         named = self._class_index.scores(text)
         return Snippet(classes, self._property_index.best(text, limit_properties, self._boosts(text, named)))
 
     def _boosts(self, text: str, named: Mapping[int, float]) -> dict[int, float]:
-        """A little more for dates where a year is named, and for what the named classes can have."""
+        """Extra score for dates where the text has a year, and for properties of the mentioned classes."""
         boosts = dict.fromkeys(self._dated, DATE_BOOST) if _YEAR.search(text) else {}
         strong = [self._offered_classes[number].iri for number, score in named.items() if score >= 1]
         above = frozenset().union(*(self.superclasses(iri) for iri in strong)) if strong else frozenset()
@@ -186,7 +186,7 @@ class Schema:
 
 
 def _by_label(terms: Iterable[TermT]) -> dict[tuple[str, ...], TermT]:
-    """Main labels win over alternative ones, earlier terms over later ones."""
+    """Main labels take precedence over alternative ones, earlier terms over later ones."""
     ordered = list(terms)
     found: dict[tuple[str, ...], TermT] = {}
     for term in ordered:
@@ -199,7 +199,7 @@ def _by_label(terms: Iterable[TermT]) -> dict[tuple[str, ...], TermT]:
 
 
 def _ontologies(files: Iterable[OntologyFile]) -> dict[NamedNode, tuple[Triple, ...]]:
-    # Most triples are not looked at any further than their predicate.
+    # For most triples only the predicate is examined.
     return {
         triple.subject: file.triples
         for file in files

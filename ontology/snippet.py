@@ -1,8 +1,8 @@
-"""Which terms of an ontology fit a text: an index of label phrases and words, and a score over it.
+"""Finds the terms of an ontology that fit a text: an index of label phrases and words, with a score.
 
-A small model is offered a few relations only, so the right ones must be among them. Three kinds of
-evidence count, in this order: a label or alternative label stands in the text as a phrase; single words
-of a label do; words of the definition do. Rare words count more (inverse document frequency).
+A small model is offered only a few relations, so the right ones must be among them. Three kinds of evidence
+count, in this order: a label or alternative label occurs in the text as a phrase; single words of a label
+occur; words of the definition occur. Rare words count more (inverse document frequency).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FUNCTION_WORDS = frozenset(stem(word) for word in _FUNCTION_WORDS.split())
 
 
 class Labelled(Protocol):
-    """What the index reads of a term."""
+    """The parts of a term that the index reads."""
 
     @property
     def iri(self) -> NamedNode: ...
@@ -74,7 +74,7 @@ class TermIndex(Generic[TermT]):
             self._words[word][number] = WORD_WEIGHT
 
     def scores(self, text: str) -> dict[int, float]:
-        """How well each term fits a text, by its number in file order; terms that do not fit are absent."""
+        """The score of each term for a text, by its number in file order, without terms that do not fit."""
         stems = _stems(text)
         found: dict[int, float] = defaultdict(float)
         for phrase in _phrases(stems):
@@ -92,7 +92,7 @@ class TermIndex(Generic[TermT]):
         return found
 
     def _phrase_weight(self, phrase: tuple[str, ...]) -> float:
-        """More for longer phrases and those that few terms share; less for function words such as "in"."""
+        """Higher for longer and rarer phrases, lower for function words such as "in"."""
         meaning = sum(word not in FUNCTION_WORDS for word in phrase)
         sharing = 1 / math.sqrt(len(self._phrases[phrase]))
         if meaning == 0:
@@ -103,7 +103,7 @@ class TermIndex(Generic[TermT]):
         return math.log1p(len(self._terms) / holders) / math.log1p(len(self._terms) or 1)
 
     def best(self, text: str, limit: int, boosts: dict[int, float] | None = None) -> tuple[TermT, ...]:
-        """The terms that fit a text best, then others in file order, `limit` in all."""
+        """The terms that best fit a text, then others in file order, `limit` in all."""
         found = self.scores(text)
         for number, boost in (boosts or {}).items():
             found[number] = found.get(number, 0.0) + boost

@@ -23,7 +23,7 @@ class OntologyClass:
 
 
 class PropertyKind(StrEnum):
-    """What a property's values are: things, literals, or remarks without meaning for reasoning."""
+    """The values of a property: things, literals, or annotations without meaning for reasoning."""
 
     OBJECT = "object"
     DATATYPE = "datatype"
@@ -35,7 +35,7 @@ class OntologyProperty:
     """A property. `domains` and `ranges` are alternatives; an empty set allows anything.
 
     `ranges` holds classes or datatypes: rdfs:range together with schema:rangeIncludes, since OWL 2 DL
-    has no xsd:date, xsd:gYearMonth or xsd:gYear. `unit` is a QUDT unit, the one that plain numbers are in.
+    has no xsd:date, xsd:gYearMonth or xsd:gYear. `unit` is the QUDT unit of plain numbers.
     """
 
     iri: NamedNode

@@ -319,7 +319,7 @@ class EditRefused(ServerError):
         for one in errors[:3]:
             place = "" if one.file is None else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
             subject = f"<{one.subject}> " if one.subject else ""
-            told.append(f"{place}{subject}{one.message} {one.mend}")
+            told.append(f"{place}{subject}{one.message} {one.fix}")
         more = f" And {len(errors) - 3} more." if len(errors) > 3 else ""
         super().__init__(" ".join(told) + more)
 

@@ -1,16 +1,16 @@
-"""What can be wrong with the shapes files.
+"""The errors of shapes files, and of review, proposals, documents and merges.
 
 ShapesError
 ├── ShapesFileUnreadable
 ├── ShapeMalformed
 ├── ReviewItemUnknown
 ├── ReviewItemDecided    a decision on an item that is not open for it
-├── ReasonNeeded         a rejection without a word why
+├── ReasonNeeded         a rejection without a reason
 ├── ProposalUnknown
 ├── ProposalDecided      a decision on a proposal that is not open for it
 ├── TermNotDeclared      a proposal accepted as a term that the ontology does not have
 ├── DocumentUnknown
-├── DocumentRemoved      a document that was taken back
+├── DocumentRemoved      a document that was withdrawn
 ├── EntityUnknown
 ├── MergeRefused         two entities that cannot be one
 ├── MergeUnknown
@@ -21,7 +21,7 @@ from pathlib import Path
 
 
 class ShapesError(Exception):
-    """Base of this room's errors; the message names the file and the mend."""
+    """Base of these errors; the message names the file and the fix."""
 
 
 class ShapesFileUnreadable(ShapesError):
@@ -30,7 +30,7 @@ class ShapesFileUnreadable(ShapesError):
     def __init__(self, path: Path, line: int | None, reason: str) -> None:
         self.path, self.line, self.reason = path, line, reason
         where = f"{path}, line {line}" if line else f"{path}"
-        super().__init__(f"{where}: {reason}. Mend the Turtle there; until then the file is not used.")
+        super().__init__(f"{where}: {reason}. Fix the Turtle there; until then the file is not used.")
 
 
 class ShapeMalformed(ShapesError):
@@ -39,7 +39,7 @@ class ShapeMalformed(ShapesError):
     def __init__(self, shape: str, reason: str, *, path: Path | None = None, line: int | None = None) -> None:
         self.shape, self.reason, self.path, self.line = shape, reason, path, line
         where = "" if path is None else f"{path}, line {line}: " if line else f"{path}: "
-        super().__init__(f"{where}Shape {shape}: {reason}. Mend it in the shapes folder.")
+        super().__init__(f"{where}Shape {shape}: {reason}. Fix it in the shapes folder.")
 
 
 class ReviewItemUnknown(ShapesError):
@@ -55,10 +55,10 @@ class ReviewItemDecided(ShapesError):
     def __init__(self, item: str, state: str, wanted: str) -> None:
         self.state = state
         if wanted == "reopen":
-            told = "only what was accepted or rejected can be reopened"
+            advice = "only what was accepted or rejected can be reopened"
         else:
-            told = "reopen it first"
-        super().__init__(f"Review item {item} is {state}: {told}.")
+            advice = "reopen it first"
+        super().__init__(f"Review item {item} is {state}: {advice}.")
 
 
 class ProposalUnknown(ShapesError):
@@ -69,15 +69,15 @@ class ProposalUnknown(ShapesError):
 
 
 class ProposalDecided(ShapesError):
-    """A decision that the proposal's standing does not allow."""
+    """A decision that the proposal's status does not allow."""
 
-    def __init__(self, name: str, standing: str, wanted: str) -> None:
-        self.standing = standing
-        told = {
+    def __init__(self, name: str, status: str, wanted: str) -> None:
+        self.status = status
+        advice = {
             "reopen": "only what was accepted or dismissed can be reopened",
             "retry": "only the statements of an accepted proposal can be tried again",
         }.get(wanted, "reopen it first")
-        super().__init__(f"Proposal {name} is {standing}: {told}.")
+        super().__init__(f"Proposal {name} is {status}: {advice}.")
 
 
 class TermNotDeclared(ShapesError):
@@ -91,10 +91,10 @@ class TermNotDeclared(ShapesError):
 
 
 class ReasonNeeded(ShapesError):
-    """A rejection says why, so that the next person need not ask."""
+    """A rejection without a reason, which the next person would need."""
 
     def __init__(self) -> None:
-        super().__init__("Say why: a rejection needs a reason that is not blank.")
+        super().__init__("A rejection needs a reason that is not blank.")
 
 
 class DocumentUnknown(ShapesError):
@@ -105,7 +105,7 @@ class DocumentUnknown(ShapesError):
 
 
 class DocumentRemoved(ShapesError):
-    """A document that was posted and taken back; `removed_at` is an xsd:dateTime."""
+    """A document that was posted and withdrawn; `removed_at` is an xsd:dateTime."""
 
     def __init__(self, document: str, removed_at: str, by: str, reason: str | None) -> None:
         self.removed_at, self.by, self.reason = removed_at, by, reason
@@ -115,10 +115,10 @@ class DocumentRemoved(ShapesError):
 
 
 class EntityUnknown(ShapesError):
-    """An IRI of which the graph says nothing."""
+    """An IRI that the graph does not describe."""
 
     def __init__(self, iri: str) -> None:
-        super().__init__(f"The graph says nothing of <{iri}>. Look the entity up by its label first.")
+        super().__init__(f"The graph has no statements about <{iri}>. Look the entity up by its label first.")
 
 
 class MergeRefused(ShapesError):
@@ -126,12 +126,12 @@ class MergeRefused(ShapesError):
 
     def __init__(self, keep: str, other: str, reason: str) -> None:
         super().__init__(
-            f"<{keep}> and <{other}> are not merged: {reason}. Mend the graph first if that is wrong."
+            f"<{keep}> and <{other}> are not merged: {reason}. Correct the graph first if that is wrong."
         )
 
 
 class MergeUnknown(ShapesError):
-    """A merge that never was."""
+    """A merge that does not exist."""
 
     def __init__(self, merge: str) -> None:
         super().__init__(f"There is no merge {merge}. List them with GET /entities/merges.")

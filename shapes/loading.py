@@ -31,10 +31,10 @@ class ShapesFiles:
 
 
 def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> ShapesFiles:
-    """Read every `*.ttl`, `*.nt` and `*.rdf` directly in the folder; an empty folder demands nothing.
+    """Read every `*.ttl`, `*.nt` and `*.rdf` directly in the folder; an empty folder requires nothing.
 
-    `edits` stand in for files of these names (None: as if it were not there), so that a change can be
-    looked at before it is made. Raises `ShapesFileUnreadable` with file and line.
+    `edits` replace files of these names (None: the file is absent), so that a change can be checked before it
+    is made. Raises `ShapesFileUnreadable` with file and line.
     """
     edited = edits or {}
     if not folder.is_dir():
@@ -46,7 +46,7 @@ def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -
 
 
 def shapes_of(files: list[tuple[Path, bytes | None]]) -> ShapesFiles:
-    """The same of files one by one; content that is given is taken in place of the file's."""
+    """The same for a list of files; given content replaces that of the file."""
     graph = rdflib.Graph(bind_namespaces="none")
     digest = hashlib.sha256()
     sources = []
@@ -60,7 +60,7 @@ def shapes_of(files: list[tuple[Path, bytes | None]]) -> ShapesFiles:
 
 
 def _type_shapes(graph: rdflib.Graph) -> None:
-    """Say of each node with a target that it is a shape (SHACL, 2.1): the engine passes over others."""
+    """Type each node with a target as a shape (SHACL, 2.1): the engine skips others."""
     for predicate in (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf):
         for node in set(graph.subjects(predicate, None)):
             kind = SH.NodeShape if graph.value(node, SH.path) is None else SH.PropertyShape

@@ -1,8 +1,8 @@
-"""What the gate must know of each shape: its targets, and which triples its verdict depends on.
+"""What the gate needs to know about each shape: its targets, and which triples its verdict depends on.
 
 A dependency is a path from a focus node and one step at its end: a triple that matches the step may
-change the verdict of every focus node from which the path leads to it. Dependencies over-approximate,
-never under: a node judged needlessly costs time, a node missed would cost trust.
+change the verdict of every focus node from which the path leads to it. Dependencies over-approximate: a
+node judged needlessly costs time, a missed node would let a violation pass.
 """
 
 from collections.abc import Iterator
@@ -42,22 +42,22 @@ TO_CLASSES: Path = join(TYPE, Repeat(SUBCLASS))
 
 _PAIRS = {SH.equals: ANY, SH.disjoint: ADDED, SH.lessThan: ADDED, SH.lessThanOrEquals: ADDED}
 _DEEPEST = 15
-"""As deep as the engine itself goes; SHACL leaves recursive shapes undefined (3.4.3)."""
+"""The depth of the engine itself; SHACL leaves recursive shapes undefined (3.4.3)."""
 TARGETS = (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.target)
 _COUNTED_UP = (SH.minCount, SH.hasValue, SH.qualifiedMinCount)
-"""What more values can only help."""
+"""Constraints that more values can only satisfy."""
 _SILENT = (
     *_COUNTED_UP,
     *(SH.qualifiedValueShape, SH.qualifiedMaxCount, SH.qualifiedValueShapesDisjoint),
     *(SH.path, SH.name, SH.description, SH.message, SH.severity, SH.order, SH.group, SH.defaultValue),
     *(SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf, SH.deactivated),
 )
-"""Properties of a shape that make no further value a violation by itself."""
+"""Properties of a shape by which no further value is a violation by itself."""
 
 
 @dataclass(frozen=True)
 class TargetedShape:
-    """A shape with targets of its own, as the gate sees it."""
+    """A shape with targets of its own."""
 
     node: rdflib.term.Node
     name: str
@@ -99,7 +99,7 @@ def _targeted(graph: rdflib.Graph, node: rdflib.term.Node) -> TargetedShape:
             key = (found.path, found.step)
             merged[key] = merged.get(key, NEITHER) | found.effect
     except ShapeMalformed as error:
-        # An editor looks for the shape, not for the node inside it.
+        # An editor searches for the shape, not for the node inside it.
         raise ShapeMalformed(str(node), error.reason) from error
     return TargetedShape(
         node=node,
@@ -127,8 +127,8 @@ class _Collector:
     def shape(self, node: rdflib.term.Node, at: Path, missing: Effect) -> Iterator[Dependency]:
         """Dependencies of a shape applied to the nodes at `at`, from the outermost focus node.
 
-        `missing` is the effect of what the shape asks to be there: REMOVED, or under a negation ADDED, or ANY
-        where the shape may count either way.
+        `missing` is the change that can break what the shape requires: REMOVED, under a negation ADDED, or
+        ANY where both can.
         """
         too_deep = isinstance(at, Sequence) and len(at.parts) > _DEEPEST
         if (node, at, missing) in self._visited or too_deep or is_deactivated(self._graph, node):
@@ -158,7 +158,7 @@ class _Collector:
             yield from self.shape(inner, values, effect)
 
     def _effect_of_values(self, node: rdflib.term.Node, missing: Effect) -> Effect:
-        """What a value more, or less, can do to the constraints on the values."""
+        """Whether one value more, or less, can break the constraints on the values."""
         graph = self._graph
         predicates = set(graph.predicates(node, None))
         found = NEITHER
@@ -171,7 +171,7 @@ class _Collector:
         return found
 
     def _queries(self, node: rdflib.term.Node, at: Path, path: Path | None) -> Iterator[Dependency]:
-        # What parses queries is imported where there is a query to parse: a start may know all already.
+        # The query parser is imported only when needed: a start may have everything from the plan cache.
         from shapes.engine.queries import query_dependencies
 
         for constraint in self._graph.objects(node, SH.sparql):
@@ -181,7 +181,7 @@ class _Collector:
             yield from query_dependencies(self._graph, validator, at, path)
 
     def _custom(self, node: rdflib.term.Node) -> list[rdflib.term.Node]:
-        """The validators of custom constraint components that the shape gives parameters to (SHACL, 6)."""
+        """The validators of the custom constraint components that the shape uses (SHACL, 6)."""
         is_property = self._graph.value(node, SH.path) is not None
         return [
             validator

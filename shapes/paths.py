@@ -16,7 +16,7 @@ from sparql.model.source import Term, TripleSource
 
 @dataclass(frozen=True)
 class Step:
-    """One predicate, along it or (`forward=False`) against it. A None predicate means any."""
+    """One predicate, forward or (`forward=False`) inverse. A None predicate means any."""
 
     predicate: NamedNode | None
     forward: bool = True
@@ -24,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Paths one after the other; the empty sequence stays where it is."""
+    """Paths one after the other; the empty sequence leads to its start."""
 
     parts: tuple["Path", ...] = ()
 
@@ -38,7 +38,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The path again and again: zero or more, one or more, zero or one."""
+    """The path repeated: zero or more, one or more, zero or one times."""
 
     part: "Path"
     at_least_one: bool = False
@@ -102,11 +102,11 @@ def invert(path: Path) -> Path:
 
 
 class TooMany(Exception):
-    """A path led to more nodes than it was to be followed to."""
+    """A path leads to more nodes than the bound."""
 
 
 def walk(source: TripleSource, start: Term, path: Path, most: int | None = None) -> set[Term]:
-    """The nodes at the end of the path. Raises `TooMany` where the way there leads over more than `most`."""
+    """The nodes at the end of the path. Raises `TooMany` where it passes more than `most` nodes."""
     match path:
         case Step():
             if path.forward and isinstance(start, Literal):
@@ -146,7 +146,7 @@ def _ends(source: TripleSource, start: Term, step: Step, most: int | None) -> se
 
 
 def at_most(nodes: Iterable[Term], most: int | None) -> set[Term]:
-    """The nodes as a set. Raises `TooMany`, having read one more than `most`."""
+    """The nodes as a set. Raises `TooMany` after reading one more than `most`."""
     if most is None:
         return set(nodes)
     found = set(islice(nodes, most + 1))
@@ -212,7 +212,7 @@ _FORMS: dict[rdflib.URIRef, Callable[[rdflib.Graph, rdflib.term.Node], Path]] = 
 
 
 def text(path: Path) -> str:
-    """The path for people: the IRI of a plain predicate, else SPARQL's path syntax."""
+    """The path as text: the IRI of a plain predicate, else SPARQL's path syntax."""
     match path:
         case Step():
             return ("" if path.forward else "^") + (path.predicate.value if path.predicate else "*")

@@ -1,15 +1,15 @@
-"""How severe a shape is for changes that come by one way: an annotation of the shapes file.
+"""The severity of a shape depending on the source of a change: annotations in the shapes files.
 
     ex:NameShape ukg:severityFor [ ukg:source "load" ; sh:severity sh:Warning ] .
 
-says that what a load brings is only warned of, though the shape is a violation otherwise. The ways are
+says that a load only causes a warning, though the shape is a violation otherwise. The sources are
 "extracted" (texts, and candidates of a client's own extraction), "update", "graph store", "load" and
-"asserted" (everything else, review among it).
+"asserted" (everything else, including review).
 
     ex:locatedIn ukg:onGeometryConflict sh:Warning , [ ukg:source "update" ; sh:severity sh:Violation ] .
 
-says what becomes of a statement with a property that geometries contradict: what texts say is warned of,
-what an update says is refused. It stands in the ontology or in the shapes, and these go before.
+says what happens to a statement with a property that geometries contradict: one from a text gets a warning,
+one from an update is refused. It is written in the ontology or in the shapes; the shapes take precedence.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _TEXTS = "extracted"
 
 
 def severities_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[str, NamedNode]]:
-    """By way and shape, the severity of the shape's results. Raises `ShapeMalformed` for what is neither."""
+    """By source and shape, the severity of the shape's results. Raises `ShapeMalformed`."""
     found: dict[str, dict[str, NamedNode]] = {}
     for shape, policy in sorted(graph.subject_objects(_SEVERITY_FOR), key=str):
         severity = graph.value(policy, SH.severity)
@@ -48,9 +48,9 @@ def severities_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[str, Named
 
 
 def conflicts_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[NamedNode, NamedNode]]:
-    """By way and property, the severity of a contradiction by geometry; a severity alone is for texts.
+    """By source and property, the severity of a contradiction by geometry; without a source, for texts.
 
-    Raises `ShapeMalformed` for what is neither.
+    Raises `ShapeMalformed`.
     """
     found: dict[str, dict[NamedNode, NamedNode]] = {}
     for property_, policy in sorted(graph.subject_objects(_CONFLICT), key=str):

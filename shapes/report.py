@@ -15,8 +15,7 @@ PREFIXES = {"sh": SH.iri, "xsd": XSD.iri}
 def validation_report(rejections: Iterable[Rejection]) -> list[Triple]:
     """The report as triples: each violation once, whichever statements it was charged to.
 
-    ``sh:resultPath`` is given for paths of one predicate, along it or against it; of longer ones the shape
-    tells.
+    ``sh:resultPath`` is given for paths of one predicate, forward or inverse; longer ones are in the shape.
     """
     violations = dict.fromkeys(one for rejection in rejections for one in rejection.violations)
     report = BlankNode()

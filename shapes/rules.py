@@ -7,10 +7,10 @@ from pathlib import Path
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from shapes.errors import ShapeMalformed
 from shapes.gate.gate import ShapesGate
-from shapes.gate.plan_cache import KeptPlan
+from shapes.gate.plan_cache import PlanCache
 from shapes.loading import ShapesFiles
 from shapes.terms import to_rdflib
 from sparql.model.geometry_terms import states_geometry
@@ -19,8 +19,8 @@ __all__ = ["gate_of", "with_generated"]
 
 
 def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
-    """The same files and the shapes that the ontology's axioms make, where nothing by hand stands instead."""
-    # Imported here: most folders say all by hand.
+    """The same files with the shapes generated from the ontology's axioms where none is handwritten."""
+    # Imported here: most folders have only handwritten shapes.
     from shapes.authoring.generating import generate_shapes
     from shapes.authoring.overrides import Overrides
 
@@ -33,8 +33,8 @@ def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
     return replace(files, version=version, generated=tuple(triples))
 
 
-def gate_of(files: ShapesFiles, plan: KeptPlan | None = None) -> ShapesGate:
-    """The gate of these files, from `plan` where it tells of them. Raises `ShapeMalformed` with its place."""
+def gate_of(files: ShapesFiles, plan: PlanCache | None = None) -> ShapesGate:
+    """The gate of these files, from `plan` where it has them. Raises `ShapeMalformed` with file and line."""
     kept = None if plan is None else plan.read(files.version)
     try:
         gate = ShapesGate(files, derives_from=states_geometry, shapes=kept)
@@ -48,6 +48,6 @@ def gate_of(files: ShapesFiles, plan: KeptPlan | None = None) -> ShapesGate:
 
 def _place(files: ShapesFiles, shape: str) -> tuple[Path | None, int | None]:
     try:
-        return Places(files.sources).of(NamedNode(shape).value)
+        return TermPositions(files.sources).of(NamedNode(shape).value)
     except ValueError:
         return None, None

@@ -1,4 +1,4 @@
-"""RDF terms between the store's library and the SHACL engine's."""
+"""Conversion of RDF terms between pyoxigraph and rdflib."""
 
 import rdflib
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -9,7 +9,7 @@ Node = rdflib.URIRef | rdflib.BNode | rdflib.Literal
 
 
 def to_rdflib(term: Term) -> Node | None:
-    """The same term for rdflib, lexical form untouched; None for an RDF 1.2 triple term, which it lacks."""
+    """The same term in rdflib, lexical form untouched; None for an RDF 1.2 triple term, which it lacks."""
     if isinstance(term, NamedNode):
         return rdflib.URIRef(term.value)
     if isinstance(term, BlankNode):
@@ -22,7 +22,7 @@ def to_rdflib(term: Term) -> Node | None:
 
 
 def to_oxigraph(node: rdflib.term.Node) -> NamedNode | BlankNode | Literal:
-    """The same term for the store."""
+    """The same term in pyoxigraph."""
     if isinstance(node, rdflib.URIRef):
         return NamedNode(str(node))
     if isinstance(node, rdflib.BNode):

@@ -1,9 +1,8 @@
-"""How long one judgement may take: a shape's query can join everything with everything.
+"""The time limit of one judgment: a shape's query can join everything with everything.
 
-What judges asks `check_time` wherever its work can multiply: at every node, at every row of a join, at every
-triple that a query reads. It runs in pure Python, so nothing else needs to end it. What the engines do in one
-step (a regular expression that backtracks without end, for one) is not interrupted; a dry run of new rules
-therefore runs in a process of its own (`shapes.authoring.dry_run`).
+The engines call `check_time` wherever their work can multiply: at every node, at every row of a join, at
+every triple that a query reads. A single step (such as a regular expression that backtracks endlessly) is not
+interrupted; a dry run of new rules therefore runs in a process of its own (`shapes.authoring.dry_run`).
 """
 
 from __future__ import annotations
@@ -21,32 +20,32 @@ Row = TypeVar("Row")
 
 
 class TimeLimit:
-    """The limit of all judgements of a server. Each judgement may take `seconds`."""
+    """The limit of all judgments of a server. Each judgment may take `seconds`."""
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
         self.end = math.inf
-        """When the judgements under way are given up, because the server ends."""
+        """When running judgments are given up, because the server stops."""
 
     def close(self, grace_s: float = 0.0) -> None:
-        """The server ends: judgements that are not done after so many seconds raise `StoreClosing`."""
+        """The server stops: judgments that are not done after so many seconds raise `StoreClosing`."""
         self.end = monotonic() + grace_s
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Limit what this thread judges in the block. A limit around it holds, too."""
-        outer = _current.judgement
+        """Limit what this thread judges in the block. The limit of an outer block applies too."""
+        outer = _current.judgment
         deadline = monotonic() + self.seconds
         if outer is None or deadline < outer.deadline:
-            _current.judgement = _Judgement(self, deadline)
+            _current.judgment = _Judgment(self, deadline)
         try:
             yield
         finally:
-            _current.judgement = outer
+            _current.judgment = outer
 
 
-class _Judgement:
-    """What one thread judges now."""
+class _Judgment:
+    """The running judgment of a thread."""
 
     def __init__(self, limit: TimeLimit, deadline: float) -> None:
         self.limit = limit
@@ -55,26 +54,26 @@ class _Judgement:
 
 
 class _Current(threading.local):
-    judgement: _Judgement | None = None
+    judgment: _Judgment | None = None
 
 
 _current = _Current()
 
 
 def check_time(shape: str | None = None) -> None:
-    """Raise `JudgingTimeout` when this thread's judgement has taken too long, `StoreClosing` at the end.
+    """Raise `JudgingTimeout` when the judgment takes too long, `StoreClosing` when the server stops.
 
-    `shape` is the name of the shape that is judged from here on, for the message.
+    `shape` is the name of the shape judged from now on, for the message.
     """
-    judgement = _current.judgement
-    if judgement is None:
+    judgment = _current.judgment
+    if judgment is None:
         return
     if shape is not None:
-        judgement.shape = shape
+        judgment.shape = shape
     now = monotonic()
-    if now > judgement.deadline:
-        raise JudgingTimeout(judgement.limit.seconds, judgement.shape)
-    if now > judgement.limit.end:
+    if now > judgment.deadline:
+        raise JudgingTimeout(judgment.limit.seconds, judgment.shape)
+    if now > judgment.limit.end:
         raise StoreClosing
 
 

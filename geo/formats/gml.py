@@ -53,7 +53,7 @@ def parse_xml(text: str, language: str) -> etree._Element:
         return etree.fromstring(text.strip().encode(), parser)
     except etree.XMLSyntaxError as error:
         raise GeometryError(
-            f"The {language} literal is not well-formed XML: {error}. Mend the XML."
+            f"The {language} literal is not well-formed XML: {error}. Fix the XML."
         ) from error
 
 
@@ -65,7 +65,7 @@ def local_name(element: etree._Element) -> str:
 def read_gml(text: str) -> tuple[BaseGeometry, str]:
     """The shape as written, and the IRI of its reference system (CRS84 where none is named).
 
-    Raises GeometryError for what is no simple-feature geometry, UnknownCrsError.
+    Raises GeometryError for anything but a simple-feature geometry, and UnknownCrsError.
     """
     root = parse_xml(text, "GML")
     names = {value for element in root.iter() if (value := element.get("srsName"))}
@@ -119,7 +119,7 @@ def _geometry(element: etree._Element, dimension: int) -> BaseGeometry:
 
 
 def point(positions: Positions) -> Point:
-    """A point at the one position, or nowhere. Raises GeometryError."""
+    """A point at the one position, or an empty point. Raises GeometryError."""
     if len(positions) > 1:
         raise GeometryError("A point has one position. Write several as a line or as a Multi geometry.")
     return Point(positions[0]) if len(positions) else Point()
@@ -133,7 +133,7 @@ def line(positions: Positions) -> LineString:
 
 
 def closed_ring(positions: Positions) -> LinearRing:
-    """A ring through positions of which the last is the first again. Raises GeometryError."""
+    """A ring through positions of which the last equals the first. Raises GeometryError."""
     if len(positions) < 4 or (positions[0, :2] != positions[-1, :2]).any():
         raise GeometryError(
             "A ring must have four positions or more and end where it starts. Close every ring."
@@ -147,7 +147,7 @@ def _union(patches: list[Polygon]) -> BaseGeometry:
 
 
 def _combined(name: str, members: list[BaseGeometry]) -> BaseGeometry:
-    """A Multi geometry of members, each of them a part or several parts of the kind that its name says."""
+    """A Multi geometry of members, each of them one or several parts of the kind in its name."""
     combine = _MULTI[name]
     if combine is GeometryCollection:
         return combine(members)
@@ -155,7 +155,7 @@ def _combined(name: str, members: list[BaseGeometry]) -> BaseGeometry:
     strangers = {part.geom_type for part in parts} - _PARTS[combine]
     if strangers:
         raise GeometryError(
-            f"A GML {name} cannot hold a {min(strangers)}. Write a MultiGeometry of what differs in kind."
+            f"A GML {name} cannot hold a {min(strangers)}. Write parts of different kinds as a MultiGeometry."
         )
     return combine([part for part in parts if not part.is_empty])
 
@@ -163,7 +163,7 @@ def _combined(name: str, members: list[BaseGeometry]) -> BaseGeometry:
 def _pieces(
     element: etree._Element, holders: tuple[str, ...], kinds: tuple[str, ...]
 ) -> list[etree._Element]:
-    """The segments of a Curve or the patches of a Surface, all of which must be of kinds that are read."""
+    """The segments of a Curve or the patches of a Surface, all of which must be of supported kinds."""
     pieces = [piece for holder in _named(element, *holders) for piece in _children(holder)]
     for piece in pieces:
         if (kind := local_name(piece)) not in kinds:
@@ -189,7 +189,7 @@ def _polygon(element: etree._Element, dimension: int) -> Polygon:
 
 
 def polygon(shells: list[LinearRing], holes: list[LinearRing]) -> Polygon:
-    """A polygon of its one outer ring and its holes, or of no ring at all. Raises GeometryError."""
+    """A polygon from one outer ring and its holes, or an empty one. Raises GeometryError."""
     if len(shells) > 1 or (holes and not shells):
         raise GeometryError(
             f"A polygon has one outer ring, not {len(shells)}. Write several as a Multi geometry."
@@ -249,7 +249,7 @@ def _dimension(value: int | str) -> int:
     """How many numbers a position has: 2 or 3. Raises GeometryError."""
     if str(value) not in ("2", "3"):
         raise GeometryError(
-            f"{value!r} is no dimension of GML positions that is read here. Set srsDimension to 2 or 3."
+            f"{value!r} is not a supported dimension of GML positions. Set srsDimension to 2 or 3."
         )
     return int(value)
 
@@ -257,7 +257,7 @@ def _dimension(value: int | str) -> int:
 def _grouped(numbers: list[float], size: int) -> list[list[float]]:
     if len(numbers) % size:
         raise GeometryError(
-            f"A posList of {len(numbers)} numbers is no list of positions of {size}. Set srsDimension."
+            f"A posList of {len(numbers)} numbers does not divide into positions of {size}. Set srsDimension."
         )
     return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
@@ -267,12 +267,12 @@ def _numbers(words: list[str]) -> list[float]:
         return [finite(word) for word in words]
     except ValueError as error:
         raise GeometryError(
-            f"A GML coordinate is no number: {error}. Separate numbers by single spaces."
+            f"A GML coordinate is not a number: {error}. Separate numbers by single spaces."
         ) from error
 
 
 def finite(word: str) -> float:
-    """The number that a word is. Raises ValueError where it is none or has no end."""
+    """The number of a word. Raises ValueError where it is not a finite number."""
     number = float(word)
     if not math.isfinite(number):
         raise ValueError(f"{word!r} is not a finite number")
@@ -280,7 +280,7 @@ def finite(word: str) -> float:
 
 
 def _joined(segments: list[Positions]) -> Positions:
-    """Segments of a curve, end to end, without the doubled joints."""
+    """Segments of a curve, end to end, without repeated joints."""
     if not segments:
         raise GeometryError(
             "A GML Curve without LineStringSegment cannot be read. Draw arcs as line strings."

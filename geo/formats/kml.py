@@ -37,7 +37,7 @@ _MULTI: Final[dict[str, Callable[..., BaseGeometry]]] = {
 def read_kml(text: str) -> BaseGeometry:
     """The first geometry of a KML text. A MultiGeometry of one kind becomes that Multi geometry.
 
-    Raises GeometryError for text that holds no geometry.
+    Raises GeometryError for text without a geometry.
     """
     root = parse_xml(text, "KML")
     found = next((element for element in root.iter() if local_name(element) in _GEOMETRIES), None)
@@ -92,7 +92,7 @@ def _positions(element: etree._Element) -> Positions:
         rows = [[finite(number) for number in part.split(",")] for part in text.split()]
     except ValueError as error:
         raise GeometryError(
-            f"A KML coordinate is no number: {error}. Write longitude,latitude[,altitude]."
+            f"A KML coordinate is not a number: {error}. Write longitude,latitude[,altitude]."
         ) from error
     if any(len(row) not in (2, 3) for row in rows):
         raise GeometryError("A KML position has two or three numbers: write longitude,latitude[,altitude].")

@@ -1,6 +1,6 @@
-"""Geometry literals in and out: WKT, GeoJSON, GML and KML (GeoSPARQL 1.1, 8.5).
+"""Reading and writing geometry literals: WKT, GeoJSON, GML and KML (GeoSPARQL 1.1, 8.5).
 
-Whatever a literal's reference system, the shape handed out is in CRS84 (longitude, latitude).
+Whatever a literal's reference system, the returned shape is in CRS84 (longitude, latitude).
 """
 
 import json
@@ -29,15 +29,15 @@ _NUMBER: Final = r"([-+]?[0-9]+(?:\.[0-9]+)?)"
 _PLAIN_POINT: Final = re.compile(rf"POINT ?\({_NUMBER} {_NUMBER}\)")
 _SURFACE: Final = re.compile(r"(?:TIN|TRIANGLE|POLYHEDRALSURFACE)\b", re.IGNORECASE)
 _CACHED_LITERALS: Final = ((1_000, 4096), (50_000, 256), (1_000_000, 8))
-"""The longest text in characters, and how many: points and streets, boroughs, outlines of countries."""
+"""Maximum length in characters and number of texts: points and streets, boroughs, country outlines."""
 
 
 @dataclass(frozen=True)
 class GeometryValue:
-    """What a geometry literal says.
+    """The value of a geometry literal.
 
     `shape` is in CRS84; `crs` is the IRI of the reference system the literal was written in;
-    `repair` says what was wrong with the shape before it was mended, None if nothing was.
+    `repair` says what was wrong with the shape before it was repaired, None if nothing was.
     """
 
     shape: BaseGeometry
@@ -52,7 +52,7 @@ def is_geometry_literal(term: object) -> bool:
 
 
 def parse_geometry(literal: Literal, invalid: Invalid = "repair") -> BaseGeometry:
-    """The shape of a geometry literal in CRS84. Raises GeometryError, whose message names the mend.
+    """The shape of a geometry literal in CRS84. Raises GeometryError, whose message says how to fix it.
 
     The shape may be shared with other callers: take a copy before preparing it.
     """
@@ -62,8 +62,8 @@ def parse_geometry(literal: Literal, invalid: Invalid = "repair") -> BaseGeometr
 def read_geometry(literal: Literal, invalid: Invalid = "repair") -> GeometryValue:
     """A geometry literal with its reference system, cached by its text.
 
-    A shape that breaks the simple-feature rules is mended (`make_valid`, method "structure") and the
-    fault kept in `repair`, or refused with InvalidShapeError. Raises GeometryError for text that is no
+    A shape that breaks the simple-feature rules is repaired (`make_valid`, method "structure") and the
+    fault kept in `repair`, or refused with InvalidShapeError. Raises GeometryError for text that is not a
     geometry, coordinates that are not finite or out of range, and unknown reference systems.
     """
     return _read(literal.value, literal.datatype.value, invalid)
@@ -72,7 +72,7 @@ def read_geometry(literal: Literal, invalid: Invalid = "repair") -> GeometryValu
 def write_geometry(shape: BaseGeometry, datatype: NamedNode = WKT_LITERAL, crs: str = CRS84) -> Literal:
     """A literal of the given datatype for a CRS84 shape, in the coordinates of `crs`.
 
-    GeoJSON and KML are always in CRS84. Raises GeometryError for a datatype that is no geometry.
+    GeoJSON and KML are always in CRS84. Raises GeometryError for a datatype that is not a geometry's.
     """
     shape = _of_one_dimension(shape)
     if datatype == WKT_LITERAL:
@@ -99,7 +99,7 @@ def _read(text: str, datatype: str, invalid: Invalid) -> GeometryValue:
         if closed is None or invalid == "refuse":
             raise
         (shape, crs), fault = closed, "Ring not closed"
-    # What is valid has finite coordinates, but for the height.
+    # A valid shape has finite coordinates, except for the height.
     plain = crs == CRS84 and shapely.is_valid(shape)
     if not plain or shapely.has_z(shape):
         _check_finite(shape)
@@ -109,18 +109,18 @@ def _read(text: str, datatype: str, invalid: Invalid) -> GeometryValue:
     fault = shapely.is_valid_reason(shape)
     if invalid == "refuse":
         raise InvalidShapeError(
-            f"The geometry is not valid: {fault}. Mend its rings, or allow the repair of invalid geometry."
+            f"The geometry is not valid: {fault}. Fix its rings, or allow the repair of invalid geometry."
         )
-    mended = repair_shape(shape)
-    if mended.is_empty:
+    repaired = repair_shape(shape)
+    if repaired.is_empty:
         raise InvalidShapeError(
-            f"The geometry is not valid and nothing is left of it when mended: {fault}. Redraw it."
+            f"The geometry is not valid and nothing is left of it after repair: {fault}. Redraw it."
         )
-    return GeometryValue(mended, crs, NamedNode(datatype), fault)
+    return GeometryValue(repaired, crs, NamedNode(datatype), fault)
 
 
 def _plain_point(text: str) -> BaseGeometry | None:
-    """The point of WKT in its most usual form, several times faster; None leaves it to the full reader."""
+    """The point of WKT in its usual form, several times faster; None leaves it to the full reader."""
     match = _PLAIN_POINT.fullmatch(text)
     if match is None:
         return None
@@ -130,9 +130,9 @@ def _plain_point(text: str) -> BaseGeometry | None:
 
 
 def repair_shape(shape: BaseGeometry) -> BaseGeometry:
-    """A valid shape of the same dimension: rings are mended, collapsed parts dropped."""
-    mended: BaseGeometry = shapely.make_valid(shape, method="structure", keep_collapsed=False)
-    return mended
+    """A valid shape of the same dimension: rings are repaired, collapsed parts dropped."""
+    repaired: BaseGeometry = shapely.make_valid(shape, method="structure", keep_collapsed=False)
+    return repaired
 
 
 def _parse(text: str, datatype: str) -> tuple[BaseGeometry, str]:
@@ -169,7 +169,7 @@ def _parse_wkt(text: str) -> tuple[BaseGeometry, str]:
 
 def _shape_of_wkt(wkt: str) -> BaseGeometry:
     try:
-        # NaN and numbers beyond a double set floating point flags; they are refused by name later.
+        # NaN and numbers beyond a double set floating point flags; `_check_finite` refuses them.
         with numpy.errstate(invalid="ignore", over="ignore"):
             shape: BaseGeometry = shapely.from_wkt(wkt)
     except GEOSException as error:
@@ -186,7 +186,7 @@ def _shape_of_wkt(wkt: str) -> BaseGeometry:
 
 
 def _close_rings(text: str, datatype: str) -> tuple[BaseGeometry, str] | None:
-    """The shape of WKT in which nothing is wrong but rings that are not closed; None for anything else."""
+    """The shape of WKT whose only fault is rings that are not closed; None for anything else."""
     match = _WKT.fullmatch(text)
     if datatype != WKT_LITERAL.value or match is None:
         return None
@@ -218,7 +218,7 @@ def _parse_geojson(text: str) -> BaseGeometry:
 
 
 def _named_crs(member: object) -> str:
-    """The name in a `crs` member as GeoJSON had it before RFC 7946; else the member as it is."""
+    """The name in a `crs` member as in GeoJSON before RFC 7946; else the member as text."""
     properties = member.get("properties") if isinstance(member, dict) else None
     return str(properties.get("name", "") if isinstance(properties, dict) else member)
 
@@ -235,9 +235,9 @@ def _check_finite(shape: BaseGeometry) -> None:
 
 
 def _exact_wkt(shape: BaseGeometry) -> str:
-    """WKT that reads back as the very same numbers, in as few digits as GEOS finds, else in more.
+    """WKT that reads back as exactly the same numbers, in as few digits as possible.
 
-    GEOS counts digits behind the point, so numbers near 0 need more of them than a number has in all.
+    GEOS counts digits after the decimal point, so numbers near 0 need many of them.
     """
     text: str = ""
     for digits in _DIGITS_BEHIND_THE_POINT:
@@ -248,7 +248,7 @@ def _exact_wkt(shape: BaseGeometry) -> str:
 
 
 def _of_one_dimension(shape: BaseGeometry) -> BaseGeometry:
-    """The shape without heights and measures if not every position of it has them."""
+    """The shape without heights and measures unless every position has them."""
     has_z, has_m = bool(shapely.has_z(shape)), bool(shapely.has_m(shape))
     if not has_z and not has_m:
         return shape

@@ -1,7 +1,7 @@
-"""Many WKT literals at once, for what reads a whole graph: a tenth of the time of one after the other.
+"""Reads many WKT literals at once, in a tenth of the time of reading them one by one.
 
-What nothing is odd about is read and checked by arrays. All else (reference systems, faults, what is mended)
-is left to `geo.formats.literals`, one by one, so that a literal means the same here and there.
+Ordinary literals are read and checked as arrays. All others (with reference systems, faults or repairs) are
+left to `geo.formats.literals`, one by one, so that a literal means the same in both.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from geo.vocabulary import WKT_LITERAL
 
 Shapes = NDArray[numpy.object_]
 
-# GEOS holds the interpreter's lock while it reads: so many take a few milliseconds.
+# GEOS holds the GIL while it reads; this many literals take a few milliseconds.
 _TOGETHER: Final = 1000
 
 
 @dataclass(frozen=True)
 class ManyShapes:
-    """The shapes (n,) of n literals in CRS84; `faults` say by position why one cannot be read (None)."""
+    """The shapes (n,) of n literals in CRS84; by position, `faults` say what is wrong with one."""
 
     shapes: Shapes
     faults: dict[int, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class ManyShapes:
 def parse_many(literals: Sequence[str | Literal | None]) -> ManyShapes:
     """The shapes of literals, each as `parse_geometry` reads it; a str is the text of a wktLiteral.
 
-    None has no shape. Shapes may be shared with other callers: take copies before preparing them.
+    None gives None. Shapes may be shared with other callers: take copies before preparing them.
     """
     shapes = numpy.empty(len(literals), dtype=object)
     faults: dict[int, str] = {}
@@ -56,7 +56,7 @@ def parse_many(literals: Sequence[str | Literal | None]) -> ManyShapes:
 
 
 def plainly_sound(texts: Sequence[str]) -> NDArray[numpy.bool_]:
-    """Of each text of a wktLiteral, whether it surely is a valid geometry; the others need a closer look."""
+    """Whether each text of a wktLiteral is certainly a valid geometry; the others need a closer look."""
     sound = numpy.zeros(len(texts), dtype=bool)
     for start in range(0, len(texts), _TOGETHER):
         part = texts[start : start + _TOGETHER]
@@ -65,15 +65,15 @@ def plainly_sound(texts: Sequence[str]) -> NDArray[numpy.bool_]:
 
 
 def _plain_shapes(literals: Sequence[str | Literal | None]) -> Shapes:
-    """The shapes that are taken as they are written; None where a closer look is needed."""
-    # EWKT has a semicolon: it is refused by name.
+    """The shapes that can be taken as written; None where a closer look is needed."""
+    # EWKT has a semicolon: `geo.formats.literals` refuses it by name.
     texts = [one if isinstance(one, str) and ";" not in one else None for one in literals]
     try:
         # NaN and numbers beyond a double set floating point flags.
         with numpy.errstate(invalid="ignore", over="ignore"):
             shapes: Shapes = shapely.from_wkt(numpy.array(texts, dtype=object), on_invalid="ignore")
     except NotImplementedError:
-        # Curves, in some of them.
+        # Some of them are curves.
         return numpy.full(len(texts), None, dtype=object)
     good = ~shapely.is_missing(shapes)
     good[good] = _is_finite(shapes[good])

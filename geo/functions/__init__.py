@@ -2,7 +2,9 @@
 
     store.query(text, custom_functions=FUNCTIONS, custom_aggregate_functions=AGGREGATES)
 
-All but the DGGS ones. They replace the engine's own, which read CRS84 WKT only.
+All but the DGGS ones. They replace the engine's own, which only read CRS84 WKT.
+
+May import `geo.formats`, `geo.measure`, `geo.relate` and the modules of `geo` itself.
 """
 
 from geo.functions.table import AGGREGATES, FUNCTIONS, FunctionTable

@@ -1,4 +1,4 @@
-"""The spatial aggregate functions of GeoSPARQL 1.1 (clause 9.7): one geometry out of a group of them."""
+"""The spatial aggregate functions of GeoSPARQL 1.1 (clause 9.7): one geometry from a group."""
 
 from collections.abc import Callable
 from typing import Final
@@ -19,11 +19,11 @@ def _collected(calculate: Callable[[BaseGeometry], BaseGeometry]) -> Combine:
 
 
 def _concat_lines(shapes: NDArray[numpy.object_]) -> BaseGeometry:
-    """The lines joined end to end where they meet."""
+    """Lines joined end to end where they meet."""
     return shapely.line_merge(shapely.union_all(shapes))
 
 
-#: What each aggregate makes of n shapes.
+#: How each aggregate combines n shapes.
 AGGREGATIONS: Final[dict[str, Combine]] = {
     "aggBoundingBox": _collected(envelope),
     "aggBoundingCircle": _collected(bounding_circle),
@@ -32,7 +32,7 @@ AGGREGATIONS: Final[dict[str, Combine]] = {
     "aggConcaveHull": _collected(lambda shape: shapely.concave_hull(shape, ratio=CONCAVITY)),
     "aggConvexHull": _collected(shapely.convex_hull),
     "aggUnion": shapely.union_all,
-    # What the register of functions, other than the specification, calls two of them.
+    # Names of two of them in the function register, which differ from the specification.
     "concatLines": _concat_lines,
     "union2": shapely.union_all,
 }

@@ -1,4 +1,4 @@
-"""The geometry arguments of a call: what is the same in row after row is read and prepared once."""
+"""Geometry arguments of calls: an argument that repeats from row to row is read and prepared once."""
 
 import threading
 from collections.abc import Callable
@@ -12,11 +12,10 @@ ReadGeometry = Callable[[object], GeometryValue]
 
 
 class GeometryArgument(threading.local):
-    """One argument of one function, which remembers the last term that it was given.
+    """One argument of one function, which remembers its last term.
 
-    An argument that is the same a second time counts as constant: it is given as a copy that is prepared,
-    so that predicates of it are fast. Each thread has a memory of its own, since prepared geometries must
-    not be shared between threads.
+    An argument that repeats counts as constant: it is returned as a prepared copy, so that predicates on it
+    are fast. The memory is per thread, since prepared geometries must not be shared between threads.
     """
 
     def __init__(self, read: ReadGeometry) -> None:
@@ -26,7 +25,7 @@ class GeometryArgument(threading.local):
         self._constant = False
 
     def __call__(self, term: object) -> GeometryValue:
-        """The geometry of a term, prepared where it is the same as before. Raises what reading raises."""
+        """The geometry of a term, prepared where it repeats. Raises what reading raises."""
         if self._value is None or term != self._term:
             self._value = self._read(term)
             self._term, self._constant = term, False

@@ -18,7 +18,7 @@ from geo.measure.measures import buffer_m
 from geo.measure.units import Quantity, find_unit
 from geo.vocabulary import CRS84, GEOJSON_LITERAL, KML_LITERAL, WKT_LITERAL
 
-#: How closely a concave hull follows its points: 0 as closely as can be, 1 is the convex hull.
+#: How closely a concave hull follows its points: 0 as closely as possible, 1 is the convex hull.
 CONCAVITY: Final = 0.3
 
 _MOST_DEGREES: Final = 360.0
@@ -39,19 +39,19 @@ def buffer(value: GeometryValue, radius: float, unit: str) -> GeometryValue:
 
 
 def metric_buffer(value: GeometryValue, radius: float) -> GeometryValue:
-    """All places within a radius in metres."""
+    """All places within a radius in meters."""
     return same_kind(value, buffer_m(value.shape, radius))
 
 
 def concave_hull(value: GeometryValue, ratio: float = CONCAVITY) -> GeometryValue:
-    """A hull that follows the points more closely than the convex one; the ratio (0 to 1) may be given."""
+    """A hull that follows the points more closely than the convex one, by a ratio from 0 to 1."""
     if not 0 <= ratio <= 1:
         raise ArgumentError(f"A concave hull cannot have the ratio {ratio:g}. Give a number from 0 to 1.")
     return same_kind(value, shapely.concave_hull(value.shape, ratio=ratio))
 
 
 def transform(value: GeometryValue, crs: str) -> GeometryValue:
-    """The geometry in another reference system; as WKT where its own format knows only CRS84."""
+    """The geometry in another reference system; as WKT where its own format only supports CRS84."""
     find_crs(crs)
     target = canonical_crs(crs)
     fixed = value.datatype in (GEOJSON_LITERAL, KML_LITERAL) and target != CRS84
@@ -59,7 +59,7 @@ def transform(value: GeometryValue, crs: str) -> GeometryValue:
 
 
 def geometry_n(value: GeometryValue, number: int) -> GeometryValue:
-    """The part of a collection with a number, counted from 1."""
+    """The n-th part of a collection, counted from 1."""
     parts = shapely.get_parts(value.shape)
     if not 1 <= number <= len(parts):
         raise ArgumentError(
@@ -81,7 +81,7 @@ def envelope(shape: BaseGeometry) -> BaseGeometry:
 
 
 def boundary(shape: BaseGeometry) -> BaseGeometry:
-    """The boundary of a shape, which a collection of different shapes has not."""
+    """The boundary of a shape; a collection of different shapes has none."""
     found: BaseGeometry | None = shapely.boundary(shape)
     if found is None:
         raise ArgumentError("A geometry collection has no boundary. Take its parts with geof:geometryN.")
@@ -94,7 +94,7 @@ def bounding_circle(shape: BaseGeometry) -> BaseGeometry:
 
 
 def intersection(a: BaseGeometry, b: BaseGeometry) -> BaseGeometry:
-    """What two shapes have in common."""
+    """The common part of two shapes."""
     if a.is_empty or b.is_empty:
         return a if a.is_empty else b
     found: BaseGeometry = shapely.intersection(without_rings(a), without_rings(b))
@@ -102,7 +102,7 @@ def intersection(a: BaseGeometry, b: BaseGeometry) -> BaseGeometry:
 
 
 def difference(a: BaseGeometry, b: BaseGeometry) -> BaseGeometry:
-    """What of the first shape is not in the second."""
+    """The part of the first shape that is not in the second."""
     return a if a.is_empty or b.is_empty else shapely.difference(without_rings(a), without_rings(b))
 
 
@@ -111,7 +111,7 @@ def _apart(calculate: Callable[[BaseGeometry, BaseGeometry], BaseGeometry]) -> C
 
 
 def _on_earth(shape: BaseGeometry) -> BaseGeometry:
-    """What of a shape has longitudes up to 180 and latitudes up to 90 degrees."""
+    """The part of a shape with longitudes up to 180 and latitudes up to 90 degrees."""
     if shape.is_empty or shapely.covers(_EARTH, shape):
         return shape
     cut: BaseGeometry = shapely.intersection(shape, _EARTH)

@@ -1,4 +1,4 @@
-"""What a function is made of: its name, how its arguments are read, and what it works out."""
+"""The definition of a function: its name, how its arguments are read, and its implementation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -37,10 +37,10 @@ class Parameter(Enum):
 
 @dataclass(frozen=True)
 class Definition:
-    """A function of the register: its local names, its parameters, and what it works out.
+    """A function of the register: its local names, its parameters, and its implementation.
 
-    The last `optional` parameters may be left out. `calculate` gets geometry values, floats, ints and
-    strings, and gives a bool, number, geometry value or literal. `namespace` is what their IRIs begin with.
+    The last `optional` parameters may be omitted. `calculate` gets geometry values, floats, ints and
+    strings, and returns a bool, number, geometry value or literal. IRIs begin with `namespace`.
     """
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class Definition:
 
 
 def define(name: str, calculate: Implementation, *parameters: Parameter, optional: int = 0) -> Definition:
-    """A definition under one or, separated by spaces, several names."""
+    """A definition with one name or, separated by spaces, several names."""
     return Definition(tuple(name.split()), parameters, calculate, optional)
 
 
@@ -90,7 +90,7 @@ def read_integer(term: object) -> int:
 
 
 def read_iri(term: object) -> str:
-    """An IRI given as such, or as an xsd:anyURI or string literal. Raises ArgumentError."""
+    """An IRI, written as such or as an xsd:anyURI or string literal. Raises ArgumentError."""
     if isinstance(term, NamedNode) or (isinstance(term, Literal) and term.datatype not in GEOMETRY_LITERALS):
         return term.value
     raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Numbers and facts about geometries, and their serialisations (GeoSPARQL 1.1, clauses 8.5 and 9.2)."""
+"""Properties of geometries, and their serializations (GeoSPARQL 1.1, clauses 8.5 and 9.2)."""
 
 from collections.abc import Callable
 from typing import Final
@@ -24,7 +24,7 @@ def distance(a: GeometryValue, b: GeometryValue, unit: str) -> float:
         return distance_m(a.shape, b.shape) / measure.size
     if a.shape.is_empty or b.shape.is_empty:
         raise ArgumentError(
-            "An empty geometry is at no distance from anything. Filter empty geometries out first."
+            "An empty geometry has no distance to anything. Filter empty geometries out first."
         )
     return float(shapely.distance(a.shape, b.shape)) / measure.size
 
@@ -35,11 +35,11 @@ def area(value: GeometryValue, unit: str) -> float:
 
 
 def _along(
-    metres: Callable[[BaseGeometry], float], degrees: Callable[[BaseGeometry], float]
+    meters: Callable[[BaseGeometry], float], degrees: Callable[[BaseGeometry], float]
 ) -> Callable[..., float]:
     def measure(value: GeometryValue, unit: str) -> float:
         chosen = find_unit(unit, Quantity.LENGTH, Quantity.ANGLE)
-        calculate = metres if chosen.quantity is Quantity.LENGTH else degrees
+        calculate = meters if chosen.quantity is Quantity.LENGTH else degrees
         return float(calculate(value.shape)) / chosen.size
 
     return measure
@@ -55,7 +55,7 @@ def dimension(value: GeometryValue) -> int:
 
 
 def spatial_dimension(value: GeometryValue) -> int:
-    """How many of a position's numbers say where it is: 2 or 3."""
+    """How many of a position's numbers are spatial: 2 or 3."""
     return 3 if shapely.has_z(value.shape) else 2
 
 
@@ -87,14 +87,14 @@ def _extreme(axis: int, choose: Callable[[numpy.ndarray], numpy.float64]) -> Cal
     return coordinate
 
 
-def _serialise(datatype: NamedNode) -> Callable[..., Literal]:
-    """A serialiser; WKT and GML keep the reference system. A profile (GML, KML) is taken and not needed."""
+def _serialize(datatype: NamedNode) -> Callable[..., Literal]:
+    """A serializer; WKT and GML keep the reference system. A profile (GML, KML) is accepted and ignored."""
 
-    def serialise(value: GeometryValue, profile: str = "") -> Literal:
+    def serialize(value: GeometryValue, profile: str = "") -> Literal:
         keeps_crs = datatype in (WKT_LITERAL, GML_LITERAL)
         return write_geometry(value.shape, datatype, value.crs if keeps_crs else CRS84)
 
-    return serialise
+    return serialize
 
 
 _G: Final = Parameter.GEOMETRY
@@ -120,8 +120,8 @@ DEFINITIONS: Final[tuple[Definition, ...]] = (
     define("getSRID", get_srid, _G),
     *(define(f"min{axis} min{axis.lower()}", _extreme(i, numpy.min), _G) for i, axis in enumerate("XYZ")),
     *(define(f"max{axis} max{axis.lower()}", _extreme(i, numpy.max), _G) for i, axis in enumerate("XYZ")),
-    define("asWKT", _serialise(WKT_LITERAL), _G),
-    define("asGeoJSON", _serialise(GEOJSON_LITERAL), _G),
-    define("asGML", _serialise(GML_LITERAL), _G, Parameter.TEXT, optional=1),
-    define("asKML", _serialise(KML_LITERAL), _G, Parameter.TEXT, optional=1),
+    define("asWKT", _serialize(WKT_LITERAL), _G),
+    define("asGeoJSON", _serialize(GEOJSON_LITERAL), _G),
+    define("asGML", _serialize(GML_LITERAL), _G, Parameter.TEXT, optional=1),
+    define("asKML", _serialize(KML_LITERAL), _G, Parameter.TEXT, optional=1),
 )

@@ -40,16 +40,16 @@ DEFINITIONS: Final[Mapping[NamedNode, Definition]] = {
     for definition in _DEFINITIONS
     for name in definition.names
 }
-"""What each function is made of, by its IRI."""
+"""The definition of each function, by its IRI."""
 
 
 class FunctionTable:
     """GeoSPARQL functions and aggregates and the eight tools by IRI, for one query, connection or process.
 
-    A call that fails raises an error of this room, which the engine turns into a SPARQL error: an
-    unbound value, or a row that a filter leaves out. Since that is silent, `on_unreadable` hears of
-    every geometry literal that could not be read, with the reason, each time it is met.
-    `invalid` says whether invalid shapes are repaired or refused.
+    A call that fails raises a GeoError, which the engine turns into a SPARQL error: an unbound value, or a
+    row that a filter drops. Since that is silent, `on_unreadable` is called with every geometry literal that
+    could not be read, and the reason, each time. `invalid` says whether invalid shapes are repaired or
+    refused.
     """
 
     def __init__(self, on_unreadable: OnUnreadable | None = None, invalid: Invalid = "repair") -> None:
@@ -114,13 +114,13 @@ class Accumulator:
         self._shapes: list[BaseGeometry] = []
 
     def accumulate(self, term: Term) -> None:
-        """Take in one geometry literal."""
+        """Add one geometry literal."""
         value = self._read(term)
         self._first = self._first or value
         self._shapes.append(value.shape)
 
     def finish(self) -> Term:
-        """The result, in datatype and reference system of the first geometry; empty for an empty group."""
+        """The result in the datatype and reference system of the first geometry; empty for an empty group."""
         shapes = numpy.empty(len(self._shapes), dtype=object)
         shapes[:] = self._shapes
         first = self._first or read_geometry(_EMPTY)
@@ -131,6 +131,6 @@ _EMPTY: Final = Literal("GEOMETRYCOLLECTION EMPTY", datatype=WKT_LITERAL)
 
 _PLAIN: Final = FunctionTable()
 
-#: The functions and aggregates that tell nobody about unreadable literals.
+#: The functions and aggregates without a report of unreadable literals.
 FUNCTIONS: Final = _PLAIN.functions
 AGGREGATES: Final = _PLAIN.aggregates

@@ -1,6 +1,6 @@
 """The eight tools of UrbanKGent as functions of queries, such as `ukgf:point2Polygon(?a, ?b)`.
 
-They have the tools' names, with a small first letter, and take their geometries in either order.
+They have the tools' names with a lower-case first letter, and take their geometries in either order.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Topological relations: simple features, Egenhofer, RCC8 and relate (GeoSPARQL 1.1, clauses 9.3 to 9.6).
 
-sf* follow the simple-feature definitions, dimension by dimension. eh* and rcc8* are the matrix
-patterns of the tables 6 and 7, true to the letter, gaps included; `geo.relate.rcc8` classifies without gaps.
+sf* follow the simple-feature definitions, dimension by dimension. eh* and rcc8* are exactly the matrix
+patterns of tables 6 and 7, gaps included; `geo.relate.rcc8` classifies without gaps.
 """
 
 import re
@@ -39,7 +39,7 @@ PATTERNS: Final = {
 
 Predicate = Callable[[Any, Any], Any]
 
-#: What each function asks, and what it asks the other way round.
+#: The predicate of each function, and its converse.
 SIMPLE_FEATURES: Final[dict[str, tuple[Predicate, Predicate]]] = {
     "sfEquals": (shapely.equals, shapely.equals),
     "sfDisjoint": (shapely.disjoint, shapely.disjoint),
@@ -73,12 +73,12 @@ def _fits(a: GeometryValue, b: GeometryValue, pattern: str) -> bool:
 
 
 def _turns(a: GeometryValue, b: GeometryValue) -> bool:
-    """Whether the question is better asked the other way round: only a prepared left makes it faster."""
+    """Whether to use the converse: only a prepared left geometry makes a predicate faster."""
     return bool(shapely.is_prepared(b.shape)) and not shapely.is_prepared(a.shape)
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text is a DE-9IM pattern in capitals."""
+    """Whether a text is an upper-case DE-9IM pattern."""
     return _PATTERN.fullmatch(text) is not None
 
 
@@ -94,7 +94,9 @@ def relate(a: GeometryValue, b: GeometryValue, pattern: str | None = None) -> bo
         matrix = shapely.relate(b.shape, a.shape) if turned else shapely.relate(a.shape, b.shape)
         return Literal(transposed(matrix) if turned else matrix)
     if not is_pattern(pattern.upper()):
-        raise ArgumentError(f"{pattern!r} is no DE-9IM pattern. Give nine characters of T, F, *, 0, 1 and 2.")
+        raise ArgumentError(
+            f"{pattern!r} is not a DE-9IM pattern. Give nine characters of T, F, *, 0, 1 and 2."
+        )
     return _fits(a, b, pattern.upper())
 
 

@@ -1,4 +1,4 @@
-"""Which boxes meet: those of areas, and of few segments in a row, by a packed tree of them."""
+"""Finds intersecting boxes of areas and of short runs of segments, with a packed tree."""
 
 from typing import Final
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from geo.kernel.numba_options import Floats, Positions, Truths, compiled
 
-# So many segments at most are in a leaf, and so many boxes in a row have a box around them.
+# The most segments in a leaf, and the number of consecutive boxes under one parent box.
 _LEAF: Final = 8
 _FAN: Final = 4
-# Segments of an area that are so far from each other have no box in common.
+# Segments of an area that are further apart than this share no box.
 _GAP: Final = 4
 
 
@@ -29,7 +29,7 @@ def list_segments(
     segments: Positions,
     leaf_start: Positions,
 ) -> int:
-    """List each segment once, whoever has it, in leaves of some that lie near each other; how many leaves."""
+    """List each segment once, even if several areas share it, in leaves of nearby ones; how many leaves."""
     count = leaves = 0
     for i in range(len(following)):
         one = area[i]
@@ -83,7 +83,7 @@ def box_leaves(
 
 @compiled("void(float64[:, ::1], uint64[::1])")
 def place_boxes(boxes: Floats, places: NDArray[numpy.uint64]) -> None:
-    """Number boxes (n, 4) so that near numbers lie near each other: their middles along a Z-curve."""
+    """Number boxes (n, 4) by their middles along a Z-curve, so that near numbers are near in space."""
     west = south = numpy.inf
     east = north = -numpy.inf
     for i in range(len(boxes)):
@@ -106,9 +106,9 @@ def place_boxes(boxes: Floats, places: NDArray[numpy.uint64]) -> None:
 
 @compiled("int64[:, ::1](float64[:, ::1], int64[::1])")
 def meeting_boxes(boxes: Floats, order: Positions) -> Positions:
-    """The pairs of boxes (n, 4) that have a point in common, each once, of one and another: shape (k, 2).
+    """The pairs of different boxes (n, 4) that intersect, each once: shape (k, 2).
 
-    `order` tells which lie near each other.
+    `order` sorts them along a curve on which near boxes are near each other.
     """
     size = len(order)
     level_start = numpy.zeros(64, dtype=numpy.int64)
@@ -139,7 +139,7 @@ def meeting_boxes(boxes: Floats, order: Positions) -> Positions:
             left -= 1
             level, node = waiting[left, 0], waiting[left, 1]
             row = level_start[level] + node
-            # All four compared whatever the first says: a branch that cannot be foretold costs more.
+            # All four are compared in any case: a mispredicted branch costs more.
             beside = (tree[row, 0] > east) | (west > tree[row, 2])
             if beside | (tree[row, 1] > north) | (south > tree[row, 3]):
                 continue
@@ -157,7 +157,7 @@ def meeting_boxes(boxes: Floats, order: Positions) -> Positions:
                 span *= _FAN
             width = level_start[level] - level_start[level - 1]
             for child in range(node * _FAN, min(node * _FAN + _FAN, width)):
-                # Those that come later, so that each pair is met once.
+                # Only later ones, so that each pair is found once.
                 if (child + 1) * span - 1 > i:
                     waiting[left, 0], waiting[left, 1] = level - 1, child
                     left += 1

@@ -1,20 +1,20 @@
-"""Compiled for `geo.kernel.borders`: areas as numbered vertices, and what is seen where two of them meet.
+"""Compiled code for `geo.kernel.borders`: areas as numbered vertices, and what happens where two meet.
 
-All is exact. The sign of a turn is computed in doubles where rounding cannot change it, and as an expansion
-otherwise (Shewchuk 1997, Adaptive Precision Floating-Point Arithmetic, sections 2 and 4). Importing
-this module compiles it, or loads what an earlier process compiled: import it through `geo.kernel.borders`
-only, which tells what becomes of a machine where that is not possible. What reads areas and what finds boxes
-that meet stand in files of their own; here is what calls one another (see `geo.kernel.numba_options`).
+All results are exact. The sign of a turn is computed in doubles where rounding cannot change it, and as an
+expansion otherwise (Shewchuk 1997, Adaptive Precision Floating-Point Arithmetic, sections 2 and 4). Importing
+this module compiles it, or loads what an earlier process compiled: import it only through
+`geo.kernel.borders`, which handles machines where that is not possible. Functions that call each other must
+be in one file (see `geo.kernel.numba_options`); reading areas and finding boxes are in files of their own.
 
-Vertices stand in the order of the rings, each ring with the interior on the left, and a vertex stands for the
-segment that begins there too: `x`, `y`, `following` and `preceding` (positions), `number` (equal for equal
-vertices), `area`. Areas and rings are given by where each begins, and one entry more for the end. `bearers`
-are the positions of the vertices with each number, in order, beginning at `bearer_start`; of areas that are
-not usable they hold none.
+Vertices are in the order of the rings, each ring with the interior on the left, and a vertex also represents
+the segment that starts there: `x`, `y`, `following` and `preceding` (positions), `number` (equal for equal
+vertices), `area`. Areas and rings are given by their start positions, with one more entry for the end.
+`bearers` are the positions of the vertices with each number, in order, starting at `bearer_start`; unusable
+areas have none there.
 
-Nothing is done pair by pair that can be done for all pairs at once: each vertex is looked at once with those
-who have it, and each segment once with those it meets, whoever has them. What is seen there is added to the
-`seen` of the pair, in bits, said of the area that comes first.
+Work is done for all pairs at once where possible: each vertex is examined once with all areas that have it,
+and each segment once with those it meets. The observations are added to the pair's `seen`, as bits, from the
+point of view of the first area.
 """
 
 from typing import Final
@@ -47,20 +47,20 @@ __all__ = [
     "turn",
 ]
 
-#: So many segments in a row have a box of their own.
+#: The number of consecutive segments with a common box.
 BLOCK: Final = 16
-#: The code of a pair that is left to GEOS.
+#: The code of an undecided pair, which is left to GEOS.
 OPEN: Final = -1
 # Positions in geo.relate.rcc8.CODES; numba takes plain numbers for constants.
 _DC, _EC, _PO, _EQ, _TPP, _NTPP, _TPPI, _NTPPI = range(8)
-# What is seen of a pair: a common vertex; runs of the first inside and outside of the second, and the other
-# way; runs along each other in the same and in opposite directions; what is not sure; segments that plainly
-# cross, and that meet otherwise.
+# Observations of a pair: a common vertex; runs of the first inside and outside of the second, and vice versa;
+# runs along each other in the same and in opposite directions; anything uncertain; segments that properly
+# cross, and segments that meet otherwise.
 _TOUCH, _FIRST_IN, _FIRST_OUT, _SECOND_IN, _SECOND_OUT = 1, 2, 4, 8, 16
 _ALONG, _AGAINST, _UNSURE, _CROSS, _MEET = 32, 64, 128, 256, 512
 _SPLITTER: Final = 134217729.0
 _LEAST, _MOST = 1e-120, 1e120
-# How far from parallel, and in terms of coordinates how far from an end, segments plainly cross.
+# How far from parallel, and relative to coordinates how far from an end, a crossing counts as proper.
 _SLANT, _NEAR = 1e-8, 2.0**-44
 _TURN_ERROR: Final = 3.3306690738754716e-16
 
@@ -86,7 +86,7 @@ def _grown(expansion: Floats, size: int, term: float) -> int:
 
 @compiled()
 def _rest_of_product(one: float, other: float) -> float:
-    """What rounding takes from the product of two numbers."""
+    """The rounding error of the product of two numbers."""
     product = one * other
     big = _SPLITTER * one
     one_high = big - (big - one)
@@ -120,7 +120,7 @@ def _exact_turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float
 
 @compiled()
 def _is_exact(one: float, other: float) -> bool:
-    """Whether rounding takes nothing from the difference of two numbers."""
+    """Whether the difference of two numbers is exact."""
     rest = one - other
     virtual = one - rest
     return (one - (rest + virtual)) + (virtual - other) == 0.0
@@ -138,7 +138,7 @@ def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> in
         return -1
     if (ax == bx and ay == by) or (one == 0.0 and two == 0.0):
         return 0
-    # What lies on one line is common, and near each other differences are exact.
+    # Collinear points are common, and differences of near numbers are exact.
     if one == two and _is_exact(ax, cx) and _is_exact(ay, cy) and _is_exact(bx, cx) and _is_exact(by, cy):
         more, less = _rest_of_product(ax - cx, by - cy), _rest_of_product(ay - cy, bx - cx)
         return int(more > less) - int(more < less)
@@ -149,9 +149,10 @@ def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> in
 def _cross_far_from_ends(
     px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float
 ) -> bool:
-    """Whether two segments that cross do so where no rounding of the point takes it for an end of one.
+    """Whether two segments cross where rounding cannot move the crossing point to an end of one.
 
-    GEOS computes the point, and what then falls on an end touches there. So this is no matter of exactness.
+    GEOS computes the point, and if it falls on an end, the segments touch there. So this is about agreement
+    with GEOS, not about exactness.
     """
     across_x, across_y, along_x, along_y = qx - px, qy - py, sx - rx, sy - ry
     across, along = max(abs(across_x), abs(across_y)), max(abs(along_x), abs(along_y))
@@ -166,7 +167,7 @@ def _cross_far_from_ends(
 
 @compiled()
 def _meeting(px: float, py: float, qx: float, qy: float, rx: float, ry: float, sx: float, sy: float) -> int:
-    """How the segments p-q and r-s, whose boxes meet, do: 0 not, 1 they plainly cross, 2 else."""
+    """How the segments p-q and r-s, whose boxes meet, relate: 0 disjoint, 1 properly crossing, 2 else."""
     to_r = turn(px, py, qx, qy, rx, ry)
     to_s = turn(px, py, qx, qy, sx, sy)
     if to_r * to_s > 0:
@@ -182,7 +183,7 @@ def _meeting(px: float, py: float, qx: float, qy: float, rx: float, ry: float, s
 
 @compiled()
 def _along(px: float, py: float, one_x: float, one_y: float, other_x: float, other_y: float) -> bool:
-    """Whether the ways from a corner to two points are one, or so near that GEOS may round them to it."""
+    """Whether the rays from a corner to two points coincide, or nearly, so that GEOS may round them to it."""
     one_x, one_y, other_x, other_y = one_x - px, one_y - py, other_x - px, other_y - py
     ahead = one_x * other_x + one_y * other_y
     return bool(ahead > 0.0 and abs(one_x * other_y - one_y * other_x) <= _SLANT * ahead)
@@ -192,7 +193,7 @@ def _along(px: float, py: float, one_x: float, one_y: float, other_x: float, oth
 def _side(
     on_x: float, on_y: float, px: float, py: float, back_x: float, back_y: float, x: float, y: float
 ) -> int:
-    """Where the way from a corner of an area to a point goes: 1 inside, -1 outside, 0 along its border."""
+    """Where the ray from a corner of an area to a point leads: 1 inside, -1 outside, 0 along its border."""
     if _along(px, py, on_x, on_y, x, y) or _along(px, py, back_x, back_y, x, y):
         return 0
     opening = turn(px, py, on_x, on_y, back_x, back_y)
@@ -217,7 +218,7 @@ def link(
 ) -> None:
     """Link the vertices of each ring so that the interior is on the left; `usable` by ring.
 
-    No use is what has no direction, and what has coordinates whose products would overflow or lose digits.
+    Rings without a direction are unusable, and those where products of coordinates overflow or lose digits.
     """
     for ring in range(len(ring_start) - 1):
         first, last = ring_start[ring], ring_start[ring + 1]
@@ -258,7 +259,7 @@ def judge_corners(
     bearers: Positions,
     usable: Truths,
 ) -> None:
-    """Find areas that have a vertex twice or a corner without an angle."""
+    """Mark areas with a repeated vertex or a corner without an angle as unusable."""
     for i in range(len(x)):
         one = area[i]
         if not usable[one]:
@@ -273,7 +274,7 @@ def judge_corners(
 
 @compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])")
 def order_pairs(first: Positions, second: Positions, order: Positions, pair_start: Positions) -> None:
-    """Order pairs by the area that comes first, then by the other; where those of each area begin."""
+    """Order pairs by their first area, then by the second; where the pairs of each area start."""
     areas = len(pair_start) - 1
     by_second, place = numpy.empty(len(first), dtype=numpy.int64), numpy.zeros(areas + 1, dtype=numpy.int64)
     for pair in range(len(first)):
@@ -295,9 +296,9 @@ def order_pairs(first: Positions, second: Positions, order: Positions, pair_star
 
 @compiled()
 def _pair_of(pair_start: Positions, ordered: Positions, one: int, other: int) -> int:
-    """The place of a pair of areas among those in order, the first of equal ones; -1 where there is none.
+    """The index of a pair of areas among the ordered pairs, the first of equal ones; -1 where there is none.
 
-    `ordered` is the area that comes second of each.
+    `ordered` is the second area of each.
     """
     least, most = min(one, other), max(one, other)
     low, high = pair_start[least], pair_start[least + 1]
@@ -335,7 +336,7 @@ def meet_segments(
     usable: Truths,
     seen: Positions,
 ) -> None:
-    """See which segments meet but at vertices that both have; an area whose own do is not usable.
+    """Record segments that meet other than at common vertices; an area whose own segments do is unusable.
 
     `meeting` are the pairs of leaves whose boxes meet.
     """
@@ -366,20 +367,20 @@ def meet_segments(
                     if number[following[owner]] != b and number[preceding[owner]] != b:
                         continue
                     for n in range(bearer_start[c], bearer_start[c + 1]):
-                        neighbour = bearers[n]
-                        if number[following[neighbour]] != d and number[preceding[neighbour]] != d:
+                        neighbor = bearers[n]
+                        if number[following[neighbor]] != d and number[preceding[neighbor]] != d:
                             continue
-                        if area[owner] == area[neighbour]:
+                        if area[owner] == area[neighbor]:
                             usable[area[owner]] = False
                             continue
-                        place = _pair_of(pair_start, ordered, area[owner], area[neighbour])
+                        place = _pair_of(pair_start, ordered, area[owner], area[neighbor])
                         if place >= 0:
                             seen[place] |= bit
 
 
 @compiled()
 def _way(side: int, inside: int, outside: int) -> int:
-    """What is seen of a run that goes to a side, as of `_side`: one of two bits, or that it is not sure."""
+    """The observation for a run that leads to a side, as of `_side`: one of two bits, or uncertain."""
     if side == 0:
         return _UNSURE
     return inside if side > 0 else outside
@@ -404,8 +405,8 @@ def meet_vertices(
     usable: Truths,
     seen: Positions,
 ) -> None:
-    """See what pairs of areas do at the vertices that both have."""
-    # The place of the pair of the area at hand and each other, and of which area it is: nothing is cleared.
+    """Record how pairs of areas relate at their common vertices."""
+    # The index of the current area's pair with each other, and for which area it is valid: never cleared.
     place, of = numpy.empty(len(usable), dtype=numpy.int64), numpy.full(len(usable), -1, dtype=numpy.int64)
     for one in range(len(usable)):
         if not usable[one]:
@@ -491,7 +492,7 @@ def box_areas(
 def _crossings(
     x: Floats, y: Floats, following: Positions, first: int, last: int, px: float, py: float
 ) -> int:
-    """How often a ray to the east crosses some segments: 1 or -1 for odd or even, 0 from a point on one."""
+    """The parity of crossings of a ray to the east: 1 odd, -1 even, 0 for a point on a segment."""
     side = -1
     for i in range(first, last):
         on = following[i]
@@ -516,7 +517,7 @@ def _holds(
     area: int,
     corner: int,
 ) -> int:
-    """Where another area's vertex is: 1 in an area, -1 outside, 0 on its border."""
+    """Where a vertex of another area is: 1 in the area, -1 outside, 0 on its border."""
     side = -1
     px, py = x[corner], y[corner]
     for row in range(block_start[area], block_start[area + 1]):
@@ -529,7 +530,7 @@ def _holds(
 
 @compiled()
 def _box_inside(boxes: Floats, one: int, others: Floats, other: int) -> bool:
-    """Whether a box, given by its row, reaches out of another one nowhere."""
+    """Whether a box, given by its row, lies within another one."""
     return bool(
         boxes[one, 0] >= others[other, 0]
         and boxes[one, 1] >= others[other, 1]
@@ -553,10 +554,10 @@ def judge_nesting(
     most: int,
     usable: Truths,
 ) -> None:
-    """Find areas of several rings, none of which meet, that are not nested as those of an area.
+    """Mark areas whose rings do not meet but are not properly nested as unusable.
 
-    So many rings lie around a shell that it is even, and one more around a hole than around its shell, which
-    is one of them. Areas with more than `most` rings are left out.
+    An even number of rings lies around a shell, and one more around a hole than around its shell, which is
+    one of them. Areas with more than `most` rings are left out.
     """
     depth = numpy.zeros(most, dtype=numpy.int64)
     for area in range(len(first_ring) - 1):
@@ -601,7 +602,7 @@ def _sides(
     inside: int,
     outside: int,
 ) -> int:
-    """What is seen of the rings of an area that have no vertex of the other: where each lies as a whole."""
+    """The observations for the rings without a common vertex with the other area: where each lies."""
     seen = 0
     for ring in range(first_ring[one], first_ring[one + 1]):
         if met[ring] == pair:
@@ -645,7 +646,7 @@ def conclude(
     usable: Truths,
     codes: Codes,
 ) -> None:
-    """The relation of each pair of areas from what was seen of it; OPEN where that does not tell."""
+    """The relation of each pair of areas from its observations; OPEN where these do not decide."""
     met = numpy.full(len(rings) + 1, -1, dtype=numpy.int64)
     for k in range(len(order)):
         pair = order[k]

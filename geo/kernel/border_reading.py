@@ -1,6 +1,6 @@
-"""Areas read into arrays: rings out of well-known binary, equal vertices by number, who has which vertex.
+"""Reads areas into arrays: rings from well-known binary, numbers of equal vertices, vertices by number.
 
-What the arrays are is told in `geo.kernel.border_kernel`.
+`geo.kernel.border_kernel` describes the arrays.
 """
 
 from typing import Final
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from geo.kernel.numba_options import Bytes, Floats, Positions, Truths, compiled
 
-# The bytes of well-known binary before the members of a collection, the last four of which count them.
+# The bytes of well-known binary before the members of a collection; the last four are their count.
 _COLLECTION: Final = 9
 
 
 @compiled()
 def _number_at(data: Bytes, place: int) -> int:
-    """The unsigned number of four bytes, the least first."""
+    """The unsigned little-endian number of four bytes."""
     number = 0
     for i in range(4):
         number |= int(data[place + i]) << (8 * i)
@@ -50,7 +50,7 @@ def count_rings(data: Bytes) -> tuple[int, int]:
 )
 def read_rings(
     data: Bytes,
-    room: Bytes,
+    scratch: Bytes,
     point: Floats,
     coordinates: Floats,
     sizes: Positions,
@@ -60,11 +60,10 @@ def read_rings(
     first_ring: Positions,
     is_shell: Truths,
 ) -> int:
-    """Read the vertices of areas into `x` and `y`; how many there are.
+    """Read the vertices of areas into `x` and `y`; their number.
 
-    `sizes` says by area how many of the `coordinates` are its one ring, and 0 of those that are read from a
-    collection in binary. `room` is the memory of `point`. What repeats the vertex before is left out, and the
-    end of a ring is.
+    `sizes` says by area how many of the `coordinates` form its one ring, or 0 where it is read from a binary
+    collection. `scratch` is the memory of `point`. Repeated vertices are left out, and the end of each ring.
     """
     ring = kept = row = 0
     place = _COLLECTION
@@ -88,13 +87,13 @@ def read_rings(
                     size = _number_at(data, place)
                     place += 4
                 for _ in range(size):
-                    # No negative zeros: equal vertices are equal bit by bit.
+                    # No negative zeros: equal vertices must be bitwise equal.
                     if is_plain:
                         x[kept], y[kept] = coordinates[row, 0] + 0.0, coordinates[row, 1] + 0.0
                         row += 1
                     else:
                         for i in range(16):
-                            room[i] = data[place + i]
+                            scratch[i] = data[place + i]
                         x[kept], y[kept] = point[0] + 0.0, point[1] + 0.0
                         place += 16
                     if not (kept > first and x[kept] == x[kept - 1] and y[kept] == y[kept - 1]):
@@ -141,7 +140,7 @@ def number_vertices(
 def list_bearers(
     number: Positions, area: Positions, usable: Truths, bearer_start: Positions, bearers: Positions
 ) -> None:
-    """List the vertices by number; `bearer_start` has room for two entries more than there are numbers."""
+    """List the vertices by number; `bearer_start` has two more entries than there are numbers."""
     bearer_start[:] = 0
     for i in range(len(number)):
         if usable[area[i]]:

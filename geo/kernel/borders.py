@@ -1,21 +1,21 @@
-"""The relations of areas told from their borders, for very many pairs at once, without a matrix of GEOS.
+"""The relations of areas from their borders, for very many pairs at once, without a DE-9IM matrix.
 
-In a coverage (counties, census tracts) neighbours have whole runs of vertices in common, and elsewhere the
-borders of most areas do not meet at all or plainly cross. A matrix works out for each pair what is there
-to be seen from the vertices that both have. If the borders of two valid areas meet nowhere but at such
-vertices, each run of one border between them lies wholly inside or wholly outside of the other area, which
-the corner where it begins tells, or wholly along its border, in the same or the opposite direction. Then
+In a coverage (counties, census tracts) neighbors share whole runs of vertices, and elsewhere the borders of
+most areas do not meet at all or properly cross. A matrix recomputes for each pair what the common vertices
+already show. If the borders of two valid areas meet only at common vertices, each run of one border between
+them lies entirely inside or entirely outside the other area, which the corner at its start decides, or
+entirely along its border, in the same or the opposite direction. Then
 
 - the interiors meet if a run of one is inside the other, or both run along in the same direction;
-- the left sticks out of the right if a run of it is outside the right, or one of the right is inside it, or
-  both run along in opposite directions; and the right out of the left likewise;
+- part of the left is outside the right if a run of it is outside the right, or one of the right is inside it,
+  or both run along in opposite directions; and likewise with left and right exchanged;
 - the areas touch if they have a vertex in common.
 
-For what two areas have in common, or one before the other, is bounded by just such runs. A ring without a
-common vertex is one run, inside or outside as any of its points is. Segments that cross within both tell an
-overlap by themselves. All of it is exact, so the answer is that of the matrix. Left open, for GEOS: what
-touches in the middle of a segment, or crosses so near to an end that a rounded point may fall there; areas
-that are not valid, or have a vertex twice, or a corner without an angle; whatever is no area.
+This holds because the intersection and the difference of two areas are bounded by such runs. A ring without a
+common vertex is one run, inside or outside like any of its points. Segments that properly cross imply an
+overlap. All of it is exact, so the result equals that of the matrix. GEOS decides the rest: borders that
+touch in the middle of a segment, or cross so near an end that a rounded point may fall there; areas that are
+not valid, or have a repeated vertex or a corner without an angle; and geometries other than areas.
 """
 
 import logging
@@ -36,11 +36,11 @@ Codes = NDArray[numpy.int8]
 Truths = NDArray[numpy.bool_]
 Floats = NDArray[numpy.float64]
 
-#: The code of a pair that is left open.
+#: The code of an undecided pair.
 OPEN: Final = -1
-# Below this many pairs GEOS is done before the kernel is loaded.
+# Below this many pairs GEOS finishes before the kernel is loaded.
 _WORTH_LOADING: Final = 10_000
-# GEOS tells faster whether the rings of an area with more of them are nested.
+# For areas with more rings than this, GEOS checks faster whether they are nested.
 _MOST_RINGS: Final = 1000
 
 _log = logging.getLogger(__name__)
@@ -49,8 +49,8 @@ _log = logging.getLogger(__name__)
 def settle(left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions) -> Codes:
     """The relation code of each of n pairs, as in `geo.relate.rcc8.CODES`, or OPEN: shape (n,).
 
-    Pairs are positions in two arrays of geometries, or twice the same. All are OPEN where they are few, or
-    where there is no compiled kernel on this machine.
+    Pairs are positions in two arrays of geometries, which may be the same. All are OPEN where there are few,
+    or where this machine has no compiled kernel.
     """
     codes: Codes = numpy.full(len(left), OPEN, dtype=numpy.int8)
     if len(left) < _WORTH_LOADING:
@@ -82,7 +82,7 @@ def box_pairs(shapes: Shapes) -> tuple[Positions, Positions] | None:
 
 
 def settle_areas(kernel: ModuleType, areas: Shapes, left: Positions, right: Positions) -> Codes:
-    """As `settle`, of positions in one array of areas that are not empty; by `geo.kernel.border_kernel`."""
+    """As `settle`, for positions in one array of areas that are not empty."""
     x, y, rings = _read(kernel, areas)
     number, following, preceding = (numpy.zeros(len(x), dtype=numpy.int64) for _ in range(3))
     kernel.number_vertices(x, y, x.view(numpy.uint64), y.view(numpy.uint64), number)
@@ -139,7 +139,7 @@ def meeting_boxes(kernel: ModuleType, boxes: Floats) -> Positions:
 
 @dataclass(frozen=True)
 class _Rings:
-    """Where the vertices of each ring begin and the rings of each area, with the end; which are shells."""
+    """The start of each ring's vertices and of each area's rings, with the end; which rings are shells."""
 
     start: Positions
     first: Positions
@@ -147,13 +147,13 @@ class _Rings:
 
 
 def _read(kernel: ModuleType, areas: Shapes) -> tuple[Floats, Floats, _Rings]:
-    """The vertices of areas, without the last of each ring, which is its first, and without repetitions."""
+    """The vertices of areas, without the repeated last one of each ring and other repetitions."""
     is_plain = (shapely.get_type_id(areas) == 3) & (shapely.get_num_interior_rings(areas) == 0)
     plain = areas[is_plain]
     sizes = numpy.zeros(len(areas), dtype=numpy.int64)
     sizes[is_plain] = shapely.get_num_coordinates(plain)
     coordinates = shapely.get_coordinates(plain)
-    # As one collection: a piece of binary for each of thousands takes longer than all of what is in them.
+    # As one collection: thousands of separate binaries would take longer than reading all of them.
     others = shapely.geometrycollections(areas[~is_plain])
     binary = shapely.to_wkb(others, output_dimension=2, byte_order=1)
     data = numpy.frombuffer(bytearray(binary), dtype=numpy.uint8)
@@ -170,9 +170,9 @@ def _read(kernel: ModuleType, areas: Shapes) -> tuple[Floats, Floats, _Rings]:
 
 @cache
 def compiled_kernel() -> ModuleType | None:
-    """The compiled kernel; None, told once, where numba is missing or has nowhere to keep what it compiled.
+    """The compiled kernel; None, logged once, where numba is missing or has no place for its cache.
 
-    What is compiled is kept beside the source, or else in the account's cache folder, for later processes.
+    The compiled code is cached beside the source, or else in the account's cache folder, for later processes.
     """
     try:
         return import_module("geo.kernel.border_kernel")
@@ -187,5 +187,5 @@ def _is_area(shapes: Shapes) -> Truths:
 
 
 if __name__ == "__main__":
-    # Compiling takes some twenty seconds: rather when the program is installed than when it is first needed.
+    # Compiling takes some twenty seconds: better at installation than at first use.
     compiled_kernel()

@@ -1,8 +1,8 @@
-"""How the functions of `geo.kernel.borders` are compiled, and kept for later processes.
+"""How the functions of `geo.kernel.borders` are compiled, and cached for later processes.
 
-numba keeps what it compiled by the file that a function stands in and looks at no other. So a compiled
-function calls compiled functions of its own file only, and has no constant from another one: a change there
-would go unnoticed (a test looks). Whoever changes the options here empties the caches.
+numba's cache depends on the file of a function and on no other file. So a compiled function only calls
+compiled functions of its own file, and uses no constant of another one: a change there would go unnoticed (a
+test checks this). After a change of the options here, empty the caches.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ Codes = NDArray[numpy.int8]
 
 
 def compiled(signature: str | None = None) -> Callable[[Function], Function]:
-    """A function compiled by numba; with a signature as soon as it is defined.
+    """A function compiled by numba; with a signature, as soon as it is defined.
 
-    What is called for each segment is given numbers and no arrays: numba counts who holds each array, which
-    costs more than what is done with them.
+    Functions called for each segment take numbers instead of arrays: numba's reference counting of arrays
+    would cost more than the work itself.
     """
 
     def compile_(function: Function) -> Function:

@@ -1,6 +1,6 @@
-"""Positions put elsewhere: a shape with other coordinates and the same heights and measures.
+"""Transforms the coordinates of a shape and keeps its heights and measures.
 
-shapely's own `transform` loses measures (M), and of a shape with both it makes NaN of heights too.
+shapely's own `transform` loses measures (M), and turns the heights of a shape with both into NaN.
 """
 
 import struct
@@ -35,7 +35,7 @@ def _first_two(coordinates: Coordinates, convert: Convert) -> Coordinates:
 
 
 def _move_geometry(wkb: bytearray, at: int, convert: Convert) -> int:
-    """Move the geometry of ISO WKB that begins at a byte, in place; where the next one begins."""
+    """Move the geometry of ISO WKB at a byte offset, in place; the offset of the next one."""
     (code,) = struct.unpack_from("<I", wkb, at + 1)
     kind, size, at = code % 1000, 2 + (1, 1, 2)[code // 1000 - 1] if code >= 1000 else 2, at + 5
     if kind == _POINT:

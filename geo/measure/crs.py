@@ -1,6 +1,6 @@
 """Coordinate reference systems by their OGC IRI, with the axis order the authority defines.
 
-Everything inside this room is in CRS84: longitude first, degrees. EPSG/0/4326 is latitude first
+Everything inside `geo` is in CRS84: longitude first, degrees. EPSG/0/4326 is latitude first
 (GeoSPARQL 1.1, 8.5.1.1: the axis order of a literal is that of its reference system).
 """
 
@@ -24,27 +24,27 @@ _OGC_IRI = re.compile(
 )
 _OGC_URN = re.compile(r"urn:(?:ogc|x-ogc):def:crs:(?P<authority>\w+):(?P<version>[\w.]*):(?P<code>\w+)", re.I)
 
-# CRS84 but for its axis order: swapping is exact, where a transformation rounds.
+# CRS84 except for its axis order: swapping is exact, while a transformation rounds.
 _LATITUDE_FIRST = "http://www.opengis.net/def/crs/EPSG/0/4326"
 
-# What PROJ reads from other files: definitions and grids.
+# Parameters for which PROJ reads other files: definitions and grids.
 _OTHER_FILES = re.compile(r"\b(?:init|file|\w*grids)=")
 
 # Rounding in a transformation may carry a pole or the antimeridian this far over the edge (degrees).
 _EDGE = 1e-9
 
-# A position that a system describes comes back from CRS84 about where it was, up to what its operations
-# differ by where one area of use ends and the next begins (hundreds of metres); one that lies past the
-# system's edge comes back tens of thousands of kilometres off.
+# A position within a system returns from CRS84 to about the same place, within the difference between the
+# operations of neighboring areas of use (hundreds of meters); one past the system's edge returns tens of
+# thousands of kilometers off.
 _RETURNS_DEGREES, _RETURNS_LENGTH = 0.01, 1000.0
 
-# So many degrees outside the area of use, coordinates may be suspected of being swapped.
+# Degrees outside the area of use from which coordinates are suspected of being swapped.
 _FAR_OUTSIDE = 10.0
 
 
 @lru_cache(maxsize=256)
 def canonical_crs(iri: str) -> str:
-    """The OGC IRI of a reference system, whichever of the accepted forms names it.
+    """The OGC IRI of a reference system, from any of the accepted forms.
 
     Accepted: `http(s)://www.opengis.net/def/crs/AUTHORITY/VERSION/CODE` and the URN
     `urn:ogc:def:crs:AUTHORITY:VERSION:CODE`. A bare `EPSG:4326` is refused, since programs
@@ -65,7 +65,7 @@ def canonical_crs(iri: str) -> str:
 
 @lru_cache(maxsize=256)
 def find_crs(iri: str) -> CRS:
-    """The definition of a reference system of places on Earth by two axes. Raises UnknownCrsError."""
+    """The definition of a two-axis reference system on Earth. Raises UnknownCrsError."""
     canonical = canonical_crs(iri)
     authority, _, code = canonical.removeprefix("http://www.opengis.net/def/crs/").split("/")
     try:
@@ -77,8 +77,8 @@ def find_crs(iri: str) -> CRS:
         ) from error
     if not (crs.is_geographic or crs.is_projected):
         raise UnknownCrsError(
-            f"<{iri}> is a {crs.type_name}, which does not say places by longitude and latitude or in a "
-            f"projection. Transform the coordinates to <{CRS84}>."
+            f"<{iri}> is a {crs.type_name}, neither geographic nor projected. "
+            f"Transform the coordinates to <{CRS84}>."
         )
     return crs
 
@@ -86,9 +86,9 @@ def find_crs(iri: str) -> CRS:
 def to_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
     """A geometry whose coordinates are in the reference system `iri`, in CRS84 (longitude, latitude).
 
-    Heights (Z) are carried over unchanged where the source has two axes. Raises UnknownCrsError;
-    AxisOrderError where the result is outside the range of longitudes and latitudes, or far from where the
-    system is used while with swapped axes it would not be; GeometryError for what no place on Earth has.
+    Heights (Z) are kept unchanged where the source has two axes. Raises UnknownCrsError; AxisOrderError
+    where the result is outside the range of longitudes and latitudes, or far outside the system's area of
+    use though swapped axes would be inside; GeometryError for coordinates that are no place on Earth.
     """
     source = canonical_crs(iri)
     if source == CRS84:
@@ -102,10 +102,10 @@ def to_crs84(geometry: BaseGeometry, iri: str) -> BaseGeometry:
 
 
 def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
-    """What brings the geometries of a file into CRS84.
+    """A function that transforms a file's geometries to CRS84.
 
-    `crs` is what the file names: `EPSG:2263`, WKT or PROJJSON. Geographic files write the longitude first
-    whatever the authority says, and so it is taken here. Raises UnknownCrsError.
+    `crs` is as written in the file: `EPSG:2263`, WKT or PROJJSON. Files write the longitude first whatever
+    the authority defines, so this reads it first. Raises UnknownCrsError.
     """
     if _OTHER_FILES.search(str(crs)):
         raise UnknownCrsError(
@@ -131,7 +131,7 @@ def file_to_crs84(crs: object) -> Callable[[BaseGeometry], BaseGeometry]:
             shape = move(shape, convert)
             if not numpy.isfinite(shapely.get_coordinates(shape)).all():
                 raise GeometryError(
-                    "The coordinates cannot be brought into CRS84: they lie outside the area of use of the "
+                    "The coordinates cannot be transformed to CRS84: they lie outside the area of use of the "
                     "file's reference system. Check which system the file is in."
                 )
         check_range(shape, CRS84 if same else source.name)
@@ -179,7 +179,7 @@ def check_range(geometry: BaseGeometry, source: str = CRS84) -> None:
 
 
 def _check_place(written: BaseGeometry, placed: BaseGeometry, source: str) -> None:
-    """Refuse coordinates that lie past the edge of their system, and those whose axes look swapped."""
+    """Refuse coordinates past the edge of their system, and those whose axes look swapped."""
     back = shapely.get_coordinates(_transform(placed, CRS84, source))
     near = _RETURNS_DEGREES if find_crs(source).is_geographic else _RETURNS_LENGTH
     if not numpy.allclose(back, shapely.get_coordinates(written), rtol=0.0, atol=near):
@@ -195,13 +195,13 @@ def _check_place(written: BaseGeometry, placed: BaseGeometry, source: str) -> No
         first, second = (axis.direction for axis in find_crs(source).axis_info[:2])
         raise AxisOrderError(
             f"axes look swapped: the first coordinate of <{source}> goes {first}, the second {second}, which "
-            f"leads far away from the area that it is for. Write them the other way round."
+            f"is far outside the area of the system. Swap them."
         )
 
 
 @lru_cache(maxsize=256)
 def _area_of_use(source: str) -> BaseGeometry | None:
-    """The box that a system is for, in degrees; None where none is known or it crosses the antimeridian."""
+    """A system's area of use in degrees; None where none is known or it crosses the antimeridian."""
     area = find_crs(source).area_of_use
     return None if area is None or area.west > area.east else shapely.box(*area.bounds)
 
@@ -214,7 +214,7 @@ def _outside(source: str, target: str) -> GeometryError:
 
 
 def in_range(bounds: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.bool_]:
-    """What `check_range` lets pass, for n boxes (n, 4: west, south, east, north): shape (n,)."""
+    """Whether `check_range` accepts each of n boxes (n, 4: west, south, east, north): shape (n,)."""
     low, high = bounds[:, :2], bounds[:, 2:]
     edge = numpy.array([180 + _EDGE, 90 + _EDGE])
     return numpy.asarray(((low >= -edge) & (high <= edge)).all(axis=1))
@@ -226,7 +226,7 @@ def _transformer(source: str, target: str) -> Transformer:
         return Transformer.from_crs(find_crs(source), find_crs(target))
     except ProjError as error:
         raise UnknownCrsError(
-            f"No transformation leads from <{source}> to <{target}>. Use <{CRS84}>."
+            f"There is no transformation from <{source}> to <{target}>. Use <{CRS84}>."
         ) from error
 
 

@@ -1,7 +1,7 @@
-"""Distances, lengths, areas and buffers on the WGS 84 ellipsoid, in metres, of CRS84 geometries.
+"""Distances, lengths, areas and buffers on the WGS 84 ellipsoid, in meters, of CRS84 geometries.
 
-Edges are taken as the relations take them, straight in longitude and latitude; only lengths and areas
-follow the geodesics between the vertices.
+Edges are straight in longitude and latitude, as in the relations; only lengths and areas follow the geodesics
+between the vertices.
 """
 
 import math
@@ -22,29 +22,29 @@ Coordinates = NDArray[numpy.float64]
 
 _GEOD: Final = Geod(ellps="WGS84")
 _ECCENTRICITY_2: Final = float(_GEOD.es)
-# An edge of this many degrees bends by less than .2 m when its ends are projected, up to latitude 70.
+# When its ends are projected, an edge of this many degrees bends by less than .2 m, up to latitude 70.
 _LONGEST_EDGE: Final = 0.02
 
-#: The shortest length of one degree of latitude on the ellipsoid, in metres.
+#: The shortest length of one degree of latitude on the ellipsoid, in meters.
 METRES_PER_DEGREE: Final = 110_574.0
-#: The length of one degree of longitude at the equator, in metres.
+#: The length of one degree of longitude at the equator, in meters.
 METRES_PER_DEGREE_EAST: Final = 111_320.0
-#: The mean radius of the Earth, in metres.
+#: The mean radius of the Earth, in meters.
 EARTH_RADIUS_M: Final = 6_371_000.0
-#: No two places on Earth are further apart, in metres.
+#: The largest distance of two places on Earth, in meters.
 FURTHEST_M: Final = 20_040_000.0
 
 
 def distance_m(left: BaseGeometry, right: BaseGeometry) -> float:
-    """The geodesic distance in metres between the nearest points of two geometries; 0 where they meet.
+    """The geodesic distance in meters between the nearest points of two geometries; 0 where they meet.
 
     Between points it is exact. Otherwise the nearest points are found in a plane that keeps the local
-    proportions: to a part in ten thousand up to some ten kilometres, in a hundred up to a thousand. The
-    way across the antimeridian counts. Raises ArgumentError where one is empty.
+    proportions: to one part in ten thousand up to some ten kilometers, one in a hundred up to a thousand.
+    The distance may cross the antimeridian. Raises ArgumentError where one is empty.
     """
     if left.is_empty or right.is_empty:
         raise ArgumentError(
-            "An empty geometry is at no distance from anything. Filter empty geometries out first."
+            "An empty geometry has no distance to anything. Filter empty geometries out first."
         )
     if isinstance(left, Point) and isinstance(right, Point):
         return float(_GEOD.inv(left.x, left.y, right.x, right.y)[2])
@@ -63,9 +63,9 @@ def distance_m(left: BaseGeometry, right: BaseGeometry) -> float:
 def distances_m(
     point: Point, points: NDArray[numpy.object_], *, towards: bool = False
 ) -> NDArray[numpy.float64]:
-    """The geodesic distances in metres from one point to n points: shape (n,).
+    """The geodesic distances in meters from one point to n points: shape (n,).
 
-    They are to the last digit what `distance_m` gives, with `towards` for the point as its second argument.
+    They equal `distance_m` to the last digit; with `towards` the point is its second argument.
     """
     x, y = shapely.get_x(points), shapely.get_y(points)
     ones = numpy.ones(len(points))
@@ -75,10 +75,10 @@ def distances_m(
 
 
 def may_be_near(shape: BaseGeometry, others: NDArray[numpy.object_], radius_m: float) -> NDArray[numpy.bool_]:
-    """Which of n geometries may lie within `radius_m` metres of one: never False of one that does; (n,).
+    """Which of n geometries may lie within `radius_m` meters of one, without false negatives; (n,).
 
-    Looked at in a plane in which nothing is further apart than on the ellipsoid: degrees as long as they are
-    where they are shortest within the radius. Where that crosses the antimeridian all may.
+    Computed in a plane in which nothing is further apart than on the ellipsoid: a degree has the shortest
+    length it has within the radius. Where the radius crosses the antimeridian, all may.
     """
     west, _, east, _ = shape.bounds
     _, south, _, north = box_around(shape, radius_m).bounds
@@ -93,27 +93,27 @@ def may_be_near(shape: BaseGeometry, others: NDArray[numpy.object_], radius_m: f
 
 
 def length_m(shape: BaseGeometry) -> float:
-    """The geodesic length in metres of the lines of a geometry, and of the rings of its areas."""
+    """The geodesic length in meters of the lines of a geometry, and of the rings of its areas."""
     return float(_GEOD.geometry_length(_flat(shape)))
 
 
 def perimeter_m(shape: BaseGeometry) -> float:
-    """The geodesic length in metres of all rings of a geometry's areas, holes included; 0 for others."""
+    """The geodesic length in meters of all rings of a geometry's areas, holes included; 0 for others."""
     return sum(length_m(polygon.boundary) for polygon in _polygons(shape))
 
 
 def area_m2(shape: BaseGeometry) -> float:
-    """The geodesic area in square metres of a geometry's areas, holes left out; 0 for points and lines."""
+    """The geodesic area in square meters of a geometry's areas, holes left out; 0 for points and lines."""
     polygons = (shapely.orient_polygons(polygon) for polygon in _polygons(shape))
     return sum(float(_GEOD.geometry_area_perimeter(polygon)[0]) for polygon in polygons)
 
 
 def buffer_m(shape: BaseGeometry, radius_m: float, quarter_segments: int = 16) -> BaseGeometry:
-    """All places within `radius_m` metres of a geometry (negative: inside it, that far from its border).
+    """All places within `radius_m` meters of a geometry (negative: inside it, that far from its border).
 
-    Computed in an azimuthal equidistant projection about the middle of each part and brought back to
-    CRS84; long edges get vertices between, so that they stay where they are. Right for parts of up to
-    some hundred kilometres anywhere on Earth, and cut in two at the antimeridian.
+    Computed in an azimuthal equidistant projection about the middle of each part and transformed back to
+    CRS84; vertices are inserted in long edges, so that they stay in place. Accurate for parts of up to some
+    hundred kilometers anywhere on Earth; the result is cut in two at the antimeridian.
     Raises ArgumentError for a radius that is not finite or over 2,000 km, and where it reaches a pole.
     """
     if not abs(radius_m) <= 2_000_000:
@@ -130,7 +130,7 @@ def buffer_m(shape: BaseGeometry, radius_m: float, quarter_segments: int = 16) -
 
 
 def box_around(shape: BaseGeometry, radius_m: float) -> BaseGeometry:
-    """A box in CRS84, two at the antimeridian, that holds every place within `radius_m` of a geometry."""
+    """A box in CRS84, or two at the antimeridian, around every place within `radius_m` of a geometry."""
     west, south, east, north = shape.bounds
     dy = radius_m / METRES_PER_DEGREE
     south, north = max(south - dy, -90.0), min(north + dy, 90.0)
@@ -154,8 +154,8 @@ def box_around(shape: BaseGeometry, radius_m: float) -> BaseGeometry:
 def _distance_apart(left: BaseGeometry, right: BaseGeometry, shift: float) -> float:
     """The distance with the right geometry moved `shift` degrees east.
 
-    The nearest points are looked for in a sinusoidal plane, which keeps lengths along parallels and,
-    close to its middle, along meridians; the second plane has its middle where the first found them.
+    The nearest points are searched in a sinusoidal plane, which keeps lengths along parallels and,
+    near its middle, along meridians; a second plane has its middle where the first found them.
     """
     bounds = numpy.array([left.bounds, right.bounds])
     longitude, latitude = bounds[:, [0, 2]].mean() + shift / 2, bounds[:, [1, 3]].mean()
@@ -179,7 +179,7 @@ class _Plane:
 
     @property
     def steepness(self) -> float:
-        """The length of a degree of latitude here against that of one of longitude at the equator."""
+        """The length of a degree of latitude here relative to one of longitude at the equator."""
         sine = math.sin(math.radians(self.latitude))
         return float((1 - _ECCENTRICITY_2) / (1 - _ECCENTRICITY_2 * sine * sine) ** 1.5)
 
@@ -196,7 +196,7 @@ class _Plane:
 
 
 def _parallel(latitudes: Coordinates) -> Coordinates:
-    """The length of parallels against the equator."""
+    """The length of parallels relative to the equator."""
     radians = numpy.radians(latitudes)
     width: Coordinates = numpy.cos(radians) / numpy.sqrt(1 - _ECCENTRICITY_2 * numpy.sin(radians) ** 2)
     width[width < 1e-9] = 1e-9
@@ -204,7 +204,7 @@ def _parallel(latitudes: Coordinates) -> Coordinates:
 
 
 def _with_short_edges(shape: BaseGeometry, longest: float = _LONGEST_EDGE) -> BaseGeometry:
-    """The same shape with more vertices: a straight edge stays in place when vertices are projected."""
+    """The same shape with more vertices, so that straight edges stay in place when they are projected."""
     return shapely.segmentize(shape, longest)
 
 
@@ -238,7 +238,7 @@ def _reaches_edge(part: BaseGeometry, radius_m: float) -> bool:
 
 
 def _cut_at_antimeridian(shape: BaseGeometry, middle: float) -> BaseGeometry:
-    """A shape whose longitudes jump by 360 degrees, made continuous about `middle` and then cut in two."""
+    """A shape whose longitudes jump by 360 degrees, made continuous about `middle`, then cut in two."""
     unrolled = shapely.transform(
         shape, lambda c: numpy.column_stack([(c[:, 0] - middle + 180) % 360 + middle - 180, c[:, 1]])
     )

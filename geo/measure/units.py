@@ -23,7 +23,7 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as its size in metres, square metres or degrees."""
+    """A unit as its size in meters, square meters or degrees."""
 
     iri: str
     quantity: Quantity
@@ -84,15 +84,11 @@ UNITS: Final = {
 
 
 def find_unit(iri: str, *quantities: Quantity) -> Unit:
-    """The unit of an IRI, which must measure one of the quantities. Raises UnitError."""
+    """The unit with an IRI, which must measure one of the quantities. Raises UnitError."""
     unit = UNITS.get(iri)
     if unit is None:
-        raise UnitError(
-            f"<{iri}> is no unit known here. Use for example <{UOM}metre> or <{UOM}square_metre>."
-        )
+        raise UnitError(f"<{iri}> is not a known unit. Use for example <{UOM}metre> or <{UOM}square_metre>.")
     if unit.quantity not in quantities:
         wanted = " or ".join(quantities)
-        raise UnitError(
-            f"<{iri}> measures {unit.quantity}, but {wanted} is asked for. Use a unit of {wanted}."
-        )
+        raise UnitError(f"<{iri}> measures {unit.quantity}, but {wanted} is needed. Use a unit of {wanted}.")
     return unit

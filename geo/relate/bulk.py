@@ -1,10 +1,10 @@
 """The relations of all pairs of many geometries at once.
 
-Box pairs from a tree. Where there are very many, a compiled kernel tells most pairs of areas from
-their borders (`geo.kernel.borders`). For the others the geometry with more vertices comes left and prepared,
-then one DE-9IM matrix a pair; where the left has many vertices, cheaper prepared predicates settle most
-area pairs first. All ways give the same classes. GEOS holds the GIL all along: call it in a process of
-its own where others wait. Prepared geometries must not be shared between threads.
+A tree gives the pairs whose boxes meet. Where there are very many, a compiled kernel relates most pairs of
+areas by their borders (`geo.kernel.borders`). For the others the geometry with more vertices is the left one
+and prepared, then GEOS computes one DE-9IM matrix per pair; where the left has many vertices, cheaper
+prepared predicates decide most area pairs first. All methods give the same classes. GEOS holds the GIL: call
+this in a separate process where others wait. Prepared geometries must not be shared between threads.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,10 +32,10 @@ _NTPPI: Final = code_of(RCC8.NTPPi)
 # From this many vertices on, a prepared predicate is cheaper than a matrix (measured: US counties
 # of 21 vertices are faster by matrices, New York layers of 213 by predicates).
 _MANY_VERTICES: Final = 64
-# What comes with one feature: for so little a handful of matrices costs less than to sort out who needs one.
+# The pairs of one feature: for so few, computing all matrices costs less than finding out which are needed.
 _FEW_PAIRS: Final = 16
 _FEW_VERTICES: Final = 256
-# Features whose pairs are found and related together: bounds the memory.
+# Features whose pairs are found and related together, to bound memory.
 _FEATURES_A_CHUNK: Final = 8192
 
 
@@ -60,10 +60,9 @@ def relate_all(
 ) -> Iterator[Pairs]:
     """Every pair of geometries that are not disconnected, once, in chunks; left position < right position.
 
-    `tolerance_m` is one for all, or that of each geometry (n,), of which a pair has the larger. Prepares
-    geometries on the way and lets go of them after each chunk: nobody else may use the shapes meanwhile.
-    `on_pairs` hears how many pairs each chunk related. Pairs whose right comes before
-    `first` are left out.
+    `tolerance_m` is one for all, or one for each geometry (n,); a pair gets the larger of its two. Geometries
+    are prepared and released with each chunk: no one else may use the shapes meanwhile. `on_pairs` is called
+    with the number of pairs in each chunk. Pairs whose right position is before `first` are left out.
     """
     largest = float(numpy.max(tolerance_m, initial=0.0))
     known = borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or largest) else None
@@ -109,7 +108,7 @@ def classify_pairs(
 ) -> Codes:
     """The relation codes of n pairs, given as positions in two arrays of geometries (or twice the same).
 
-    `tolerance_m` is one for all or one a pair (n,).
+    `tolerance_m` is one for all or one per pair (n,).
     """
     if not len(left):
         return numpy.zeros(0, dtype=numpy.int8)
@@ -119,10 +118,10 @@ def classify_pairs(
         codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
     if not isinstance(tolerance_m, numpy.ndarray):
         return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
-    for metres in filter(None, numpy.unique(tolerance_m).tolist()):
-        chosen = numpy.flatnonzero(tolerance_m == metres)
+    for meters in filter(None, numpy.unique(tolerance_m).tolist()):
+        chosen = numpy.flatnonzero(tolerance_m == meters)
         a, b = left_shapes[left[chosen]], right_shapes[right[chosen]]
-        codes[chosen] = recheck(a, b, codes[chosen], metres)
+        codes[chosen] = recheck(a, b, codes[chosen], meters)
     return codes
 
 
@@ -142,10 +141,10 @@ def _by_geos(a: Shapes, b: Shapes) -> Codes:
 
 
 def _by_predicates(big: Shapes, small: Shapes) -> Codes:
-    """Codes of pairs whose left is prepared, by predicates where these settle it, else by the matrix."""
+    """Codes of pairs whose left is prepared, by predicates where these decide, else by the matrix."""
     codes = numpy.full(len(big), -1, dtype=numpy.int8)
     inside, outside = _box_inside(small, big), _box_inside(big, small)
-    # T**FF*FF* leaves no other class than NTPPi, whatever the dimensions.
+    # T**FF*FF* allows only NTPPi, whatever the dimensions.
     open_pairs = numpy.flatnonzero(inside)
     properly = shapely.contains_properly(big[open_pairs], small[open_pairs])
     codes[open_pairs[properly]] = _NTPPI
@@ -153,7 +152,7 @@ def _by_predicates(big: Shapes, small: Shapes) -> Codes:
     meeting = shapely.intersects(big[open_pairs], small[open_pairs])
     codes[open_pairs[~meeting]] = _DC
     open_pairs = open_pairs[meeting]
-    # Between areas, what meets and does not touch overlaps, unless one covers the other.
+    # Areas that meet and do not touch overlap, unless one covers the other.
     areal = _is_areal(big[open_pairs]) & _is_areal(small[open_pairs])
     open_areas = open_pairs[areal]
     touching = shapely.touches(big[open_areas], small[open_areas])

@@ -1,8 +1,8 @@
-"""The index of features: which features does a geometry relate to, and how.
+"""The index of features: which features a geometry relates to, and how.
 
-Static trees plus a small delta plus tombstones. New features wait in the delta, which is searched by
-comparing boxes; a full delta becomes a tree; trees of like size are merged into one, so that there are
-few, and an insert costs the same on average in an index of ten thousand and of a million features.
+It consists of static trees, a small delta, and tombstones. New features go to the delta, which is searched by
+comparing boxes; a full delta becomes a tree; trees of similar size are merged, so that there are few, and the
+average cost of an insert is the same in an index of ten thousand and of a million features.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _DC: Final = code_of(RCC8.DC)
 
 @dataclass
 class _Tree(Generic[Key]):
-    """Features that do not change any more, but can be marked dead."""
+    """Features that no longer change, but can be marked dead."""
 
     keys: list[Key]
     shapes: Shapes
@@ -50,7 +50,7 @@ class _Tree(Generic[Key]):
         return numpy.array(self.keys, dtype=numpy.intp)
 
     def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
-        # An array of one is asked with less ado than one alone.
+        # The tree answers an array of one faster than a single geometry.
         found: NDArray[numpy.intp] = self.tree.query(_array([box]))[1]
         return found[self.alive[found]] if self.dead else found
 
@@ -77,12 +77,12 @@ class _Delta(Generic[Key]):
 
 
 class FeatureIndex(Generic[Key]):
-    """Keys (any hashable) and their CRS84 geometries, kept so that related features are found fast.
+    """Keys (any hashable) and their CRS84 geometries, indexed so that related features are found fast.
 
-    `tolerance_m` is how far borders may be off, in metres (see `geo.relate.tolerance`); 0 is exact. Where
-    features differ, `tolerance_of` tells it of each, and `tolerance_m` is the largest; a pair has the larger
-    of two. `pairs_related` counts the pairs whose relation was worked out, for tests and measurements.
-    The index keeps copies of its own of the geometries and prepares them: use it from one thread at a time.
+    `tolerance_m` is how far borders may be off, in meters (see `geo.relate.tolerance`); 0 is exact. Where
+    features differ, `tolerance_of` returns that of each, and `tolerance_m` is the largest; a pair gets the
+    larger of two. `pairs_related` counts the pairs whose relation was computed, for tests and measurements.
+    The index copies the geometries and prepares them: use it from one thread at a time.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class FeatureIndex(Generic[Key]):
     ) -> None:
         if not 0 <= tolerance_m < 100_000:
             raise ArgumentError(
-                f"A tolerance of {tolerance_m:g} m is not possible. Give metres, 0 for exact relations."
+                f"A tolerance of {tolerance_m:g} m is not possible. Give meters, 0 for exact relations."
             )
         self.tolerance_m = tolerance_m
         self._tolerance_of = tolerance_of
@@ -106,9 +106,9 @@ class FeatureIndex(Generic[Key]):
 
     @classmethod
     def holding(cls, keys: list[Key], shapes: Shapes) -> "FeatureIndex[Key]":
-        """An exact index of n different keys and their shapes (n,), none empty, which are taken as they are.
+        """An exact index of n different keys and their shapes (n,), none empty, which are not copied.
 
-        Other threads may look at these shapes as long as nothing is related: that prepares them.
+        Other threads may read these shapes as long as nothing is related, which prepares them.
         """
         index = cls()
         index._add_tree(keys, shapes)
@@ -124,16 +124,16 @@ class FeatureIndex(Generic[Key]):
         return iter(self._places)
 
     def get(self, key: Key) -> BaseGeometry | None:
-        """A copy of the geometry of a feature, None where the index does not hold it."""
+        """A copy of the geometry of a feature, None where it is not in the index."""
         place = self._places.get(key)
         return None if place is None else _copy(place[0].shapes[place[1]])
 
     def insert(self, key: Key, geometry: BaseGeometry) -> None:
-        """Add a feature. Raises MissingFeatureError where the key is there already (use replace)."""
+        """Add a feature. Raises MissingFeatureError where the key exists already (use replace)."""
         self.insert_all([(key, geometry)])
 
     def insert_all(self, features: Sequence[tuple[Key, BaseGeometry]]) -> None:
-        """Add several features, which takes less than one by one. Raises as `insert`."""
+        """Add several features, faster than one by one. Raises as `insert`."""
         shapes = _copies(_array([geometry for _, geometry in features]))
         boxes = shapely.bounds(shapes)
         for (key, _), shape, box in zip(features, shapes, boxes, strict=True):
@@ -150,7 +150,7 @@ class FeatureIndex(Generic[Key]):
                 self._flush()
 
     def remove(self, key: Key) -> None:
-        """Take a feature out. Raises MissingFeatureError where it is not there."""
+        """Remove a feature. Raises MissingFeatureError where it does not exist."""
         if key not in self._places:
             raise MissingFeatureError(
                 f"{key} is not in the index. Insert it first, or leave the removal out."
@@ -175,8 +175,8 @@ class FeatureIndex(Generic[Key]):
     def relations_of(self, geometry: BaseGeometry, exclude: Key | None = None) -> list[tuple[Key, RCC8]]:
         """The features that a geometry is not disconnected from, and its relation to each.
 
-        `exclude` is the key of the feature whose geometry it is, if it is one. The relation reads from
-        the geometry to the feature: NTPP says that the geometry lies in the feature.
+        `exclude` is the key of the feature whose geometry it is, if any. The relation reads from the geometry
+        to the feature: NTPP says that the geometry lies in the feature.
         """
         if geometry.is_empty:
             return []
@@ -189,12 +189,12 @@ class FeatureIndex(Generic[Key]):
         left = _array([_copy(geometry)])
         second = numpy.arange(len(keys))
         own = 0.0 if exclude is None else self._tolerances([exclude])
-        metres = pair_tolerance(own, first, self._tolerances(keys), second)
-        codes = classify_pairs(left, shapes, first, second, metres)
+        meters = pair_tolerance(own, first, self._tolerances(keys), second)
+        codes = classify_pairs(left, shapes, first, second, meters)
         return [(key, CODES[code]) for key, code in zip(keys, codes.tolist(), strict=True) if code != _DC]
 
     def relations_among(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Key, RCC8]]:
-        """As `relations_of` for many features of the index at once: each with what it is related to."""
+        """As `relations_of` for many features of the index at once."""
         waiting = iter(keys)
         while part := list(islice(waiting, _RELATED_TOGETHER)):
             places = [self._places[key] for key in part]
@@ -216,8 +216,8 @@ class FeatureIndex(Generic[Key]):
         first = numpy.array(left, dtype=numpy.intp)
         right = numpy.concatenate(found)
         second = numpy.arange(len(others))
-        metres = pair_tolerance(self._tolerances(keys), first, self._tolerances(others), second)
-        codes = classify_pairs(shapes, right, first, second, metres)
+        meters = pair_tolerance(self._tolerances(keys), first, self._tolerances(others), second)
+        codes = classify_pairs(shapes, right, first, second, meters)
         for place, other, code in zip(left, others, codes.tolist(), strict=True):
             if code != _DC:
                 yield keys[place], other, CODES[code]
@@ -225,7 +225,7 @@ class FeatureIndex(Generic[Key]):
     def relate_all(self, of: Collection[Key] | None = None) -> Iterator[tuple[Key, Key, RCC8]]:
         """Every pair of features that are not disconnected, once, and how the first relates.
 
-        `of` are keys of which each pair has at least one; None: all.
+        With `of`, only pairs with at least one of these keys.
         """
         chosen: Mapping[Key, object] = self._places if of is None else dict.fromkeys(of)
         others = [key for key in self._places if key not in chosen]
@@ -241,7 +241,7 @@ class FeatureIndex(Generic[Key]):
         return self.search(box)[0]
 
     def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
-        """As `candidates`, with the index's own shapes: to look at, never to prepare or keep."""
+        """As `candidates`, with the index's own shapes: to read, never to prepare or keep."""
         return _found(self._parts(box))
 
     def search_few(self, box: BaseGeometry, most: int) -> tuple[list[Key], Shapes] | None:
@@ -250,13 +250,13 @@ class FeatureIndex(Generic[Key]):
         return _found(parts) if sum(len(positions) for _, positions in parts) <= most else None
 
     def numbers(self: "FeatureIndex[int]", box: BaseGeometry) -> NDArray[numpy.intp]:
-        """As `candidates` of an index whose keys are numbers: shape (n,)."""
+        """As `candidates` for an index whose keys are numbers: shape (n,)."""
         parts: list[_Tree[int] | _Delta[int]] = [] if box.is_empty else [*self._trees, self._delta]
         found = [part.numbers[part.positions(box)] for part in parts if part.keys]
         return numpy.concatenate(found) if found else numpy.zeros(0, dtype=numpy.intp)
 
     def vertices(self, box: BaseGeometry, most: int) -> int:
-        """How many vertices the candidates have together; some number above `most` where they are so many."""
+        """How many vertices the candidates have together; where more than `most`, some number above it."""
         count = 0
         for part, positions in self._parts(box):
             few = positions[: most + 1]
@@ -266,7 +266,7 @@ class FeatureIndex(Generic[Key]):
     def search_all(self, shapes: Shapes) -> Iterator[tuple[NDArray[numpy.intp], list[Key], Shapes]]:
         """As `search` for the boxes of many geometries at once, none of them empty.
 
-        In parts: the position of each geometry, and the key and the shape of each feature that it may meet.
+        In parts: the position of each geometry, and the key and the shape of each feature it may meet.
         """
         for tree in self._trees:
             left, right = tree.tree.query(shapes)
@@ -282,19 +282,19 @@ class FeatureIndex(Generic[Key]):
             yield left, [self._delta.keys[position] for position in right.tolist()], self._delta.shapes[right]
 
     def shape(self, key: Key) -> BaseGeometry | None:
-        """As `get`, the index's own shape instead of a copy: to look at, never to prepare or keep."""
+        """As `get`, but the index's own shape instead of a copy: to read, never to prepare or keep."""
         place = self._places.get(key)
         return None if place is None else place[0].shapes[place[1]]
 
     def within_distance(self, geometry: BaseGeometry, distance: float) -> list[tuple[Key, float]]:
-        """The features within `distance` metres of a geometry, nearest first, with their distance."""
-        found = [(key, metres) for key, metres in self._measured(geometry, distance) if metres <= distance]
+        """The features within `distance` meters of a geometry, nearest first, with their distance."""
+        found = [(key, meters) for key, meters in self._measured(geometry, distance) if meters <= distance]
         return sorted(found, key=lambda pair: pair[1])
 
     def nearest(
         self, geometry: BaseGeometry, count: int, exclude: Key | None = None
     ) -> list[tuple[Key, float]]:
-        """The `count` features nearest to a geometry, nearest first, with their distance in metres."""
+        """The `count` features nearest to a geometry, nearest first, with their distance in meters."""
         radius = _FIRST_RADIUS_M
         while True:
             found = [
@@ -307,7 +307,7 @@ class FeatureIndex(Generic[Key]):
             radius = min(radius * (2 if found else 8), FURTHEST_M)
 
     def _tolerances(self, keys: Sequence[Key]) -> Tolerance:
-        """That of all features, or of each of n: shape (n,)."""
+        """One tolerance for all features, or one for each of n: shape (n,)."""
         if self._tolerance_of is None:
             return self.tolerance_m
         return numpy.array([self._tolerance_of(key) for key in keys], dtype=numpy.float64)
@@ -323,7 +323,7 @@ class FeatureIndex(Generic[Key]):
         return keys, shapes
 
     def _parts(self, box: BaseGeometry) -> list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]:
-        """The trees, and the delta, that hold candidates, and where in each."""
+        """The trees and the delta with candidates, and their positions in each."""
         parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees]
         if self._delta.keys and not box.is_empty:
             parts.append(self._delta)
@@ -359,7 +359,7 @@ class FeatureIndex(Generic[Key]):
             self._add_tree(keys, _copies(_array(shapes)))
 
     def _flush(self) -> None:
-        """Turn the delta into a tree, and merge trees that have come to be of like size."""
+        """Turn the delta into a tree, and merge trees of similar size."""
         keys, shapes = _living(self._delta)
         self._delta = _Delta()
         while self._trees and len(self._trees[-1].keys) < _MERGE_RATIO * max(len(keys), 1):
@@ -373,7 +373,7 @@ class FeatureIndex(Generic[Key]):
         tree = _Tree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
         self._trees.append(tree)
         self._trees.sort(key=lambda part: -len(part.keys))
-        # Without a loop of the interpreter's: there may be a million.
+        # No Python loop: there may be a million.
         self._places.update(zip(keys, zip(repeat(tree), range(len(keys))), strict=True))
 
 
@@ -400,13 +400,13 @@ def _array(shapes: list[BaseGeometry]) -> Shapes:
 
 
 def _copy(geometry: BaseGeometry) -> BaseGeometry:
-    """A geometry of our own, which may be prepared without another thread noticing."""
-    # What gives a geometry another number clones it, several times faster than by WKB.
+    """A copy, which may be prepared without affecting other threads."""
+    # Setting the SRID clones a geometry, several times faster than through WKB.
     copy: BaseGeometry = shapely.set_srid(geometry, 0)
     return copy
 
 
 def _copies(shapes: Shapes) -> Shapes:
-    """The same of several."""
+    """Copies of several geometries."""
     copies: Shapes = shapely.set_srid(shapes, 0)
     return copies

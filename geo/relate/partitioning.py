@@ -1,9 +1,9 @@
-"""The relations of very many features, cut into strips that are related apart from each other.
+"""Relates very many features in strips that are independent of each other.
 
 Features are ranked by the western edge of their boxes. A strip owns a run of ranks; a pair belongs to the
-strip that owns its later feature. So a strip needs what it owns, and of what comes before only the features
-that reach into it: its guests. Strips share nothing, so that any `concurrent.futures` executor can take
-them, in processes or on other machines, and whoever has a strip's answer need not ask again.
+strip that owns its later feature. So a strip needs the features it owns and, of earlier ones, those that
+reach into it. Strips share nothing, so any `concurrent.futures` executor can run them, in processes or on
+other machines, and the result of a strip can be kept.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Bounds = NDArray[numpy.float64]
 
 @dataclass(frozen=True)
 class Tile:
-    """One portion of work: `rows` of the features it needs, by rank; those from `first` on are its own."""
+    """One portion of work: `rows` of the features it needs, by rank; it owns those from `first` on."""
 
     number: int
     rows: Positions
@@ -30,7 +30,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class TileTask:
-    """A strip with its geometries as well-known binary, one after the other, cut at `offsets` (n + 1).
+    """A strip with its geometries as concatenated well-known binary, split at `offsets` (n + 1).
 
     The tolerance is one for all, or one for each geometry (n,).
     """
@@ -44,7 +44,7 @@ class TileTask:
 
 @dataclass(frozen=True)
 class TilePairs:
-    """The related pairs of a strip, positions among its rows, and how many pairs were looked at."""
+    """The related pairs of a strip, as positions among its rows, and how many pairs were examined."""
 
     number: int
     left: Positions
@@ -56,8 +56,7 @@ class TilePairs:
 def tiles_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Tile]:
     """Cut n features into strips of `owned` each, given their boxes (n, 4: west, south, east, north).
 
-    The tolerance is the largest of them. Empty geometries (boxes of NaN) are related to nothing and in no
-    strip.
+    The tolerance is the largest one. Empty geometries (boxes of NaN) are in no strip.
     """
     rows = numpy.flatnonzero(~numpy.isnan(bounds[:, 0]))
     ranked = rows[numpy.argsort(bounds[rows, 0], kind="stable")]
@@ -69,7 +68,7 @@ def tiles_of(bounds: Bounds, tolerance_m: float, owned: int) -> Iterator[Tile]:
 
 
 def relate_tile(task: TileTask) -> TilePairs:
-    """Relate a strip. Prepares geometries: run one at a time in a process."""
+    """Relate a strip. Prepares geometries: run one at a time per process."""
     pieces = [task.data[a:b] for a, b in zip(task.offsets[:-1], task.offsets[1:], strict=True)]
     shapes = numpy.asarray(shapely.from_wkb(pieces), dtype=object)
     looked_at = 0

@@ -10,9 +10,9 @@ One DE-9IM matrix decides (I interior, B boundary, E exterior; the first letter 
 | TPPi / NTPPi | the transpose |
 | PO | otherwise |
 
-The classes are jointly exhaustive and pairwise disjoint, which the matrix patterns of GeoSPARQL 1.1
-(table 7) are not: those are kept for the `geof:rcc8*` filter functions only. An empty geometry is
-DC to everything, itself included.
+The classes are jointly exhaustive and pairwise disjoint. The matrix patterns of GeoSPARQL 1.1 (table 7) are
+not, so only the `geof:rcc8*` filter functions use them. An empty geometry is DC to everything, including
+itself.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from geo.vocabulary import GEO
 
 
 class RCC5(StrEnum):
-    """UrbanKGent's five relations (DC, EC, PO, EQ, IN) and the inverse of IN, which it leaves nameless.
+    """UrbanKGent's five relations (DC, EC, PO, EQ, IN) and the inverse of IN, which it does not name.
 
     IN is TPP or NTPP: the left lies in the right. INi is TPPi or NTPPi: the left contains the right.
     """
@@ -99,14 +99,14 @@ _RCC5: Final = {
 PROPERTIES: Final = {relation: NamedNode(f"{GEO}rcc8{relation.value.lower()}") for relation in RCC8}
 RELATIONS: Final = {prop: relation for relation, prop in PROPERTIES.items()}
 
-#: The relations in a fixed order: bulk functions give a relation as its position here.
+#: The relations in a fixed order: bulk functions return a relation as its position here.
 CODES: Final = tuple(RCC8)
 _CODE_OF: Final = {relation: code for code, relation in enumerate(CODES)}
 
 
 @dataclass(frozen=True)
 class Relation:
-    """How the left geometry relates to the right one, and the DE-9IM matrix that says so.
+    """How the left geometry relates to the right one, with the DE-9IM matrix.
 
     `tolerance_m` is the tolerance under which `rcc8` was judged; the matrix is always the exact one.
     """
@@ -119,7 +119,7 @@ class Relation:
 
 @lru_cache(maxsize=4096)
 def classify(matrix: str) -> RCC8:
-    """The relation that a DE-9IM matrix of nine characters (`212101212`, `FF2F1F212`) stands for."""
+    """The relation of a DE-9IM matrix of nine characters (`212101212`, `FF2F1F212`)."""
     ii, ib, ie, bi, bb, be, ei, eb, _ = (character != "F" for character in matrix)
     if not ii:
         return RCC8.EC if bb or ib or bi else RCC8.DC
@@ -136,7 +136,7 @@ def classify(matrix: str) -> RCC8:
 def relate(left: BaseGeometry, right: BaseGeometry) -> Relation:
     """The exact relation of two geometries in the same coordinates.
 
-    See `geo.relate.tolerance.relate_within` for borders that should meet but do not quite.
+    See `geo.relate.tolerance.relate_within` for borders that almost meet.
     """
     matrix = shapely.relate(left, right)
     relation = classify(matrix)
@@ -160,7 +160,7 @@ def code_of(relation: RCC8) -> int:
     return _CODE_OF[relation]
 
 
-#: The code of the inverse of each code: `INVERSE_CODES[codes]` turns a whole array around.
+#: The code of the inverse of each code: `INVERSE_CODES[codes]` inverts a whole array.
 INVERSE_CODES: Final = numpy.array([_CODE_OF[relation.inverse] for relation in CODES], dtype=numpy.int8)
 
 

@@ -1,4 +1,4 @@
-"""The simple-feature relations of two geometries (GeoSPARQL 1.1, 9.3), all that hold at once."""
+"""The simple-feature relations between two geometries (GeoSPARQL 1.1, 9.3); several can hold at once."""
 
 from collections.abc import Callable
 from typing import Final
@@ -19,5 +19,5 @@ _PREDICATES: Final[dict[str, Callable[[BaseGeometry, BaseGeometry], object]]] = 
 
 
 def simple_features(left: BaseGeometry, right: BaseGeometry) -> tuple[str, ...]:
-    """The names of the relations that hold of the left to the right, such as sfIntersects and sfWithin."""
+    """The names of the relations of the left to the right, such as sfIntersects and sfWithin."""
     return tuple(name for name, holds in _PREDICATES.items() if holds(left, right))

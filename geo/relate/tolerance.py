@@ -1,11 +1,11 @@
-"""Relations between borders that should meet but do not quite: a re-check within a tolerance in metres.
+"""Relations between borders that almost meet: a re-check within a tolerance in meters.
 
-The exact relation comes first. Only pairs that a small error could have made wrong are looked at
+The exact relation comes first. Only pairs that a small error could have made wrong are checked
 again: overlaps (PO), near misses (DC) and containment (TPP, NTPP and their inverses).
 
-- Areas: what they have in common, or what of one sticks out of the other, counts only if a disc of
-  the tolerance's radius fits into it. Borders within the tolerance of each other touch.
-- Points and lines: what lies within the tolerance of a border, an end or a line lies on it. A line
+- Areas: their common part, or the part of one outside the other, counts only if a disc of the
+  tolerance's radius fits into it. Borders within the tolerance of each other touch.
+- Points and lines: a point within the tolerance of a border, an end or a line lies on it. A line
   that meets another exactly (EC) keeps that relation.
 - Collections of mixed dimension keep their exact relation.
 """
@@ -39,7 +39,7 @@ _DIMENSION_OF_TYPE: Final = numpy.array([0, 1, 1, 2, 0, 1, 2, -1])
 
 
 def relate_within(left: BaseGeometry, right: BaseGeometry, tolerance_m: float) -> Relation:
-    """The relation of two CRS84 geometries whose borders may be off by `tolerance_m` metres; 0 is exact."""
+    """The relation of two CRS84 geometries whose borders may be off by `tolerance_m` meters; 0 is exact."""
     exact = relate(left, right)
     if not tolerance_m:
         return exact
@@ -67,7 +67,7 @@ def grown_bounds(bounds: NDArray[numpy.float64], tolerance_m: float) -> NDArray[
 
 def recheck(left: Shapes, right: Shapes, codes: Codes, tolerance_m: float) -> Codes:
     """The codes of n pairs, given their exact codes, after the re-check within the tolerance: shape (n,)."""
-    # The smaller dimension, or what lies inside, comes first.
+    # The smaller dimension, or the inner geometry, comes first.
     first_dimension, second_dimension = _dimensions(left), _dimensions(right)
     turned = (first_dimension > second_dimension) | (
         (first_dimension == second_dimension) & numpy.isin(codes, _INVERSES)
@@ -86,11 +86,11 @@ def recheck(left: Shapes, right: Shapes, codes: Codes, tolerance_m: float) -> Co
 
 
 def _is_close(a: Shapes, b: Shapes, codes: Codes, tolerance_m: float) -> Truths:
-    """Whether a border can matter: always for PO, else where one lies within the tolerance of the other."""
+    """Whether a border can matter: always for PO, else where both are within the tolerance of each other."""
     close: Truths = numpy.ones(len(a), dtype=numpy.bool_)
     degrees = _degrees(shapely.bounds(a), tolerance_m)
     apart = numpy.flatnonzero(codes == _DC)
-    # The one with more vertices first: it is the one that may be prepared.
+    # The one with more vertices first, since the first may be prepared.
     more = shapely.get_num_coordinates(a[apart]) > shapely.get_num_coordinates(b[apart])
     first, second = numpy.where(more, a[apart], b[apart]), numpy.where(more, b[apart], a[apart])
     close[apart] = _within(first, second, degrees[apart])
@@ -114,7 +114,7 @@ def _recheck_areas(a: Shapes, b: Shapes, codes: Codes, tolerance_m: float) -> Co
     overlapping = numpy.flatnonzero(codes == _PO)
     overlaps = shapely.intersection(a[overlapping], b[overlapping])
     common[overlapping] = shapely.area(overlaps)
-    # No disc fits into a part whose area is below its border times the radius: only such parts are cut out.
+    # No disc fits into a part whose area is below its border times the radius: only such parts are removed.
     most = _degrees(shapely.bounds(b), tolerance_m) * (shapely.length(a) + shapely.length(b))
     inner, outer = (codes == _TPP) | (codes == _NTPP), numpy.zeros(len(a), dtype=numpy.bool_)
     maybe = numpy.flatnonzero((codes == _PO) & (shapely.area(a) - common <= most))
@@ -144,7 +144,7 @@ def _is_thin(shapes: Shapes, tolerance_m: float) -> Truths:
 
 
 def _recheck_pair(a: BaseGeometry, b: BaseGeometry, code: int, tolerance_m: float) -> int:
-    """The code of a pair of which the first is a point or a line, in a plane of metres around it."""
+    """The code of a pair of which the first is a point or a line, in a local plane in meters."""
     flatten = _plane_about(a, tolerance_m)
     flat_a, flat_b = flatten(a), flatten(b)
     if shapely.get_dimensions(b) == 2:
@@ -170,7 +170,7 @@ def _recheck_pair(a: BaseGeometry, b: BaseGeometry, code: int, tolerance_m: floa
 
 
 def _recheck_on_area(a: BaseGeometry, b: BaseGeometry, code: int, tolerance_m: float) -> int:
-    """The code of points or lines and an area, both in metres."""
+    """The code of points or lines and an area, both in meters."""
     west, south, east, north = a.bounds
     margin = 2 * tolerance_m
     window = (west - margin, south - margin, east + margin, north + margin)
@@ -184,7 +184,7 @@ def _recheck_on_area(a: BaseGeometry, b: BaseGeometry, code: int, tolerance_m: f
 
 
 def _plane_about(shape: BaseGeometry, tolerance_m: float) -> Callable[[BaseGeometry], BaseGeometry]:
-    """A plane of metres about a shape, true near it."""
+    """A local plane in meters about a shape."""
     west, south, east, north = shape.bounds
     origin = numpy.array([(west + east) / 2, (south + north) / 2])
     scale = numpy.array([METRES_PER_DEGREE_EAST * math.cos(math.radians(origin[1])), METRES_PER_DEGREE])
@@ -192,7 +192,7 @@ def _plane_about(shape: BaseGeometry, tolerance_m: float) -> Callable[[BaseGeome
 
 
 def _degrees(bounds: NDArray[numpy.float64], tolerance_m: float) -> NDArray[numpy.float64]:
-    """At least as many degrees, north or east, as the tolerance has metres, for each of n boxes."""
+    """The tolerance in degrees, rounded up, for each of n boxes."""
     steepest = (
         numpy.maximum(numpy.abs(bounds[:, 1]), numpy.abs(bounds[:, 3])) + tolerance_m / METRES_PER_DEGREE
     )
@@ -207,7 +207,7 @@ def _dimensions(shapes: Shapes) -> NDArray[numpy.intp]:
 
 
 def _each(shapes: Shapes, calculate: Callable[[BaseGeometry], BaseGeometry]) -> Shapes:
-    """A shape calculated once for each distinct object among n."""
+    """Shapes calculated once for each distinct object among n."""
     known: dict[int, BaseGeometry] = {}
     result = numpy.empty(len(shapes), dtype=object)
     for position, shape in enumerate(shapes):

@@ -1,4 +1,4 @@
-"""What `urbankg check` looks for in ontology files, and the forms in which findings are reported.
+"""The checks of ontology files by `urbankg check`, and the formats of their reports.
 
 May import the modules of `ontology` itself.
 """

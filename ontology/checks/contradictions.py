@@ -1,4 +1,4 @@
-"""Declarations that contradict each other, found before anything relies on them."""
+"""Finds declarations that contradict each other."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def check_terms(files: Sequence[OntologyFile], graph: Graph) -> None:
                 )
 
 
-def _term_error(files: Sequence[OntologyFile], iri: NamedNode, problem: str, mend: str) -> OntologyTermError:
+def _term_error(files: Sequence[OntologyFile], iri: NamedNode, problem: str, fix: str) -> OntologyTermError:
     for file in files:
         line = line_of(file, iri)
         if line is not None:
-            return OntologyTermError(iri.value, problem, mend, file=file.path, line=line)
-    return OntologyTermError(iri.value, problem, mend)
+            return OntologyTermError(iri.value, problem, fix, file=file.path, line=line)
+    return OntologyTermError(iri.value, problem, fix)

@@ -1,4 +1,4 @@
-"""What a check finds in a file: a named rule, how bad it is, where, and how to mend it."""
+"""A finding of a check: the rule, its level, the place, and the fix."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["Finding", "Level", "Rule", "in_order"]
 
 
 class Level(StrEnum):
-    """How bad a finding is; the words are those of ROBOT's report.
+    """The level of a finding, in the terms of ROBOT's report.
 
-    ERROR: the file contradicts itself and is not put in force. WARN: it works, most likely not as meant.
+    ERROR: the file contradicts itself and is not put in force. WARN: it works, but probably not as meant.
     INFO: worth knowing.
     """
 
@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the check; `summary` says in one sentence what it looks for."""
+    """A rule of the check; `summary` describes in one sentence what it finds."""
 
     name: str
     level: Level
@@ -33,11 +33,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """One place where a rule does not hold. `line` counts from 1."""
+    """One violation of a rule. `line` counts from 1."""
 
     rule: Rule
     message: str
-    mend: str
+    fix: str
     subject: str = ""
     file: Path | None = None
     line: int | None = None
@@ -52,7 +52,7 @@ _RANK = {Level.ERROR: 0, Level.WARN: 1, Level.INFO: 2}
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first, then by rule, file, line and subject; each once."""
+    """The most severe first, then by rule, file, line and subject; each once."""
     return tuple(
         sorted(
             dict.fromkeys(findings),

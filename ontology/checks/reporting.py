@@ -19,7 +19,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class ReportFormat(StrEnum):
-    """How a report is written."""
+    """The format of a report."""
 
     TEXT = "text"
     JSON = "json"
@@ -29,23 +29,23 @@ class ReportFormat(StrEnum):
 
 @dataclass(frozen=True)
 class CheckReport:
-    """All findings of one check, in order. `notes` say what was not looked at, and why."""
+    """All findings of one check, in order. `notes` say what was not checked, and why."""
 
     findings: tuple[Finding, ...]
     profiles: tuple[Profile, ...] = ()
     notes: tuple[str, ...] = ()
 
     def count(self, level: Level) -> int:
-        """How many findings are of a level."""
+        """The number of findings of a level."""
         return Counter(finding.level for finding in self.findings)[level]
 
     def fails(self, at: Level) -> bool:
-        """Whether there is a finding of this level or a worse one."""
+        """Whether there is a finding of this level or a more severe one."""
         worse = {Level.ERROR: (Level.ERROR,), Level.WARN: (Level.ERROR, Level.WARN), Level.INFO: tuple(Level)}
         return any(finding.level in worse[at] for finding in self.findings)
 
     def written(self, form: ReportFormat, *, root: Path | None = None) -> str:
-        """The report in a format; files are told relative to `root` where they lie below it."""
+        """The report in a format; files below `root` are written relative to it."""
         match form:
             case ReportFormat.TEXT:
                 return "\n".join((*(_line(one, root) for one in self.findings), *self._summary()))
@@ -68,7 +68,7 @@ class CheckReport:
                     "rule": one.rule.name,
                     "subject": one.subject or None,
                     "message": one.message,
-                    "mend": one.mend,
+                    "mend": one.fix,
                     "file": _shown(one.file, root) or None,
                     "line": one.line,
                 }
@@ -88,9 +88,9 @@ class CheckReport:
         return [*lines, *self.notes, ", ".join(counts)]
 
     def _markdown(self, root: Path | None) -> str:
-        lines = ["| level | rule | where | what | mend |", "|---|---|---|---|---|"]
+        lines = ["| level | rule | where | what | fix |", "|---|---|---|---|---|"]
         for one in self.findings:
-            cells = (one.level.value, f"`{one.rule.name}`", _place(one, root), _words(one), one.mend)
+            cells = (one.level.value, f"`{one.rule.name}`", _place(one, root), _words(one), one.fix)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         if not self.findings:
             lines = ["Nothing found."]
@@ -127,7 +127,7 @@ def _sarif_result(finding: Finding, rule: int, root: Path | None) -> dict[str, A
         "ruleId": finding.rule.name,
         "ruleIndex": rule,
         "level": _SARIF_LEVEL[finding.level],
-        "message": {"text": f"{_words(finding)} {finding.mend}"},
+        "message": {"text": f"{_words(finding)} {finding.fix}"},
     }
     if finding.file is not None:
         shown = _shown(finding.file, root)
@@ -142,7 +142,7 @@ def _sarif_result(finding: Finding, rule: int, root: Path | None) -> dict[str, A
 def _line(finding: Finding, root: Path | None) -> str:
     place = _place(finding, root)
     start = f"{finding.level:5} {finding.rule.name}: " + (f"{place}: " if place else "")
-    return f"{start}{_words(finding)} {finding.mend}"
+    return f"{start}{_words(finding)} {finding.fix}"
 
 
 def _words(finding: Finding) -> str:

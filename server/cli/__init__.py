@@ -1,1 +1,1 @@
-"""The command line `urbankg`: one file per group of commands."""
+"""The command line `urbankg`: one file per group of commands. May import everything."""

@@ -12,9 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from server.cli import commands_rules as commands_workplace
+from server.cli import commands_rules, operations
 from server.cli import commands_storage as storage_cli
-from server.cli import operations
 from server.cli.commands_infer import infer
 from server.cli.commands_keys import key_app
 from server.cli.commands_relate import relate
@@ -23,7 +22,8 @@ from server.cli.curation.commands_held import held_app
 from server.cli.curation.commands_proposals import proposals_app
 from server.cli.curation.commands_review import review_app
 from server.cli.invocation import finish, on_either, on_folder, settings_of
-from server.cli.serve_command import Config, Data, ModelUrl, ShapesFolder, options, serve
+from server.cli.options import Config, Data, ModelUrl, ShapesFolder
+from server.cli.serve_command import options, serve
 from server.cli.text.commands_jobs import jobs_app
 from server.cli.text.commands_models import models
 from server.cli.text.commands_prompts import prompts
@@ -43,7 +43,7 @@ app.add_typer(jobs_app, name="jobs")
 app.add_typer(evaluate_app, name="evaluate")
 commands_measure.register(evaluate_app)
 storage_cli.register(app)
-commands_workplace.register(app)
+commands_rules.register(app)
 commands_train.register(app)
 app.callback()(options)
 app.command()(serve)

@@ -1,41 +1,34 @@
-"""`urbankg infer`: all inferences of a folder anew, or none, as the setting says."""
-
-from pathlib import Path
-from typing import Annotated
+"""`urbankg infer`: recomputes all inferences of a folder, or deletes them, depending on the setting."""
 
 import typer
-from rich.console import Console
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data, OntologyFolder
+from server.cli.output import stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.runtime.settings import Settings
 from sparql.model.errors import StoreUnreadable
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
-
 
 def infer(
     context: typer.Context, data: Data = None, config: Config = None, ontology: OntologyFolder = None
 ) -> None:
-    """Infer from the whole graph anew; with the setting inference 'none', take out what was inferred."""
+    """Recompute all inferences of the graph; with the setting inference 'none', delete them."""
     infer_graph(settings_of(context, data=data, config=config, ontology=ontology).settings)
 
 
 def infer_graph(settings: Settings) -> None:
-    """Make the inferences of a folder those of its graph. Raises ServerError for a held folder."""
+    """Recompute the inferences of a folder. Raises ServerError for a folder held by a server."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         raise ServerError(
-            f"A server at {server.url} holds {settings.data} and keeps its inferences itself. Stop it first "
-            "to infer everything anew."
+            f"A server at {server.url} holds {settings.data} and keeps its inferences current. Stop it first "
+            "to recompute everything."
         )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
-    # The rooms take a while to load; other commands do without.
+    # These packages take a while to load, and other commands do not need them.
     from ontology import Schema
     from server.runtime.shipped import SHIPPED_ONTOLOGY
     from server.runtime.stores import open_store
@@ -52,7 +45,7 @@ def infer_graph(settings: Settings) -> None:
             deriver=SpatialRelations(settings.tolerances),
             inferences=Inferences(store, settings.inference_max) if settings.infers else None,
         )
-        with _told.status("reading the graph") as status:
+        with stderr.status("reading the graph") as status:
             writer.report_inference(
                 lambda looked_at, inferred: status.update(
                     f"{looked_at:,} statements followed, {inferred:,} inferred"
@@ -65,4 +58,4 @@ def infer_graph(settings: Settings) -> None:
         revision = store.revision()
     finally:
         store.close()
-    _told.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")
+    stderr.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")

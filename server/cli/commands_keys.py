@@ -1,7 +1,7 @@
 """`urbankg key create | list | revoke`: who may write to a graph.
 
-They work on the database beside the graph, so also while a server holds the folder; it takes notice at
-the next request.
+They work on the database beside the graph, so also while a server holds the folder; it applies changes from
+the next request on.
 """
 
 import time
@@ -14,14 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data
+from server.cli.output import stderr
 from server.http.access.keys import ApiKey, KeyStore, Scope
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
-_told = Console(stderr=True, soft_wrap=True)
 _DAY_S = 86_400
-
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 @key_app.command("create")
@@ -37,14 +35,14 @@ def create(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Make a key and print it, this once. From the first key on, every write needs one."""
+    """Make a key and print it once. From the first key on, every write needs one."""
     keys = _keys(context, data, config)
     try:
         key, token = keys.create(name, scope, lifetime_s=None if days is None else days * _DAY_S)
     finally:
         keys.close()
     typer.echo(token)
-    _told.print(
+    stderr.print(
         f"Key '{key.name}' ({', '.join(sorted(key.scopes))}). Keep it now: it cannot be shown again. "
         "Send it as 'Authorization: Bearer KEY'.",
         markup=False,
@@ -75,13 +73,13 @@ def revoke(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """End a key at once. When it was the last one, writes stay closed until another is made."""
+    """Revoke a key at once. After the last one, writes stay closed until another is made."""
     keys = _keys(context, data, config)
     try:
         key = keys.revoke(name)
     finally:
         keys.close()
-    _told.print(f"Key '{key.name}' ({key.identifier}) is revoked.", markup=False, highlight=False)
+    stderr.print(f"Key '{key.name}' ({key.identifier}) is revoked.", markup=False, highlight=False)
 
 
 def _keys(context: typer.Context, data: Path | None, config: Path | None) -> KeyStore:

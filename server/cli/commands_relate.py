@@ -1,4 +1,4 @@
-"""`urbankg relate --bulk`: all relations anew, or those of a file."""
+"""`urbankg relate --bulk`: recomputes all relations, or those of a file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,17 +6,16 @@ from typing import Annotated
 import typer
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, Data
 
 _FEATURES_A_STRIP = 20_000
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 def relate(
     context: typer.Context,
     data: Data = None,
     config: Config = None,
-    bulk: Annotated[bool, typer.Option("--bulk", help="Relate all features of the graph anew.")] = False,
+    bulk: Annotated[bool, typer.Option("--bulk", help="Relate all features of the graph again.")] = False,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Processes of this machine; as many as it has cores when not given."),
@@ -38,17 +37,15 @@ def relate(
         Path | None, typer.Option(help="The N-Triples file to write then; .gz compresses.")
     ] = None,
 ) -> None:
-    """Relate all features by RCC8 at once. If it was ended, the same command goes on with what is left."""
+    """Relate all features by RCC8 at once. After an interruption, the same command continues."""
     if not bulk:
-        raise typer.BadParameter(
-            "Relations follow every change by themselves; --bulk relates everything anew."
-        )
+        raise typer.BadParameter("Relations are updated with every change; --bulk recomputes all of them.")
     if (source is None) != (output is None):
         raise typer.BadParameter(
-            "--input and --output go together: relations of a file are written to a file."
+            "--input and --output need each other: relations of a file are written to a file."
         )
     settings = settings_of(context, data=data, config=config).settings
-    # The geometry libraries take a while to load; other commands do without.
+    # The geometry libraries take a while to load, and other commands do not need them.
     from server.data.relating import executor_of, relate_file, relate_graph
 
     try:
@@ -58,5 +55,5 @@ def relate(
             else:
                 relate_graph(settings, executor, count, strip)
     except KeyboardInterrupt:
-        typer.echo("Ended. Finished strips are kept: the same command goes on from there.", err=True)
+        typer.echo("Interrupted. Finished strips are kept: the same command continues from there.", err=True)
         raise

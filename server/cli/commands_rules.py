@@ -1,4 +1,4 @@
-"""`urbankg check` and `impact`: what an ontology engineer runs before an edit is put in force, and CI too."""
+"""`urbankg check`, `impact` and `shapes`: for ontology engineers and CI, before an edit is put in force."""
 
 import json
 from dataclasses import replace
@@ -13,20 +13,17 @@ from ontology.checks.reporting import CheckReport, ReportFormat
 from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.cli.invocation import finish, on_store, settings_of
+from server.cli.options import Config, Data, OntologyFolder, ShapesFolder
 from server.cli.running_server import RunningServer, running_server
 from server.errors import ServerError, SettingsError
 from server.rules.checking import Folders, Reasoner, check
 from server.rules.rule_effects import impact_json, impact_text, measure
 from server.rules.rule_history import RuleHistory
-from server.rules.ruleset import Rulebook, read_rulebook, turtle
+from server.rules.ruleset import Ruleset, read_ruleset, turtle
 from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.storage.embedded_store import EmbeddedStore
-
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
-ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +45,7 @@ def folders_of(settings: Settings) -> Folders:
 def check_files(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of a graph: a server that holds it is asked, too.")
+        Path | None, typer.Option("--data", help="Folder of a graph: also ask a server that holds it.")
     ] = None,
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
@@ -56,13 +53,13 @@ def check_files(
     format_: Annotated[ReportFormat, typer.Option("--format", help="How to write it.")] = ReportFormat.TEXT,
     output: Annotated[Path | None, typer.Option("--output", help="Write to this file.")] = None,
     reasoner: Annotated[
-        Reasoner, typer.Option("--reason", help="Ask a reasoner too; pellet also explains. Needs Java.")
+        Reasoner, typer.Option("--reason", help="Run a reasoner too; pellet also explains. Needs Java.")
     ] = Reasoner.NONE,
     fail_on: Annotated[
         Level, typer.Option("--fail-on", case_sensitive=False, help="Exit with 1 from this level on.")
     ] = Level.ERROR,
 ) -> None:
-    """Check the files of ontology and shapes: readable, sound, complete, and of one mind."""
+    """Check the files of ontology and shapes: readable, sound, complete, and consistent with each other."""
     settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
     report = _with_server(check(folders_of(settings), reasoner), settings)
     text = report.written(format_, root=Path.cwd())
@@ -74,7 +71,7 @@ def check_files(
 
 
 def _with_server(report: CheckReport, settings: Settings) -> CheckReport:
-    """The report with what keeps the files from being in force in the server that holds the graph."""
+    """The report with a note on why the server that holds the graph does not use the files."""
     server = running_server(settings.data, settings.api_key)
     if server is None:
         return report
@@ -90,7 +87,7 @@ def _with_server(report: CheckReport, settings: Settings) -> CheckReport:
 
 def impact(
     context: typer.Context,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
+    data: Data = None,
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     config: Config = None,
@@ -98,7 +95,7 @@ def impact(
         ReportFormat, typer.Option("--format", help="text, json or markdown.")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Say what these folders would change against the rules in force: what fails, passes and follows.
+    """Report what these folders would change compared to the rules in force: what fails, passes and follows.
 
     Exit code 1 when something in the graph would newly fail.
     """
@@ -107,7 +104,7 @@ def impact(
     settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
     folders = folders_of(settings)
 
-    def tell(found: dict[str, Any]) -> int:
+    def write(found: dict[str, Any]) -> int:
         if format_ is ReportFormat.JSON:
             typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
         else:
@@ -116,11 +113,11 @@ def impact(
 
     def local(store: EmbeddedStore) -> int:
         review = ReviewQueue(store)
-        return tell(
-            impact_json(measure(store, review, _kept(settings.data, folders), read_rulebook(folders)))
+        return write(
+            impact_json(measure(store, review, _kept(settings.data, folders), read_ruleset(folders)))
         )
 
-    on_store(settings, lambda server: tell(_asked(server, folders)), local)
+    on_store(settings, lambda server: write(_asked(server, folders)), local)
 
 
 def shapes_made(
@@ -129,24 +126,24 @@ def shapes_made(
     shapes: ShapesFolder = None,
     config: Config = None,
 ) -> None:
-    """Print, as Turtle, the shapes that the ontology's axioms make where none stands by hand."""
+    """Print, as Turtle, the shapes generated from the ontology where none is handwritten."""
     settings = settings_of(context, ontology=ontology, shapes=shapes, config=config).settings
-    rules = read_rulebook(folders_of(settings))
+    rules = read_ruleset(folders_of(settings))
     typer.echo(turtle(rules.generated(), rules))
 
 
-def _kept(data: Path, folders: Folders) -> Rulebook:
+def _kept(data: Path, folders: Folders) -> Ruleset:
     """The rules that were in force last in a data folder."""
     history = RuleHistory(data)
     schema = history.last_good_ontology()
     shapes = history.last_good_shapes(schema if folders.generate else None)
     if schema is None or shapes is None:
         raise SettingsError(f"No rules were ever in force in {data}. Serve it once, then compare.")
-    return Rulebook(schema, shapes[0], folders.shapes, shapes[1])
+    return Ruleset(schema, shapes[0], folders.shapes, shapes[1])
 
 
 def _asked(server: RunningServer, folders: Folders) -> dict[str, Any]:
-    """The same from the server that holds the folder: it is sent the files as they are here."""
+    """The impact from the server that holds the folder, for the files as they are here."""
     in_force = server.get("/rules")["files"]
     message: dict[str, dict[str, str | None]] = {}
     for kind, folder, suffixes in (

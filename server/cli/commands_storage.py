@@ -12,8 +12,6 @@ from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
-from pyoxigraph import NamedNode
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -25,9 +23,11 @@ from rich.progress import (
 )
 
 from server.cli.invocation import on_either, on_store, settings_of
+from server.cli.options import Config, Data
+from server.cli.output import iri, stderr
 from server.cli.running_server import RemoteFailed, RunningServer
 from server.data.features.names import split_features
-from server.data.loading import Told
+from server.data.loading import LoadResult
 from server.data.rdf_files import LoadError, RdfFile, rdf_files
 from server.data.storage import Loader, check_graph
 from server.runtime.context import Services
@@ -41,17 +41,14 @@ from sparql.writing.writer import Writer
 if TYPE_CHECKING:
     from server.data.features.loading import FeatureFiles
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _PIECE = 64 * 1024
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 class LoadEnded(LoadError):
-    """Somebody ended the load of features with Ctrl-C."""
+    """The load of features was interrupted with Ctrl-C."""
 
     def __init__(self, *, bulk: bool) -> None:
-        kept = "Nothing was loaded." if bulk else "What was committed stays; the same command loads the rest."
+        kept = "Nothing was loaded." if bulk else "Committed features stay; the same command loads the rest."
         super().__init__(f"The load was ended. {kept}")
 
 
@@ -79,7 +76,7 @@ def load(
         Path | None, typer.Option(help="TOML file that says how features of the files become statements.")
     ] = None,
 ) -> None:
-    """Load RDF files through the gate, each whole or not at all; features through a mapping, in batches."""
+    """Load RDF files through the gate, each as a whole; features through a mapping, in batches."""
     if not files and not sample:
         raise typer.BadParameter("Give at least one file, or --sample.")
     settings = settings_of(context, data=data, config=config).settings
@@ -88,20 +85,20 @@ def load(
     mapped = _mapped(features, mapping, settings.base_iri) if features else None
     wanted = {"partial": partial, "sample": sample, "bulk": bulk, "report": report}
     if bulk:
-        _told.print("The gate is deferred: everything is loaded first, and judged at the end.")
+        stderr.print("The gate is deferred: everything is loaded first and judged at the end.")
 
     def through_server(server: RunningServer) -> int:
         paths = [*(file.path for file in found), *features]
         message = {"files": [str(path.resolve()) for path in paths], **wanted}
         message["mapping"] = None if mapping is None else str(mapping.resolve())
-        with _told.status(f"the server at {server.url} loads"):
+        with stderr.status(f"the server at {server.url} loads"):
             try:
                 answer = server.post("/loads", message, timeout=None)
             except RemoteFailed as error:
                 if "loads" not in error.problem:
                     raise
                 answer = dict(error.problem)
-        return _tell_all([Told(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
+        return _print_outcomes([LoadResult(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
         ended = Event()
@@ -109,14 +106,14 @@ def load(
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            # The store is closed only when nobody writes any more; what is being committed is finished.
+            # The store is closed only after the commit in progress is finished.
             ended.set()
             return await work
 
     try:
         on_either(settings, through_server, here, only_writes=bulk)
     except LoadEnded as error:
-        _told.print(str(error), markup=False)
+        stderr.print(str(error), markup=False)
         raise typer.Exit(130) from error
 
 
@@ -135,7 +132,7 @@ def dump(
     """Write the default graph and clients' named graphs, or one graph, as RDF."""
     settings = settings_of(context, data=data, config=config).settings
     chosen = _dump_format(format_, file)
-    name = None if graph is None else _iri(graph)
+    name = None if graph is None else iri(graph)
     parameters = {"format": chosen.name, **({} if graph is None else {"graph": graph})}
 
     def through_server(server: RunningServer) -> int:
@@ -158,15 +155,15 @@ def backup(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Write a consistent backup of the graph and everything beside it, also of a running server."""
+    """Write a consistent backup of the graph and everything beside it, also for a running server."""
     settings = settings_of(context, data=data, config=config).settings
 
     def here(store: EmbeddedStore) -> int:
-        return _tell_backup(back_up(store, Writer(store), folder).json())
+        return _print_backup(back_up(store, Writer(store), folder).json())
 
     on_store(
         settings,
-        lambda server: _tell_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
+        lambda server: _print_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
         here,
     )
 
@@ -177,23 +174,23 @@ def restore_command(
     data: Data = None,
     config: Config = None,
 ) -> None:
-    """Make the data folder, which must be empty or new, from a backup."""
+    """Restore a backup into the data folder, which must be empty or new."""
     settings = settings_of(context, data=data, config=config).settings
     restored = restore(folder, settings.data)
-    _told.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
+    stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
 
 def optimize(context: typer.Context, data: Data = None, config: Config = None) -> None:
-    """Compact the store's files, for faster reads after much was written."""
+    """Compact the store's files, for faster reads after many writes."""
     settings = settings_of(context, data=data, config=config).settings
 
     def through_server(server: RunningServer) -> int:
-        with _told.status(f"the server at {server.url} optimizes"):
+        with stderr.status(f"the server at {server.url} optimizes"):
             server.post("/optimize", {}, timeout=None)
         return 0
 
     def here(store: EmbeddedStore) -> int:
-        with _told.status("optimizing"):
+        with stderr.status("optimizing"):
             store.optimize()
         return 0
 
@@ -211,12 +208,14 @@ def _load(
     bulk: bool,
     report: bool,
 ) -> int:
-    told = []
+    loaded = []
     if sample:
         with progress_bar("sample city: statements judged, related, committed") as progress:
             task = progress.add_task("", total=None)
             loader = Loader(services)
-            told.append(loader.sample(lambda done, total: progress.update(task, completed=done, total=total)))
+            loaded.append(
+                loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+            )
     if files:
         with _bytes_bar() as progress:
             task = progress.add_task("", total=sum(file.size for file in files), what="loading")
@@ -226,9 +225,9 @@ def _load(
                 say=lambda what: progress.update(task, what=what),
             )
             if bulk:
-                told.append(loader.in_bulk(files, partial=partial, report=report))
+                loaded.append(loader.in_bulk(files, partial=partial, report=report))
             else:
-                told += loader.through_gate(files, partial=partial)
+                loaded += loader.through_gate(files, partial=partial)
     if mapped is not None:
         with progress_bar("{task.description}") as progress:
             task = progress.add_task("features", total=mapped.count)
@@ -244,45 +243,45 @@ def _load(
                 say=lambda what: progress.update(task, description=what),
             )
             if bulk:
-                told.append(loader.features_in_bulk(mapped, partial=partial, report=report))
+                loaded.append(loader.features_in_bulk(mapped, partial=partial, report=report))
             else:
-                told.append(loader.features_through_gate(mapped, partial=partial))
-    code = _tell_all(told, bulk=bulk, partial=partial)
-    _told.print(f"Peak memory: {_peak_mb():.0f} MB")
+                loaded.append(loader.features_through_gate(mapped, partial=partial))
+    code = _print_outcomes(loaded, bulk=bulk, partial=partial)
+    stderr.print(f"Peak memory: {_peak_mb():.0f} MB")
     return code
 
 
 def _peak_mb() -> float:
-    """The most memory that this process held so far."""
+    """The peak memory of this process."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":
-    # The libraries for feature files are large; other commands do without.
+    # The libraries for feature files are large, and other commands do not need them.
     from server.data.features.loading import feature_files
 
     return feature_files(features, mapping, base)
 
 
-def _tell_all(told: Sequence[Told], *, bulk: bool, partial: bool) -> int:
-    """What became of each load, on standard error; 1 when something was refused, left out or violates."""
-    for one in told:
-        _told.print(
+def _print_outcomes(loaded: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
+    """Print the result of each load on standard error; 1 when something was refused, left out or violates."""
+    for one in loaded:
+        stderr.print(
             f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
             f"{one.derived} relations derived",
             markup=False,
         )
         if bulk and one.results:
-            _told.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
+            stderr.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
         if one.examples:
-            _told.print(one.examples, markup=False)
+            stderr.print(one.examples, markup=False)
         if one.refused and not partial and not bulk:
-            _told.print("Nothing of this file was loaded; --partial loads the conforming part.")
-    return 1 if any(one.refused or one.violations or one.left_out for one in told) else 0
+            stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
+    return 1 if any(one.refused or one.violations or one.left_out for one in loaded) else 0
 
 
-def _tell_backup(found: dict[str, Any]) -> int:
+def _print_backup(found: dict[str, Any]) -> int:
     print(json.dumps(found, indent=2))
     return 0
 
@@ -296,16 +295,9 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
     return by_suffix or BY_NAME["nquads"]
 
 
-def _iri(text: str) -> NamedNode:
-    try:
-        return NamedNode(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"'{text}' is not an absolute IRI: {error}") from error
-
-
 @contextmanager
 def _output(file: Path | None) -> Iterator[IO[bytes]]:
-    """The file, that appears only when it is whole, or standard output."""
+    """The file, which appears only when it is complete, or standard output."""
     if file is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -321,7 +313,7 @@ def _output(file: Path | None) -> Iterator[IO[bytes]]:
 
 def progress_bar(what: str) -> Progress:
     """A progress bar on standard error, for things that are counted."""
-    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=_told)
+    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=stderr)
 
 
 def _bytes_bar() -> Progress:
@@ -331,5 +323,5 @@ def _bytes_bar() -> Progress:
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeElapsedColumn(),
-        console=_told,
+        console=stderr,
     )

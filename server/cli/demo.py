@@ -1,4 +1,4 @@
-"""`urbankg demo`: from an empty folder to an answer, with everything on the way shown."""
+"""`urbankg demo`: from an empty folder to an answer, with every step shown."""
 
 import csv
 import io
@@ -22,14 +22,14 @@ from sparql.protocol.negotiation import choose_by_name
 from sparql.workers.result import QueryRequest
 
 _MARK = ".demo"
-"""Tells that a folder holds only what a demonstration made."""
+"""Marks a folder that holds only what a demonstration made."""
 _out = Console(highlight=False)
 
 
 def empty(settings: Settings) -> Settings:
     """An empty data folder: a new one, or that of an earlier demonstration, emptied.
 
-    Raises `ServerError` for a folder with anything else in it, which is left alone.
+    Raises `ServerError` for a folder with anything else in it, which is not touched.
     """
     folder = settings.data
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists():
@@ -41,10 +41,9 @@ def empty(settings: Settings) -> Settings:
 
 
 async def run(services: Services) -> int:
-    """Load, extract, gate, relate, query; the last line says how much of each.
+    """Load, extract, gate, relate, query; the last line has the counts.
 
-    A text that the model's reply yields nothing for is told and counts nothing; 1 when the model could not
-    be asked at all.
+    A text without a usable reply of the model is reported and not counted; 1 when no model answered.
     """
     loaded = load_sample(services)
     _print(f"Sample city: {loaded} statements about New York in {services.settings.data}.")

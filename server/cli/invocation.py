@@ -1,8 +1,8 @@
-"""What every command needs: the settings in force, and the folder, open here or held by a server."""
+"""The settings of a command, and the folder, opened here or through the server that holds it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
@@ -14,10 +14,29 @@ from server.runtime.wiring import build
 from sparql.model.errors import StoreUnreadable
 from sparql.storage.embedded_store import EmbeddedStore
 
+Found = TypeVar("Found")
+
 
 def settings_of(context: typer.Context, **flags: Any) -> LoadedSettings:
     """Settings from the flags before and after the command, the environment and the file."""
     return chosen(context.obj, **flags)
+
+
+def show_from_either(
+    settings: Settings,
+    remote: Callable[[RunningServer], Found],
+    local: Callable[[Services], Found],
+    show: Callable[[Found], int],
+) -> None:
+    """Get the same answer from the server that holds the folder or from the folder, and show it.
+
+    `local` runs on a thread; `show` prints and returns the exit code.
+    """
+
+    async def from_folder(services: Services) -> int:
+        return show(await asyncio.to_thread(local, services))
+
+    on_either(settings, lambda server: show(remote(server)), from_folder)
 
 
 def on_either(
@@ -27,9 +46,9 @@ def on_either(
     *,
     only_writes: bool = False,
 ) -> None:
-    """Talk to the server that holds the folder, or open the folder with everything around it.
+    """Call the server that holds the folder, or open the folder with all services.
 
-    With `only_writes` what reads and asks is left closed.
+    With `only_writes` the services for reading and asking stay closed.
     """
     server = running_server(settings.data, settings.api_key)
     finish(remote(server) if server is not None else on_folder(settings, local, only_writes=only_writes))
@@ -38,15 +57,15 @@ def on_either(
 def on_store(
     settings: Settings, remote: Callable[[RunningServer], int], local: Callable[[EmbeddedStore], int]
 ) -> None:
-    """The same for work that needs only the store. Raises `StoreUnreadable` when there is none."""
+    """The same for commands that only need the store. Raises `StoreUnreadable` when there is none."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         finish(remote(server))
         return
     if settings.store_url is not None:
         raise ServerError(
-            f"The graph is in the store at {settings.store_url}. Start the server (`urbankg serve`), and run "
-            "this again, or use that store's own means."
+            f"The graph is in the store at {settings.store_url}. Start the server (`urbankg serve`) and run "
+            "this again, or use that store's own tools."
         )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
@@ -69,7 +88,7 @@ def on_folder(
 
     async def run() -> int:
         services = build(settings)
-        # A command does what it is told; what is held waits for a server, or for `urbankg held judge`.
+        # Held batches are judged by a server, or by `urbankg held judge`.
         services.judges_held = False
         async with services.writing() if only_writes else services:
             return await work(services)

@@ -1,4 +1,4 @@
-"""What each command does, on an open folder or through the server that holds it."""
+"""The work of the commands, on an open folder or through the server that holds it."""
 
 import json
 import sys
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
-from rich.console import Console
 from rich.table import Table
 
 from server.cli.commands_storage import progress_bar
+from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.data.storage import Loader
 from server.runtime.context import Services
@@ -20,11 +20,9 @@ from sparql.protocol.negotiation import choose_by_name
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.result import QueryRequest
 
-_told = Console(stderr=True, soft_wrap=True)
-
 
 def text_or_file(argument: str) -> str:
-    """The argument itself, or what the file of that name (or standard input, for -) holds."""
+    """The argument itself, or the content of the file of that name (or of standard input, for -)."""
     if argument == "-":
         return sys.stdin.read()
     is_name = "\n" not in argument and len(argument) < 1024
@@ -39,8 +37,8 @@ def load_sample(services: Services) -> int:
     with progress_bar("sample city: statements judged, related, committed") as progress:
         task = progress.add_task("", total=None)
         loader = Loader(services)
-        told = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
-        return told.accepted
+        result = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+        return result.accepted
 
 
 async def query(services: Services, text: str, format_: str | None) -> int:
@@ -57,18 +55,16 @@ async def query(services: Services, text: str, format_: str | None) -> int:
 
 
 async def explain(services: Services, text: str) -> int:
-    """Print as JSON how a query would run."""
+    """Print the plan of a query as JSON."""
     preparation = services.rewriter.preparation(text, Options(explain=True))
     assert preparation is not None
-    told = await services.readers.prepared(QueryRequest(text, preparation=preparation))
-    print(json.dumps(preparation.explanation(*told), ensure_ascii=False, indent=2))
-    return 0
+    prepared = await services.readers.prepared(QueryRequest(text, preparation=preparation))
+    return print_json(preparation.explanation(*prepared))
 
 
 def explain_remote(server: RunningServer, text: str) -> int:
     """The same through the server that holds the folder."""
-    print(json.dumps(json.loads(server.query(text, "*/*", explain=True)), ensure_ascii=False, indent=2))
-    return 0
+    return print_json(json.loads(server.query(text, "*/*", explain=True)))
 
 
 def query_remote(server: RunningServer, text: str, format_: str | None) -> int:
@@ -90,14 +86,14 @@ async def extract(services: Services, message: dict[str, Any]) -> int:
 def print_extraction(outcome: dict[str, Any]) -> int:
     """The outcome on standard output, a summary on standard error."""
     print(json.dumps(outcome, ensure_ascii=False, indent=2))
-    _told.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
+    stderr.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
     if "held" in outcome:
-        _told.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
+        stderr.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
     cost = Table("stage", "turns", "seconds", "tokens in", "tokens out")
     for stage in (outcome["trace"] or {}).get("stages", ()):
         cells = (stage["turns"], stage["seconds"], stage["prompt_tokens"], stage["completion_tokens"])
         cost.add_row(stage["stage"], *map(str, cells))
-    _told.print(cost)
+    stderr.print(cost)
     return 0
 
 
@@ -115,24 +111,24 @@ def print_answer(answer: dict[str, Any], as_json: bool) -> int:
         for gap in answer["gaps"]:
             print(f"Missing: {gap['message']}")
         if answer["sparql"]:
-            _told.print(answer["sparql"], markup=False, highlight=False)
+            stderr.print(answer["sparql"], markup=False, highlight=False)
     return 1 if answer["gaps"] else 0
 
 
 async def validate(services: Services) -> int:
-    """Every validation result of the whole graph; 1 when something violates."""
-    with _told.status("validating everything"):
+    """Print every validation result of the whole graph; 1 when something violates."""
+    with stderr.status("validating everything"):
         violations = services.gate.report(services.store)
     for violation in violations:
         name = violation.severity.value.rpartition("#")[2]
         print(f"{name}\t{violation.focus}\t{violation.path or ''}\t{violation.message}\t{violation.shape}")
     blocking = sum(violation.blocking for violation in violations)
-    _told.print(f"{len(violations)} results, {blocking} of them violations")
+    stderr.print(f"{len(violations)} results, {blocking} of them violations")
     return 1 if blocking else 0
 
 
 def name_of(services: Services, term: Any) -> str:
-    """A term for people: the main label of an entity or ontology term, the words of a literal."""
+    """A readable form of a term: the main label of an entity or ontology term, the text of a literal."""
     if isinstance(term, Literal):
         return f'"{term.value}"'
     if isinstance(term, NamedNode):

@@ -1,6 +1,6 @@
-"""`urbankg serve` with flags in their plainest form, which need not wait for the library of the command line.
+"""Parses plain flags of `urbankg serve` without the command-line library.
 
-It takes as long to import as a store to open. Whatever is not plain is left to it, mistakes and `--help` too.
+That library takes as long to import as a store to open. It parses all other flags, mistakes and `--help`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ FLAGS: Final = {
     "--model-url": str,
     "--store-url": str,
 }
-"""What `serve_command.serve` takes, and as what; a test compares them."""
+"""The flags of `serve_command.serve` with their types; a test compares them."""
 
 
 def plain_flags(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """The flags by the names of settings, where each is `--name value` and comes once; else None."""
+    """The flags by the names of settings, where each is `--name value` and occurs once; else None."""
     names, values = arguments[::2], arguments[1::2]
     if len(names) != len(values) or len(set(names)) != len(names):
         return None

@@ -19,7 +19,7 @@ def settings_table() -> str:
 
 
 def with_reference(page: str) -> str:
-    """The page with its generated part brought up to date."""
+    """The page with its generated part updated."""
     before, _, rest = page.partition(_BEGIN)
     _, _, after = rest.partition(_END)
     return f"{before}{_BEGIN}\n{settings_table()}\n{_END}{after}"

@@ -1,4 +1,4 @@
-"""A running server that holds the data folder: commands on that folder talk to it."""
+"""A running server that holds the data folder: commands on that folder call it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = "server.json"
 
 
 class RemoteFailed(ServerError):
-    """The running server refused or failed; its own words are the message, `problem` all that it said."""
+    """The running server refused or failed; `problem` is its whole answer, with the message in it."""
 
     def __init__(self, message: str, problem: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class RemoteFailed(ServerError):
 
 
 class RemoteBrokeOff(RemoteFailed):
-    """The running server cannot be reached, or ended in the middle of an answer."""
+    """The running server cannot be reached, or broke off in the middle of an answer."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class RunningServer:
         return found
 
     def remove(self, path: str) -> None:
-        """A deletion that is answered without a word. Raises `RemoteFailed`."""
+        """A deletion whose answer has no body. Raises `RemoteFailed`."""
         self._send(path, method="DELETE")
 
     def upload(
         self, path: str, content: Iterator[bytes], kind: str, parameters: dict[str, str]
     ) -> dict[str, Any]:
-        """Send a body as it is made; the JSON answer. Raises `RemoteFailed`, and what ``content`` raises."""
+        """Stream a body; the JSON answer. Raises `RemoteFailed`, and the errors of ``content``."""
         headers = {"content-type": kind}
         found: dict[str, Any] = self._send(path, content=content, headers=headers, params=parameters).json()
         return found
@@ -74,7 +74,7 @@ class RunningServer:
 
         last = {} if known is None else {"last-event-id": str(known)}
         headers = {"accept": "text/event-stream", **last, **self._key()}
-        # The server sends a comment every quarter of a minute when there is nothing to tell.
+        # The server sends a comment every 15 seconds without events.
         options: dict[str, Any] = {"headers": headers, "timeout": 120, "trust_env": False}
         fields: dict[str, str] = {}
         try:
@@ -90,10 +90,10 @@ class RunningServer:
                         yield int(fields["id"]), fields["event"], fields["data"]
                         fields = {}
         except httpx.HTTPError as error:
-            raise RemoteBrokeOff(f"The server at {self.url} broke off: {error}. Ask for it again.") from error
+            raise RemoteBrokeOff(f"The server at {self.url} broke off: {error}. Try again.") from error
 
     def download(self, path: str, parameters: dict[str, str], output: IO[bytes]) -> None:
-        """Write what an address answers to a file as it comes. Raises `RemoteFailed`, also half-way."""
+        """Stream the answer of an address into a file. Raises `RemoteFailed`, also half-way."""
         import httpx
 
         try:
@@ -111,7 +111,7 @@ class RunningServer:
                 for piece in response.iter_bytes():
                     output.write(piece)
         except httpx.HTTPError as error:
-            raise RemoteFailed(f"The server at {self.url} broke off: {error}. Ask for it again.") from error
+            raise RemoteFailed(f"The server at {self.url} broke off: {error}. Try again.") from error
 
     def query(self, text: str, accept: str, *, explain: bool = False) -> bytes:
         """The answer to a SPARQL query in that media type, or how it would run. Raises `RemoteFailed`."""
@@ -126,9 +126,7 @@ class RunningServer:
         try:
             response = httpx.request(method, self.url + path, trust_env=False, **options)
         except httpx.HTTPError as error:
-            raise RemoteBrokeOff(
-                f"The server at {self.url} does not answer: {error}. Start it anew."
-            ) from error
+            raise RemoteBrokeOff(f"The server at {self.url} does not answer: {error}. Restart it.") from error
         if response.is_error:
             raise RemoteFailed(_detail(response), _problem(response))
         return response
@@ -139,7 +137,7 @@ class RunningServer:
 
 @contextmanager
 def announced(folder: Path, url: str) -> Iterator[None]:
-    """The server's address is in the folder, which this process holds, until the block ends."""
+    """Publish the server's address in the folder, which this process holds, until the block ends."""
     file = folder / FILE
     made = file.with_name(f".{FILE}.new")
     made.write_text(json.dumps({"url": url, "pid": os.getpid()}), encoding="utf-8")
@@ -147,14 +145,14 @@ def announced(folder: Path, url: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # The folder is free by now: the next server may have written its own address already.
+        # The folder is released by now: the next server may have written its own address already.
         server = running_server(folder)
         if server is not None and server.pid == os.getpid():
             file.unlink(missing_ok=True)
 
 
 def running_server(folder: Path, api_key: str | None = None) -> RunningServer | None:
-    """The server that holds the folder, if one says so and its process lives."""
+    """The server that holds the folder, if its address is published and its process is alive."""
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         server = RunningServer(found["url"], int(found["pid"]), api_key)
@@ -165,7 +163,7 @@ def running_server(folder: Path, api_key: str | None = None) -> RunningServer | 
 
 
 def _problem(response: httpx.Response) -> Mapping[str, Any]:
-    """The members of a problem (RFC 9457); none where the answer is something else."""
+    """The members of a problem (RFC 9457); empty for any other answer."""
     if "json" not in response.headers.get("content-type", ""):
         return {}
     try:

@@ -1,17 +1,12 @@
-"""`urbankg serve` by itself: what the other commands import takes as long to read as the server."""
+"""`urbankg serve` alone: importing the other commands would take as long as importing the server."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
-ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
+from server.cli.options import Config, Data, ModelUrl, OntologyFolder, ShapesFolder
 
 
 def options(

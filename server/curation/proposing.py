@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from curation.decisions import Reviewer
-from curation.proposal import Example, Standing, TermKind, TermProposal, Use
+from curation.proposal import Example, ProposalStatus, TermKind, TermProposal, Use
 from curation.proposals import ProposalFilter, Proposals
 from curation.review_item import PREFIX as ITEM_PREFIX
 from curation.review_item import ReviewItem, State
@@ -20,7 +20,7 @@ from ontology.terms import PropertyKind
 from server.errors import InvalidBody
 from server.http.pages import page
 from server.http.reporting.statements import statement_json, violation_json
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.errors import ProposalDecided
 from sparql.model.change import Statement, Violation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG
@@ -110,7 +110,7 @@ class ProposalService:
         found = [self._proposals.get(iri) for iri in self._proposals.find(wanted)]
         return fragment(found, self._services.schema, self._services.settings.base_iri)
 
-    def settle(self, rules: Rulebook) -> None:
+    def settle(self, rules: Ruleset) -> None:
         """Accept the open proposals whose words the ontology now has, and try their statements again."""
         by = _rules_name(rules)
         for iri, term in self._proposals.named_by(rules.schema).items():
@@ -124,7 +124,7 @@ class ProposalService:
         """Judge the waiting statements again with the term in place of the word."""
         proposal = self._proposals.get(iri, examples=0)
         if proposal.accepted_as is None:
-            raise ProposalDecided(proposal.identifier, proposal.standing.value, "retry")
+            raise ProposalDecided(proposal.identifier, proposal.status.value, "retry")
         result = Retried()
         reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
         for examples in self._by_document(iri, result):
@@ -204,7 +204,7 @@ class ProposalService:
             "kind": proposal.kind.value,
             "term": proposal.words,
             "forms": list(proposal.forms),
-            "status": proposal.standing.value,
+            "status": proposal.status.value,
             "accepted_as": proposal.accepted_as.value if proposal.accepted_as else None,
             "definition": proposal.definition,
             "count": proposal.count,
@@ -225,7 +225,7 @@ class ProposalService:
 _HAS_TERM = "The ontology now in force has a term of this name."
 
 
-def settling(proposals: Proposals, rules: Rulebook) -> tuple[list[Quad], list[Quad]]:
+def settling(proposals: Proposals, rules: Ruleset) -> tuple[list[Quad], list[Quad]]:
     """The quads to add and to remove at a start whose ontology has terms that were proposed.
 
     Their statements are not tried again here: an engineer does that with the decision `retry`.
@@ -244,12 +244,12 @@ def proposal_filter(
     status: str, kind: str | None = None, text: str | None = None, least: int = 1
 ) -> ProposalFilter:
     """A filter from what a client sent. Raises `InvalidBody`."""
-    if status not in (*Standing, "any"):
-        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*Standing, 'any'))}")])
+    if status not in (*ProposalStatus, "any"):
+        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*ProposalStatus, 'any'))}")])
     if kind is not None and kind not in tuple(TermKind):
         raise InvalidBody([("kind", f"'{kind}' is none of {', '.join(TermKind)}")])
-    standing = None if status == "any" else Standing(status)
-    return ProposalFilter(standing, None if kind is None else TermKind(kind), text, least)
+    wanted = None if status == "any" else ProposalStatus(status)
+    return ProposalFilter(wanted, None if kind is None else TermKind(kind), text, least)
 
 
 def _example_json(example: Example) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def _identifier(item: NamedNode) -> str:
     return item.value.removeprefix(ITEM_PREFIX)
 
 
-def _rules_name(rules: Rulebook) -> Reviewer:
+def _rules_name(rules: Ruleset) -> Reviewer:
     return Reviewer(f"rules {rules.schema.version}/{rules.gate.version}")
 
 

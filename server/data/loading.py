@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pyoxigraph import DefaultGraph, Quad, Triple
+from pyoxigraph import DefaultGraph, Triple
 
 from server.data.rdf_files import LoadError, OnBytes, rdf_file
 from sparql.model.change import Change, Rejection, Statement, Verdict
@@ -14,11 +14,6 @@ from sparql.writing.writer import Writer
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
-
-
-def read_rdf(path: Path) -> list[Quad]:
-    """The quads of an RDF file, gzipped or not. Raises `LoadError` with file and line."""
-    return list(rdf_file(path).quads())
 
 
 class Commits(Protocol):
@@ -64,7 +59,7 @@ def load_features(
 
 
 @dataclass(frozen=True)
-class Told:
+class LoadResult:
     """What became of one load, for people and for the answer of the server.
 
     `refused` counts the statements kept out, `examples` says why for the first of them; `results` counts
@@ -83,9 +78,9 @@ class Told:
     left_out: int = 0
 
 
-def told_of(name: str, verdict: Verdict) -> Told:
+def told_of(name: str, verdict: Verdict) -> LoadResult:
     """Of a load through the gate."""
-    return Told(
+    return LoadResult(
         name,
         len(verdict.accepted) if verdict.revision is not None or not verdict.rejected else 0,
         len(verdict.rejected),

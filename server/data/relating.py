@@ -1,4 +1,4 @@
-"""RCC8 of all features over strips, on a process pool or a Dask cluster, with progress told."""
+"""RCC8 of all features in strips, on a process pool or a Dask cluster, with progress reports."""
 
 import gzip
 import multiprocessing
@@ -38,31 +38,31 @@ from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.processes.limits import die_with_parent
 from sparql.writing.writer import Writer
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 _FOLDER = "relate"
-# So many strips a worker wait with their geometries: enough that none idles, few enough for the memory.
+# Queued strips per worker: enough that none is idle, few enough for memory.
 _STRIPS_A_WORKER = 2
 _TOLD_EVERY = 10_000
 
 
 def relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
-    """Make the stored relations of a folder those of its features. Raises ServerError for a held folder."""
+    """Recompute the relations of a folder. Raises ServerError for a folder held by a server."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         raise ServerError(
-            f"A server at {server.url} holds {settings.data} and keeps its relations itself. Stop it first "
-            "to relate everything anew, or relate a GeoParquet file with --input and --output."
+            f"A server at {server.url} holds {settings.data} and keeps its relations current. Stop it first "
+            "to recompute everything, or relate a GeoParquet file with --input and --output."
         )
     if settings.store_url is not None:
         raise ServerError(
             f"The graph is in the store at {settings.store_url}; relate a GeoParquet file with --input and "
-            "--output, and load what comes out."
+            "--output, and load the result."
         )
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
     store = EmbeddedStore(settings.data, durability=settings.durability)
     try:
-        with _told.status("reading the features") as status:
+        with stderr.status("reading the features") as status:
             run = open_run(
                 store,
                 settings.data / _FOLDER,
@@ -71,14 +71,14 @@ def relate_graph(settings: Settings, executor: Executor, workers: int, strip: in
                 on_geometry=_counting(status),
             )
         _work(run, executor, workers)
-        with _told.status("committing the relations"):
+        with stderr.status("committing the relations"):
             done = commit_run(Writer(store), store, run)
         run.remove()
     finally:
         store.close()
-    _told.print(
+    stderr.print(
         f"{run.features} features: {done.relations} relations, {done.added} of them new, "
-        f"{done.removed} gone; revision {done.revision}"
+        f"{done.removed} removed; revision {done.revision}"
     )
 
 
@@ -91,7 +91,7 @@ def relate_file(
     workers: int,
     strip: int,
 ) -> None:
-    """The relations of a GeoParquet file into an N-Triples file; the graph is not touched."""
+    """Write the relations of a GeoParquet file to an N-Triples file; the graph is not touched."""
     run = TiledRun(
         settings.data / f"{_FOLDER}-file",
         _features(source, identifier),
@@ -112,7 +112,7 @@ def relate_file(
         pyoxigraph.serialize(counted(), file, format=RdfFormat.N_TRIPLES)
     partial.replace(output)
     run.remove()
-    _told.print(f"{run.features} features: {written} relations in {output}", markup=False)
+    stderr.print(f"{run.features} features: {written} relations in {output}", markup=False)
 
 
 def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]:
@@ -127,20 +127,20 @@ def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]
         try:
             node = NamedNode(str(record.values[identifier]))
         except ValueError as error:
-            raise refused(path, record.number, f"'{identifier}' is no IRI: {error}") from error
+            raise refused(path, record.number, f"'{identifier}' is not an IRI: {error}") from error
         if record.geometry is not None:
             yield str(node), record.geometry
 
 
 def _work(run: TiledRun, executor: Executor, workers: int) -> None:
     if run.resumed and run.finished:
-        _told.print(f"{run.finished} of {len(run)} strips are done already: going on from there")
+        stderr.print(f"{run.finished} of {len(run)} strips are done already; continuing from there")
     pairs = 0
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("strips"),
         TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[pairs]:,} pairs"),
     )  # fmt: skip
-    with Progress(*columns, console=_told) as progress:
+    with Progress(*columns, console=stderr) as progress:
         task = progress.add_task("relating", total=len(run), pairs=0)
 
         def on_tile(done: int, total: int, looked_at: int) -> None:
@@ -156,13 +156,13 @@ def executor_of(workers: int | None, address: str | None) -> Iterator[tuple[Exec
     """Processes of this machine, or those of a Dask cluster; and how many."""
     if address is None:
         processes = workers or os.cpu_count() or 1
-        # A worker that waits for work would not hear that this process was killed, and wait for ever.
+        # An idle worker would not notice that this process was killed, and wait forever.
         with ProcessPoolExecutor(
             processes, mp_context=multiprocessing.get_context("spawn"), initializer=die_with_parent
         ) as pool:
             yield pool, processes
         return
-    _told.print(f"connecting to the Dask scheduler at {address}", markup=False)
+    stderr.print(f"connecting to the Dask scheduler at {address}", markup=False)
     with dask_client(address) as (client, threads):
         from distributed import KilledWorker
 
@@ -180,7 +180,7 @@ def _opened(path: Path, *, compressed: bool) -> Iterator[IO[bytes]]:
 
 
 def _counting(status: Status) -> Callable[[], None]:
-    """Called for each geometry; tells how many there were every now and then."""
+    """Called for each geometry; updates the count from time to time."""
     numbers = count(1)
 
     def one() -> None:

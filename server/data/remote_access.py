@@ -1,10 +1,10 @@
-"""Fetching from other hosts for SERVICE and LOAD, without becoming a way into this network.
+"""Fetches from other hosts for SERVICE and LOAD, without giving access to this network.
 
-The engine's own HTTP client cannot be watched, so it never runs: readers have no network at all. Requests are
-made here. A host must be named in `remote_hosts`; its name is resolved once, every address it has must be
-public, and the connection goes to the address that was checked, so that no later answer of the name server
-counts. Redirects are followed by hand, each step checked anew. Time and size are limited, nothing of the
-client's (keys, cookies) is sent on.
+The engine's own HTTP client cannot be controlled, so it is never used: query workers have no network at all.
+Requests are made here. A host must be listed in `remote_hosts`; its name is resolved once, all of its
+addresses must be public, and the connection uses the checked address, so that later DNS answers have no
+effect. Each redirect is checked in the same way. Time and size are limited, and nothing of the client's
+(keys, cookies) is forwarded.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, also where it wraps an IPv4 address."""
+    """Whether an address is public, including an IPv4 address wrapped in IPv6."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.scope_id is not None or address.sixtofour is not None or address.teredo is not None:
             return False
@@ -47,7 +47,7 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A document: its content, its media type and the address it came from in the end."""
+    """A document: its content, its media type and its final address."""
 
     content: bytes
     media_type: str
@@ -56,7 +56,7 @@ class Fetched:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an address leads; `authority` is what the Host header says."""
+    """The target of an address; `authority` is the Host header."""
 
     scheme: str
     host: str
@@ -82,7 +82,7 @@ class RemoteAccess:
         self, url: str, accept: str, *, form: Mapping[str, str] | None = None, timeout_s: float | None = None
     ) -> Fetched:
         """GET a document, or POST a form. Raises `FetchRefused` and `FetchFailed`."""
-        # Imported with the first fetch, which few servers allow: all of them should start quickly.
+        # Imported with the first fetch: few servers allow any, and all should start quickly.
         import httpx
 
         limit_s = min(self.timeout_s, timeout_s or self.timeout_s)
@@ -90,9 +90,9 @@ class RemoteAccess:
             async with asyncio.timeout(limit_s):
                 return await self._follow(url, accept, form)
         except TimeoutError as error:
-            raise FetchFailed(url, f"there was no whole answer in {limit_s:g} s") from error
+            raise FetchFailed(url, f"there was no complete answer in {limit_s:g} s") from error
         except httpx.InvalidURL as error:
-            raise FetchRefused(url, f"it is no usable address ({error})") from error
+            raise FetchRefused(url, f"it is not a usable address ({error})") from error
         except httpx.HTTPError as error:
             raise FetchFailed(url, str(error) or type(error).__name__) from error
 
@@ -120,7 +120,7 @@ class RemoteAccess:
             parts = urlsplit(url)
             host, port = (parts.hostname or "").lower().rstrip("."), parts.port
         except ValueError as error:
-            raise FetchRefused(url, f"it is no usable address ({error})") from error
+            raise FetchRefused(url, f"it is not a usable address ({error})") from error
         if parts.scheme not in _DEFAULT_PORTS or not host:
             raise FetchRefused(url, "only http and https addresses are fetched")
         if parts.username is not None or parts.password is not None:
@@ -142,18 +142,18 @@ class RemoteAccess:
             raise FetchFailed(url, f"the name '{host}' cannot be resolved") from error
         if not found:
             raise FetchFailed(url, f"the name '{host}' has no address")
-        # One private address among public ones is enough: the next lookup may give only that.
+        # One private address is enough to refuse: the next lookup may return only that one.
         if not all(self.allowed(one) for one in found):
-            raise FetchRefused(url, "its name stands for an address that is not public")
+            raise FetchRefused(url, "its name resolves to an address that is not public")
         return found[0]
 
     async def _ask(
         self, url: str, place: _Place, address: Address, accept: str, form: Mapping[str, str] | None
     ) -> Fetched | tuple[int, str]:
-        """The document, or the status and target of a redirect. A client of its own: nothing is shared."""
+        """The document, or the status and target of a redirect. Each request has its own client."""
         import httpx
 
-        # Put together from what was checked, so that two readings of one address cannot differ.
+        # Built from the checked parts, so that two parsers cannot read the address differently.
         target = httpx.URL(
             scheme=place.scheme, host=str(address), port=place.port, raw_path=httpx.URL(url).raw_path
         )
@@ -185,5 +185,5 @@ class RemoteAccess:
 
 
 def hosts_of(setting: str) -> frozenset[str]:
-    """The hosts that a comma list names, in lower case."""
+    """The hosts of a comma-separated list, in lower case."""
     return frozenset(one.strip().lower() for one in setting.split(",") if one.strip())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad
 
-from server.data.loading import Told, describe, load_features, load_file, told_of
+from server.data.loading import LoadResult, describe, load_features, load_file, told_of
 from server.data.rdf_files import LoadError, OnBytes, RdfFile
 from server.data.sample.city import sample_city
 from server.runtime.context import Services
@@ -38,11 +38,11 @@ _SMALL_BYTES = 64 * 2**20
 _GROWN = 1.25
 """A bulk load that lets the store grow by more than this factor ends with compacting its files."""
 Say = Callable[[str], None]
-"""Told what is being done now, where that takes long."""
+"""LoadResult what is being done now, where that takes long."""
 
 
 @contextmanager
-def naming_what_was_loaded(told: Sequence[Told]) -> Iterator[None]:
+def naming_what_was_loaded(told: Sequence[LoadResult]) -> Iterator[None]:
     """Let a `LoadError` name what was loaded before, which stays."""
     try:
         yield
@@ -69,12 +69,12 @@ class Loader:
         self._on_features = on_features
         self._say = say
 
-    def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[Told]:
+    def through_gate(self, files: Sequence[RdfFile], *, partial: bool) -> list[LoadResult]:
         """Each file as one change: whole or not at all, or (partial) what of it conforms.
 
         Raises `LoadError` for a file that cannot be read; it names those that were loaded before.
         """
-        told: list[Told] = []
+        told: list[LoadResult] = []
         writer = self._services.writer_for("load")
         for file in files:
             self._say(f"{file.path}: read, judged, committed")
@@ -83,13 +83,13 @@ class Loader:
             told.append(told_of(str(file.path), verdict))
         return told
 
-    def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> Told:
+    def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> LoadResult:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
         quads = chain.from_iterable(file.quads(self._on_bytes) for file in files)
         names = ", ".join(str(file.path) for file in files)
         return self._past_gate(quads, lambda: names, partial=partial, report=report)
 
-    def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> Told:
+    def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> LoadResult:
         """Features in batches through the gate."""
         from server.data.features.loading import load_through_gate
 
@@ -99,7 +99,7 @@ class Loader:
             services.writer, services.store, files, partial=partial, on_features=self._on_features
         )
 
-    def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> Told:
+    def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> LoadResult:
         """All features past the gate, all or none of them, then the same as for RDF files."""
         from server.data.features.loading import quads_of
         from server.data.features.replacing import OutdatedGeometry
@@ -124,7 +124,7 @@ class Loader:
         partial: bool,
         report: bool,
         afterwards: Callable[[], list[Rejection]] = list,
-    ) -> Told:
+    ) -> LoadResult:
         from shapes.gate.judging import in_order
 
         services = self._services
@@ -152,7 +152,7 @@ class Loader:
             describe(kept),
             *(_words(one) for one in in_order([first])),
         ]
-        return Told(
+        return LoadResult(
             name(),
             outcome.quads,
             outcome.left_out.count,
@@ -163,11 +163,11 @@ class Loader:
             blocking,
         )
 
-    def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Told:
+    def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> LoadResult:
         """The sample city, through the gate."""
         triples = list(sample_city(self._services.settings.base_iri))
         count, derived = load_features(self._services.writer, triples, progress)
-        return Told("sample city", count, 0, derived, self._services.store.revision())
+        return LoadResult("sample city", count, 0, derived, self._services.store.revision())
 
 
 def _bytes_of(store: TripleStore) -> int:

@@ -29,7 +29,7 @@ class Readiness:
         readers, store = await asyncio.gather(self._readers(), self._store())
         ready = readers == store == "ok"
         # Rules that cannot be used keep nobody from working: the last good ones judge.
-        rules = self._services.workplace.problem or "ok"
+        rules = self._services.rule_registry.problem or "ok"
         checks = {"readers": readers, "store": store, "rules": rules}
         body = {"status": "ready" if ready else "not ready", "checks": checks}
         headers = {"Cache-Control": "no-store", **({} if ready else {"Retry-After": "1"})}

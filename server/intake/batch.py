@@ -21,7 +21,7 @@ from sparql.provenance.records import Support
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-    from curation.place_conflicts import StatedGeometry
+    from curation.place_conflicts import PlaceConflicts
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
 
@@ -105,7 +105,7 @@ class GeometryAssessor:
         self._relations = relations
         self._labels = labels
         self._review = review
-        self._checks: tuple[Schema, StatedGeometry] | None = None
+        self._checks: tuple[Schema, PlaceConflicts] | None = None
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
         """Does nothing: the geometries are read when the batch is judged."""
@@ -137,13 +137,13 @@ class GeometryAssessor:
                 if violation.severity != SH.Info:
                     batch.refuse(triple, violation)
 
-    def _check_by(self, schema: Schema) -> StatedGeometry:
+    def _check_by(self, schema: Schema) -> PlaceConflicts:
         """The check by the ontology's spatial properties, made again when the ontology was edited."""
         # Imported here, with the geometry libraries: the server starts without them.
-        from curation.place_conflicts import StatedGeometry
+        from curation.place_conflicts import PlaceConflicts
 
         if self._checks is None or self._checks[0] is not schema:
-            check = StatedGeometry(
+            check = PlaceConflicts(
                 schema,
                 policy=self._settings.geometry_conflict,
                 slack_m=self._settings.geometry_slack_m,

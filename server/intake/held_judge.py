@@ -19,8 +19,8 @@ from server.errors import HeldSettled, HeldUnreadable, UnknownResource
 from server.http.pages import page
 from server.intake.held_store import HeldBatches, HeldState
 from server.intake.submission import HeldEnding, Submission
-from server.rules.ruleset import Rulebook
-from sparql.model.change import Change, Reach, Survey
+from server.rules.ruleset import Ruleset
+from sparql.model.change import BackgroundValidation, Change, Reach
 from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
 from sparql.model.triple_store import TripleStore
 from sparql.writing.concurrent_changes import ConcurrentChanges
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
 
 _SURVEYS = 6
-"""After so many surveys outdated by other writes, the batch is judged while others wait."""
+"""After so many validations outdated by other writes, the batch is judged while others wait."""
 _log = logging.getLogger("urbankg.held")
 
 
@@ -40,7 +40,7 @@ class HeldJudge:
     """Judges or withdraws held batches. Its methods block."""
 
     def __init__(
-        self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Rulebook]
+        self, store: TripleStore, writer: Writer, intake: Callable[[], Intake], rules: Callable[[], Ruleset]
     ) -> None:
         self.batches = HeldBatches(store)
         self._store = store
@@ -101,16 +101,16 @@ class HeldJudge:
         return self.describe(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:
-        from shapes.gate.background_validation import survey
+        from shapes.gate.background_validation import validate_in_background
 
         submission = self.batches.submission(identifier)
         found: TooMuchDepends | None = None
-        known: Survey | None = None
+        known: BackgroundValidation | None = None
         for _ in range(_SURVEYS):
             gate = self._rules().gate
             with self._writer.recording_changes() as watch:
                 if found is not None:
-                    known = survey(
+                    known = validate_in_background(
                         gate, self._store, found.additions, found.shapes, earlier=known, stopped=stopped
                     )
                     if known is None:
@@ -123,7 +123,9 @@ class HeldJudge:
                     found = error
         self._end(submission, Reach.UNLIMITED, lambda: None)
 
-    def _end(self, submission: Submission, reach: Reach, current: Callable[[], Survey | None]) -> None:
+    def _end(
+        self, submission: Submission, reach: Reach, current: Callable[[], BackgroundValidation | None]
+    ) -> None:
         """Judge a batch, and commit it with its final state. Raises `HeldSettled` and `TooMuchDepends`."""
         identifier = submission.identifier
 
@@ -136,7 +138,7 @@ class HeldJudge:
         ending = HeldEnding(
             check=lambda: self._check(identifier),
             reach=reach,
-            survey=current,
+            validated=current,
             additions=additions,
             removals=lambda: self.batches.outdated(identifier),
         )
@@ -148,8 +150,10 @@ class HeldJudge:
             len(verdict.rejected),
         )
 
-    def _current(self, known: Survey | None, gate: ShapesGate, watch: ConcurrentChanges) -> Survey | None:
-        """A survey updated by what was committed since it began; under the writer's lock."""
+    def _current(
+        self, known: BackgroundValidation | None, gate: ShapesGate, watch: ConcurrentChanges
+    ) -> BackgroundValidation | None:
+        """A validation updated by what was committed since it began; under the writer's lock."""
         from shapes.gate.background_validation import brought_up_to_date
 
         if known is None or watch.lost or self._rules().gate is not gate:

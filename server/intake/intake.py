@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from curation.proposal import TermKind, Use
 from curation.proposals import Proposals
 from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, Whence
+from curation.review_item import ReviewItem, RunOrigin
 from extractors.candidates import Candidate, Entity, Extraction, Problem
 from extractors.grounding.linking import LabelEntry, normalise
 from extractors.models.accounting import Prices, account
@@ -26,7 +26,7 @@ from server.intake.outcome import Outcome
 from server.intake.submission import HeldEnding, Submission
 from server.intake.term_use import use_of
 from server.intake.traces import packed, trace_json
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
 from sparql.model.vocabulary import RDFS, SH, UKG
@@ -49,7 +49,7 @@ class Intake:
         review: ReviewQueue,
         proposals: Proposals,
         *,
-        rules: Callable[[], Rulebook],
+        rules: Callable[[], Ruleset],
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
         prices: Prices | None = None,
@@ -198,7 +198,7 @@ class Intake:
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
             known = self._review.with_items(batch.statements)
-            refused = self._decided(batch, known, Whence.of(run))
+            refused = self._decided(batch, known, RunOrigin.of(run))
 
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
@@ -228,7 +228,7 @@ class Intake:
                 record=record,
                 retract=retract,
                 reach=ending.reach if ending else Reach.BOUNDED if bounded else Reach.FULL,
-                survey=ending.survey() if ending else None,
+                validated=ending.validated() if ending else None,
                 hold=None if hold is None else partial(held_quads, hold),
             )
 
@@ -252,7 +252,7 @@ class Intake:
                     batch.supports[triple] = support
 
     def _decided(
-        self, batch: Batch, known: Collection[Triple], whence: Whence
+        self, batch: Batch, known: Collection[Triple], origin: RunOrigin
     ) -> dict[Triple, tuple[Violation, ...]]:
         """What is refused before the gate, given people's decisions about the same statements.
 
@@ -263,7 +263,7 @@ class Intake:
         refused = {
             triple: reasons
             for triple, reasons in batch.refused.items()
-            if not self._review.accepted_by_person(triple, whence)
+            if not self._review.accepted_by_person(triple, origin)
         }
         for triple in batch.statements:
             rejected = self._review.rejected_item(triple) if triple in known else None

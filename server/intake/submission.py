@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode, Quad
 
 from server.intake.batch import Batch
-from sparql.model.change import Reach, Survey
+from sparql.model.change import BackgroundValidation, Reach
 from sparql.provenance.records import Document, Support
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class HeldEnding:
 
     check: Callable[[], None]
     reach: Reach
-    survey: Callable[[], Survey | None]
+    validated: Callable[[], BackgroundValidation | None]
     additions: Callable[[Outcome], Iterable[Quad]]
     removals: Callable[[], Iterable[Quad]]
 

@@ -1,1 +1,4 @@
-"""What `urbankg evaluate` measures beside the benchmarks: completion, urban texts, judging, methods."""
+"""The research commands `urbankg evaluate`, `train` and `trajectories`.
+
+A running server does not import them. May import everything.
+"""

@@ -13,6 +13,8 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, ModelUrl
+from server.cli.output import stderr
 from server.research.report import model_identity
 from server.runtime.settings import Settings
 
@@ -24,13 +26,10 @@ if TYPE_CHECKING:
     from extractors.research.evaluation.text2kgbench.run import Result
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
-_told = Console(stderr=True, soft_wrap=True)
 _SAMPLED = 0.7
 _DEFAULT = "default"
 _WIDE = 220
 
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")]
 
 
@@ -78,9 +77,9 @@ def text2kgbench(
     tests = [read_test_set(*names) for names in files]
     tests = [replace(test, sentences=test.sentences[:limit]) for test in tests]
     for note in (note for test in tests for note in test.notes):
-        _told.print(note, markup=False)
+        stderr.print(note, markup=False)
     warmth = temperature if temperature is not None else (_SAMPLED if samples > 1 else 0.0)
-    # The embedded model answers one after another: waiting for it is no part of what a text costs.
+    # The embedded model answers one request at a time: waiting for it must not count as the cost of a text.
     at_once = concurrency or (4 if settings.model_url else 1)
     run = _Run(settings, tests, samples, warmth, seed, at_once)
     asyncio.run(_text2kgbench(run, _modes(mode), out))
@@ -88,7 +87,7 @@ def text2kgbench(
 
 @dataclass(frozen=True)
 class _Run:
-    """What all modes of a command have in common."""
+    """The common parts of all modes of a command."""
 
     settings: Settings
     tests: "Sequence[TestSet]"
@@ -99,26 +98,26 @@ class _Run:
 
     @property
     def prices(self) -> "Prices":
-        """What tokens cost, by the settings."""
+        """The prices of tokens in the settings."""
         from server.intake.language_model import prices_of
 
         return prices_of(self.settings)
 
     async def of(self, mode: str, model: "ChatModel", out: Path) -> "Result":
-        """Read, or go on reading, in one mode, and write the scores into the folder."""
+        """Read, or continue reading, in one mode, and write the scores into the folder."""
         from extractors.readers.sampling import SampledModel
         from extractors.research.evaluation.text2kgbench.folder import RunFolder
         from extractors.research.evaluation.text2kgbench.report import result_json
         from extractors.research.evaluation.text2kgbench.run import read_all, score
 
-        # The embedded model's own way takes the likeliest answer, whatever chance would say.
+        # The embedded model's own form takes the most likely answer, without sampling.
         own_way = mode == _DEFAULT and model.prompt_profile == "compact"
         by_chance = self.temperature > 0 and not own_way
         sampled = SampledModel(model, self.temperature) if by_chance else model
         reader = _reader(sampled, mode, self.settings)
         run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
         answers = []
-        with Progress(console=_told, transient=True) as progress:
+        with Progress(console=stderr, transient=True) as progress:
             for number in range(1, self.samples + 1):
                 task = progress.add_task(f"{mode} {number}", total=None)
                 answers.append(
@@ -156,7 +155,7 @@ def _advance(progress: Progress, task: TaskID, done: int, of: int) -> None:
 
 
 def _modes(mode: str) -> "Sequence[str]":
-    """The modes that a word stands for: a group of methods, or names with commas between."""
+    """The modes of an argument: a group of methods, or comma-separated names."""
     from extractors.prompting.methods import GROUPS, method_named
 
     names = [name for part in mode.split(",") for name in GROUPS.get(part.strip(), (part.strip(),))]
@@ -175,14 +174,14 @@ def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
     extraction = ExtractionSettings(prompts=settings.prompts)
     if mode != _DEFAULT:
         return open_reader(model, extraction, method_named(mode))
-    # The benchmark does not ask what kind of thing a name stands for.
+    # The benchmark does not ask for the types of entities.
     return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
 
 
 def _identity(
     settings: Settings, tests: "Sequence[TestSet]", mode: str, reader: "Reader", temperature: float
 ) -> dict[str, object]:
-    """What must be the same for a run to go on. Fewer or more sentences or samples of it may be read."""
+    """What must be the same for a run to continue. It may read fewer or more sentences or samples."""
     return {
         "benchmark": "text2kgbench",
         "mode": mode,
@@ -194,7 +193,7 @@ def _identity(
 
 
 def _print(mode: str, result: "Result", prices: "Prices") -> None:
-    """The scores of every ontology and of all, and what each stage cost."""
+    """The scores of every ontology and of all, and the cost of each stage."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row, thousand
 
     scores = Table("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types", title=mode)
@@ -204,20 +203,20 @@ def _print(mode: str, result: "Result", prices: "Prices") -> None:
     for cells in cost_rows(result):
         cost.add_row(*cells)
     _console().print(scores, cost, sep="\n")
-    told = thousand(result, prices)
-    priced = f", {told['cost']:g} {told['currency']}" if "cost" in told else ""
+    costs = thousand(result, prices)
+    priced = f", {costs['cost']:g} {costs['currency']}" if "cost" in costs else ""
     _console().print(
-        f"1,000 texts: {told['seconds']:,.0f} s of the model, {told['prompt_tokens']:,} tokens in, "
-        f"{told['completion_tokens']:,} out{priced}"
+        f"1,000 texts: {costs['seconds']:,.0f} s of the model, {costs['prompt_tokens']:,} tokens in, "
+        f"{costs['completion_tokens']:,} out{priced}"
     )
     if result.failed:
-        _told.print(
+        stderr.print(
             f"{result.failed} of {result.texts} readings failed and count as empty; trace.jsonl says why."
         )
 
 
 def _compare(results: "Mapping[str, Result]") -> None:
-    """The modes beside each other, with what a text costs in each."""
+    """The modes side by side, with the cost of a text in each."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
 
     heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
@@ -229,5 +228,5 @@ def _compare(results: "Mapping[str, Result]") -> None:
 
 
 def _console() -> Console:
-    """Wide where nobody looks on: what is kept in a file is not broken into columns of a terminal."""
+    """A wide console where output goes to a file, so that tables are not wrapped."""
     return Console(width=None if Console().is_terminal else _WIDE)

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from server.cli.invocation import settings_of
+from server.cli.options import Config, ModelUrl
 from server.runtime.settings import Settings
 
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only so many, drawn uniformly.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")]
 PriceIn = Annotated[float | None, typer.Option(min=0, help="What a million tokens in cost.")]
@@ -40,11 +39,11 @@ def completion(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Ask the model how places lie to each other, and compare with what their geometries say.
+    """Ask the model for the relations of places, and compare them with those of their geometries.
 
     Without --mode the whole pipeline is compared with the same model without tools.
     """
-    # What measures takes long to import; other commands do without.
+    # The measuring code takes long to import, and other commands do not need it.
     from server.intake.language_model import prices_of
     from server.research.completion import measure_completion, print_completion
 
@@ -74,7 +73,7 @@ def urban(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Extract from gold texts; score what the model says, what the pipeline keeps, what the gate lets in.
+    """Extract from gold texts; score what the model says, what the pipeline keeps, and what the gate accepts.
 
     The folder also gets judge.csv and judge.html, on which people judge the accepted statements.
     """

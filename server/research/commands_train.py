@@ -1,4 +1,4 @@
-"""`urbankg train` and `urbankg trajectories`: make the adapter of the embedded model, and what teaches it."""
+"""`urbankg train` and `urbankg trajectories`: train the adapter of the embedded model, and make its data."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from extractors.errors import TrainingDataError
 from server.cli.invocation import settings_of
+from server.cli.options import Config
+from server.cli.output import stderr
 from server.runtime.settings import Settings
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _NEEDED = ("torch", "transformers", "peft", "gguf")
-
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -85,7 +83,7 @@ def train(
         tuple(instructions or ()),
         start,
     )
-    run_training(run, lambda line: _told.print(line))
+    run_training(run, lambda line: stderr.print(line))
 
 
 def trajectories(
@@ -102,7 +100,7 @@ def trajectories(
     config: Config = None,
     model_url: Annotated[str | None, typer.Option("--model-url", help="The teacher.")] = None,
 ) -> None:
-    """Let a teacher extract and complete with the whole pipeline, and keep what it did as instructions."""
+    """Let a teacher model extract and complete with the whole pipeline, and store its steps to train on."""
     settings = settings_of(context, config=config, model_url=model_url).settings
     if not settings.model_url:
         raise TrainingDataError(
@@ -154,7 +152,7 @@ async def _collect(
         broken = [f"{one.place}: {one.reason}" for one in found_pairs if isinstance(one, BrokenRecord)]
         work: list[str | Pair] = list(_lines(texts))
         work += [one.pair for one in found_pairs if not isinstance(one, BrokenRecord)]
-        with Progress(console=_told, transient=True) as progress:
+        with Progress(console=stderr, transient=True) as progress:
             for one in progress.track(work, description="trajectories"):
                 if isinstance(one, str):
                     found.append(of_text(one, await reader.read(one, schema)))
@@ -166,8 +164,8 @@ async def _collect(
     sets = divide(kept, instruct=sizes[0], test=sizes[1], large=sizes[2], seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     for place in broken:
-        _told.print(f"passed over: {place}")
-    _told.print(f"{len(kept)} of {len(found)} trajectories can be used")
+        stderr.print(f"passed over: {place}")
+    stderr.print(f"{len(kept)} of {len(found)} trajectories can be used")
     for name, chosen in (("instruct", sets.instruct), ("test", sets.test), ("large", sets.large)):
         count = write_instructions(chosen, out / f"{name}.jsonl")
         typer.echo(f"{out / name}.jsonl: {count} instructions of {len(chosen)} trajectories")

@@ -1,4 +1,4 @@
-"""The model's relations of places against the computed ones, mode by mode on one model."""
+"""Compares the model's relations of places with the computed ones, mode by mode on one model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def measure_completion(
 ) -> list[Scores]:
     """Run the modes one after the other, and write the scores beside the answers.
 
-    A model handed in is used instead of what the settings name, and stays open.
+    A given model is used instead of that of the settings, and stays open.
     """
     chosen = {name: settings_of_mode(name) for name in modes}
     drawn = choose(list(_usable(files)), limit, seed)
@@ -79,7 +79,7 @@ async def measure_completion(
 
 
 def _for_people(out: Path, mode: str, pairs: Sequence[NumberedPair], answers: Sequence[Answered]) -> None:
-    """The relations that were answered in a mode, for people to judge by the geometries."""
+    """The relations answered in a mode, for people to judge by the geometries."""
     items = [
         Item(
             one.identifier,

@@ -1,4 +1,4 @@
-"""The gate handed to the evaluation of extraction: every text over one graph, nothing kept."""
+"""The gate for the evaluation of extraction: every text over the same graph, nothing stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from server.runtime.wiring import build
 async def empty_graph(
     settings: Settings, model: ChatModel | None = None, *, sample: bool = False
 ) -> AsyncIterator[Services]:
-    """A folder of its own with the ontology, shapes and model of the settings; it goes at the end.
+    """A temporary folder with the ontology, shapes and model of the settings.
 
     With `sample` the graph is not empty but has the sample city.
     """
@@ -34,9 +34,9 @@ async def empty_graph(
 
 
 def gated(services: Services, method: str | None = None) -> Extract:
-    """Extraction as the server does it, up to the verdict of the gate; nothing is committed.
+    """Extraction as in the server, up to the verdict of the gate; nothing is committed.
 
-    `method` names how texts are read, if not as the settings say.
+    `method` overrides that of the settings.
     """
 
     async def extract(text: str) -> Gated:

@@ -1,4 +1,4 @@
-"""Judgements read back: true and false, majority, agreement; and a model as one more judge."""
+"""Reads judgments back: true and false, majority, agreement; and a model as one more judge."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ async def judge_tables(
     seed: int,
     prices: Prices,
 ) -> dict[str, Any]:
-    """Summaries of every judge and of their majority, agreement of each two, and the model's own judgement.
+    """Summaries of every judge and of their majority, agreement of each two, and the model's own judgment.
 
-    Raises EvaluationError for a table that cannot be read, and where nobody has judged anything.
+    Raises EvaluationError for a table that cannot be read, and for tables without judgments.
     """
     people = _by_judge([one for file in files for one in read_judgements(file)])
     judges = dict(people)
@@ -71,7 +71,7 @@ def _by_judge(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
 
 
 def print_judges(summaries: Sequence[Summary], compared: Sequence[Agreement]) -> None:
-    """Who judged what, and how far they agree."""
+    """Print the judgments, and how far the judges agree."""
     table = Table("judge", "judged", "true", "false", "true a text", "false a text", "share true")
     for one in summaries:
         row = one.json()
@@ -83,9 +83,9 @@ def print_judges(summaries: Sequence[Summary], compared: Sequence[Agreement]) ->
     if compared:
         agreed = Table("judges", "claims", "same verdict", "kappa", "Spearman (true by text)")
         for pair in compared:
-            told = pair.json()
+            pairs = pair.json()
             numbers = (
-                "-" if told[key] is None else f"{told[key]:.3f}" for key in ("same", "kappa", "spearman")
+                "-" if pairs[key] is None else f"{pairs[key]:.3f}" for key in ("same", "kappa", "spearman")
             )
             agreed.add_row(f"{pair.one} / {pair.other}", str(pair.items), *numbers)
         output().print(agreed)

@@ -1,7 +1,7 @@
 """Modes and ablations on one model, table by table: groups of prompts, UrbanKGent's, and those of forms.
 
-The groups are those of Nie et al. (methods K4), the modes and ablations those of UrbanKGent for both of its
-tasks (U11). The forms of the embedded model have parts of their own to leave out.
+The groups are those of Nie et al. (section 4.2), the modes and ablations those of UrbanKGent (section 5.1.2)
+for both of its tasks. The forms of the embedded model have parts of their own to leave out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from server.research.urban import drawn, print_urban
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 
-#: The tables of extraction: their rows, and the method of each. What was left out of the whole is named.
+#: The tables of extraction: their rows, and the method of each. Rows are named after the omitted part.
 GROUPS_OF_PROMPTS: Final[Mapping[str, str]] = {
     "Context base": "context_base",
     "Context ontology": "context_ontology",
@@ -74,18 +74,17 @@ async def measure_methods(
     only: Collection[str] = (),
     model: ChatModel | None = None,
 ) -> None:
-    """Run every row on the same texts and pairs, print the tables one by one, and write all down.
+    """Run every row on the same texts and pairs, print the tables one by one, and write everything down.
 
-    Tools are for completion: extraction without them is the same as with them, and no method is run twice.
-    `only` names the tables of extraction that are wanted; else there are all that the model can be asked for.
-    Raises EvaluationError for a name that there is not.
+    Tools are for completion: extraction is the same without them, and no method is run twice. `only` names
+    tables of extraction; by default all that the model supports. Raises EvaluationError for an unknown name.
     """
     if unknown := set(only) - set(TABLES):
         raise EvaluationError(f"There is no table {min(unknown)!r}. Take one of {', '.join(TABLES)}.")
     out.mkdir(parents=True, exist_ok=True)
     if texts:
         measured: dict[str, Scores] = {}
-        told: dict[str, Any] = {}
+        reported: dict[str, Any] = {}
         async with empty_graph(settings, model) as services:
             chosen = drawn(read_gold(gold or GOLD), limit, seed)
             run = _Run(services, chosen, out, seed, measured)
@@ -94,7 +93,7 @@ async def measure_methods(
                 title, methods = TABLES[table]
                 rows = {name: await run.scores(method) for name, method in methods.items()}
                 print_urban(list(rows.items()), prices, title=title)
-                told[title] = {
+                reported[title] = {
                     name: {
                         "method": methods[name],
                         **one.json(),
@@ -102,10 +101,10 @@ async def measure_methods(
                     }
                     for name, one in rows.items()
                 }
-                # As it comes: a table may take long.
+                # Printed at once: a table may take long.
                 write_json(
                     out / "extraction.json",
-                    {"seed": seed, "model": model_identity(settings), "tables": told},
+                    {"seed": seed, "model": model_identity(settings), "tables": reported},
                 )
     if pairs:
         modes = [*MODES, *ABLATIONS]
@@ -117,7 +116,7 @@ async def measure_methods(
 
 @dataclass(frozen=True)
 class _Run:
-    """The texts of one comparison; a method that is in several tables is run once."""
+    """The texts of one comparison; a method in several tables is run once."""
 
     services: Services
     texts: Sequence[GoldText]
@@ -127,7 +126,7 @@ class _Run:
 
     async def scores(self, method: str) -> Scores:
         """The scores of a method."""
-        # Tools have no share in extraction.
+        # Extraction uses no tools.
         method = "thorough" if method == "without_tools" else method
         if method not in self.measured:
             with progress_of(method, len(self.texts)) as tell:

@@ -1,4 +1,4 @@
-"""What every measurement needs: the model of the settings and who it is, the folder, tables and progress."""
+"""Common parts of measurements: the model and its identity, the folder, tables and progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ told = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def model_identity(settings: Settings) -> str:
-    """The model in words, with its adapter: what must be the same for a run to go on."""
+    """The model and its adapter as text, which must be the same for a run to continue."""
     from extractors.models.local.weights import ADAPTER_PATH, sha256_of
 
     if settings.model_url:
@@ -28,7 +28,7 @@ def model_identity(settings: Settings) -> str:
 
 
 def digest_of(files: Sequence[Path]) -> dict[str, str]:
-    """The files by name with a short hash of what they hold."""
+    """The files by name with a short hash of their content."""
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12] for file in files}
 
 
@@ -44,7 +44,7 @@ def output() -> Console:
 
 @contextmanager
 def progress_of(name: str, count: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error; what is given is told how many of how many are done."""
+    """A progress bar on standard error; gives a function to report how many of how many are done."""
     with Progress(console=told, transient=True) as progress:
         yield partial(_show, progress, progress.add_task(name, total=count))
 

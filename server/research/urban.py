@@ -1,4 +1,4 @@
-"""Extraction from gold texts: what the model says, what the pipeline keeps, what the gate lets in."""
+"""Extraction from gold texts: what the model says, what the pipeline keeps, what the gate accepts."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ async def measure_urban(
     sample: bool = False,
     model: ChatModel | None = None,
 ) -> Mapping[str, Scores]:
-    """Measure through the gate; write the report, the statements of each text and what there is to judge.
+    """Measure through the gate; write the report, the statements of each text and the tables for judges.
 
     Without a file of gold texts there are two sets, the urban sentences and the texts of the sample city; the
-    sentences are scored by halves too, since what is chosen by looking at some is chosen on one half only.
-    Nothing is kept in any graph; it is empty, or with `sample` the sample city. A model handed in is used
-    instead of what the settings name.
+    sentences are also scored by halves, since choices are made by looking at one half only. Nothing is stored
+    in any graph; it is empty, or with `sample` the sample city. A given model is used instead of that of the
+    settings.
     """
     sets = {
         name: drawn(texts, limit, seed)
@@ -90,7 +90,7 @@ async def measure_urban(
 
 
 def is_choosing(text: GoldText) -> bool:
-    """Whether a text is of the half that may be looked at when something is chosen: by a hash of its name."""
+    """Whether a text is in the half used for choices, by a hash of its name."""
     return hashlib.sha256(text.identifier.encode()).digest()[0] % 2 == 0
 
 
@@ -108,7 +108,7 @@ def _parts(results: Mapping[str, list[TextResult]]) -> Mapping[str, list[TextRes
 
 
 def drawn(texts: Sequence[GoldText], limit: int | None, seed: int) -> list[GoldText]:
-    """So many texts, drawn uniformly, in their order."""
+    """A uniform sample of texts, in their order."""
     if limit is None or limit >= len(texts):
         return list(texts)
     return [texts[place] for place in sorted(random.Random(seed).sample(range(len(texts)), limit))]

@@ -22,7 +22,7 @@ UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts 
 
 
 class Reasoner(StrEnum):
-    """Whom to ask: nobody, HermiT, or HermiT with Pellet's explanations."""
+    """The reasoner to run: none, HermiT, or HermiT with Pellet's explanations."""
 
     NONE = "none"
     HERMIT = "hermit"
@@ -31,19 +31,19 @@ class Reasoner(StrEnum):
 
 @dataclass(frozen=True)
 class Folders:
-    """Where ontology and shapes lie, with edits (by file name) that are looked at in place of the files."""
+    """The folders of ontology and shapes, with edits (by file name) that replace files."""
 
     ontology: Path
     shapes: Path
     ontology_edits: Edits | None = None
     shapes_edits: Edits | None = None
     generate: bool = False
-    """Whether shapes are made from the ontology too."""
+    """Whether shapes are also generated from the ontology."""
 
 
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
-    """Everything there is to say of the files; what cannot be read is a finding too."""
-    # Imported here: the server starts without them.
+    """All findings about the files; a file that cannot be read is a finding too."""
+    # Imported here: a start of the server does not need them.
     from ontology.checks.linting import lint_ontology
     from ontology.checks.profiles import lint_profile, profiles
     from ontology.checks.reporting import CheckReport
@@ -51,15 +51,12 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
-    # The graphs that shapes are read from hold themselves, 4 MB with each reading: what the readings before
-    # left behind goes now, and not when the collector comes to it by itself.
+    # The graphs of shapes are reference cycles of 4 MB each: collect those of earlier checks now.
     gc.collect()
     try:
         schema = Schema.load(folders.ontology, folders.ontology_edits)
     except OntologyError as error:
-        return CheckReport(
-            (_unusable(error),), notes=("Shapes were not looked at: the ontology comes first.",)
-        )
+        return CheckReport((_unusable(error),), notes=("Shapes were not checked: fix the ontology first.",))
     findings = list(lint_ontology(schema))
     found = profiles(schema.triples)
     findings += lint_profile(schema, found)
@@ -77,7 +74,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
 def reasoned(
     schema: Schema, report: CheckReport, reasoner: Reasoner, stopped: Callable[[], bool] = lambda: False
 ) -> CheckReport:
-    """The report with a reasoner's verdict; where there is none, a note says why. Takes seconds."""
+    """The report with a reasoner's verdict; without a verdict, a note says why. Takes seconds."""
     from ontology.checks.reasoning import lint_reasoned, reason
 
     try:
@@ -86,14 +83,14 @@ def reasoned(
         return replace(report, notes=(*report.notes, f"Not reasoned over: {error}"))
     names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"
     findings = in_order((*report.findings, *lint_reasoned(schema, verdict)))
-    return replace(report, findings=findings, notes=(*report.notes, f"Reasoned over by {names}."))
+    return replace(report, findings=findings, notes=(*report.notes, f"ReasonerVerdict over by {names}."))
 
 
 def _unusable(error: OntologyError | ShapesError) -> Finding:
     if isinstance(error, OntologyError):
-        return Finding(UNUSABLE, error.problem, error.mend, file=error.file, line=error.line)
+        return Finding(UNUSABLE, error.problem, error.fix, file=error.file, line=error.line)
     if isinstance(error, ShapesFileUnreadable | ShapeMalformed):
         subject = error.shape if isinstance(error, ShapeMalformed) else ""
         message = f"{error.reason}."
-        return Finding(UNUSABLE, message, "Mend it there.", subject, error.path, error.line)
-    return Finding(UNUSABLE, str(error), "Mend it in the shapes folder.")
+        return Finding(UNUSABLE, message, "Fix it there.", subject, error.path, error.line)
+    return Finding(UNUSABLE, str(error), "Fix it in the shapes folder.")

@@ -1,7 +1,7 @@
-"""Trying edited rules on the graph before they are put in force: each try ends at a limit, or when cancelled.
+"""Dry runs of edited rules on the graph before they are put in force, with limits and cancellation.
 
-A try runs in a process of its own, on a checkpoint of the store. A graph that cannot be handed to a process
-(one at another host, or in memory) is read here, where the time is limited, too, but not the memory.
+A dry run has a process of its own, on a checkpoint of the store. A graph that cannot be given to a process
+(on another host, or in memory) is read in this process, with a limit on time but not on memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from server.errors import DryRunExceeded, EditSuperseded
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.time_limit import TimeLimit
 from sparql.model.errors import JudgingTimeout, StoreClosing
 from sparql.model.triple_store import TripleStore
@@ -20,7 +20,7 @@ from sparql.storage.embedded_store import EmbeddedStore
 
 if TYPE_CHECKING:
     from curation.review_item import ReviewItem
-    from shapes.authoring.impact import Impact, RuleSet
+    from shapes.authoring.impact import ComparedRules, Impact
     from sparql.workers.processes.task import Task
 
 Files = frozenset[tuple[str, str]]
@@ -28,17 +28,17 @@ Files = frozenset[tuple[str, str]]
 
 
 class DryRun:
-    """The try of one edit, from the moment the edit is taken up; may be cancelled from any thread."""
+    """The dry run of one edit; may be canceled from any thread."""
 
     def __init__(self, files: Files, task: Task) -> None:
         self.files = files
         self.task = task
         self.wanted: Callable[[], bool] = lambda: True
-        """Asked now and then while it runs."""
+        """Polled while it runs; it stops when this returns False."""
 
 
 class DryRuns:
-    """All tries that are under way. Each may take as long as one judgement."""
+    """All running dry runs. Each may take as long as one judgment."""
 
     def __init__(self, limit: TimeLimit, memory_limit_bytes: int) -> None:
         self._limit = limit
@@ -49,7 +49,7 @@ class DryRuns:
 
     @contextmanager
     def of(self, files: Files) -> Iterator[DryRun]:
-        """The try of an edit of these files, which may be cancelled while the block runs."""
+        """The dry run of an edit of these files, which may be canceled while the block runs."""
         from sparql.workers.processes.task import Task
 
         run = DryRun(files, Task(self._memory_limit_bytes))
@@ -65,20 +65,20 @@ class DryRuns:
 
     @property
     def pids(self) -> list[int]:
-        """The processes of the tries."""
+        """The processes of the dry runs."""
         with self._lock:
             found = [run.task.pid for run in self._under_way]
         return [pid for pid in found if pid is not None]
 
     def cancel(self, files: Files) -> None:
-        """End all tries of edits of any of these files; they raise `EditSuperseded`."""
+        """Cancel all dry runs of edits of any of these files; they raise `EditSuperseded`."""
         with self._lock:
             for run in self._under_way:
                 if run.files & files:
                     run.task.cancel(EditSuperseded(sorted(name for _, name in run.files & files)))
 
     def close(self) -> None:
-        """End all tries, and begin no more: the server ends."""
+        """Cancel all dry runs, and refuse new ones: the server stops."""
         with self._lock:
             self._closed = True
             for run in self._under_way:
@@ -88,21 +88,22 @@ class DryRuns:
         self,
         run: DryRun,
         store: TripleStore,
-        before: Rulebook,
-        after: Rulebook,
+        before: Ruleset,
+        after: Ruleset,
         queue: list[ReviewItem],
     ) -> Impact:
-        """What other rules would change in the graph.
+        """What new rules would change in the graph.
 
-        Where comparing with the rules in force takes too long, the impact says so. Raises `DryRunExceeded`
-        where the new ones do, `EditSuperseded` and `StoreClosing` when cancelled, and `ReaderLost`.
+        Where the comparison with the rules in force takes too long, the impact says so. Raises
+        `DryRunExceeded` where the new rules take too long, `EditSuperseded` and `StoreClosing` when canceled,
+        and `ReaderLost`.
         """
-        from shapes.authoring.impact import RuleSet
+        from shapes.authoring.impact import ComparedRules
         from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
 
         rules = (
-            RuleSet(before.schema, before.files, before.gate),
-            RuleSet(after.schema, after.files, after.gate),
+            ComparedRules(before.schema, before.files, before.gate),
+            ComparedRules(after.schema, after.files, after.gate),
         )
         found: Impact | None = None
         try:
@@ -120,7 +121,12 @@ class DryRuns:
         return found
 
     def _steps(
-        self, run: DryRun, store: TripleStore, before: RuleSet, after: RuleSet, queue: list[ReviewItem]
+        self,
+        run: DryRun,
+        store: TripleStore,
+        before: ComparedRules,
+        after: ComparedRules,
+        queue: list[ReviewItem],
     ) -> Iterator[Impact]:
         from shapes.authoring.impact import BOUNDS, impact_in_steps
 

@@ -1,6 +1,6 @@
-"""Edits of ontology and shapes are guarded like every other body of RDF: nothing in them nests deep.
+"""Limits the nesting depth in edits of ontology and shapes, as in every other RDF body.
 
-They come from administrators, who may pass on files that somebody else wrote.
+Edits are sent by administrators, but others may have written the files.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sparql.syntax.nesting_guard import ShallowFile
 
 
 def check_shallow(edit: Edit) -> None:
-    """Raises `PayloadProblem` for what nests too deep, and for XML that is broken or grows without end.
+    """Raises `PayloadProblem` for deep nesting, and for XML that is malformed or expands without bound.
 
-    Other faults are for the check.
+    The check finds other faults.
     """
     for name, content in edit.ontology.items():
         if content is not None and Path(name).suffix in ONTOLOGY_SUFFIXES:
@@ -35,7 +35,7 @@ def check_shallow(edit: Edit) -> None:
 def _pass_over(name: str, content: bytes, form: RdfFormat) -> None:
     file = ShallowFile(cast("IO[bytes]", io.BytesIO(content)), form)
     try:
-        # The empty piece after the whole one is its end.
+        # An empty piece marks the end.
         while file.read():
             pass
     except PayloadProblem as error:

@@ -1,4 +1,8 @@
-"""Follows the files of ontology and shapes: an edit on the disk is put in force without a restart."""
+"""Polls the files of ontology and shapes: an edit on disk is put in force without a restart.
+
+File events would not replace polling: network folders and some container mounts send none, an edit counts
+only once the files stay the same between two polls, and edits that the store refused are tried again.
+"""
 
 import asyncio
 import logging
@@ -13,18 +17,18 @@ _log = logging.getLogger("urbankg.rules")
 
 @asynccontextmanager
 async def following(services: Services) -> AsyncIterator[None]:
-    """Look at the files every `watch_files_s` seconds while the block runs; 0: never."""
+    """Poll the files every `watch_files_s` seconds while the block runs; 0: never."""
     async with beside(_follow(services) if services.settings.watch_files_s > 0 else None):
         yield
 
 
 async def _follow(services: Services) -> None:
-    # What keeps the engines from opening is told by whoever waits for them.
+    # A failure to open the engines is reported to those who wait for them.
     while not services.is_open:
         await asyncio.sleep(services.settings.watch_files_s)
     while services.startup.started.exception() is None:
         await asyncio.sleep(services.settings.watch_files_s)
         try:
-            await asyncio.to_thread(services.workplace.look)
+            await asyncio.to_thread(services.rule_registry.look)
         except OSError as error:
-            _log.error("The files of ontology and shapes cannot be looked at: %s", error)
+            _log.error("The files of ontology and shapes cannot be read: %s", error)

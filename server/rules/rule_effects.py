@@ -1,4 +1,4 @@
-"""What new rules do to what is in the graph and in the review queue: told before a switch, done after it."""
+"""The effects of new rules on graph and review queue: measured before a switch, carried out after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from server.http.reporting.statements import statement_json, term_json, violation_json
 from server.rules.dry_runs import DryRun, DryRuns
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
@@ -23,23 +23,23 @@ from sparql.writing.writer import Writer
 if TYPE_CHECKING:
     from curation.decisions import Decisions, Reviewer
     from curation.review import ReviewQueue
-    from curation.review_item import ReviewItem, Whence
+    from curation.review_item import ReviewItem, RunOrigin
     from shapes.authoring.impact import Impact, QueuedStatement
 
 EXAMPLES = 5
 MOST_FLAGGED = 1_000
-"""So many statements at most are put before people after one switch; counts tell of the rest."""
+"""The most statements queued for review after one switch; the rest is only counted."""
 _log = logging.getLogger("urbankg.rules")
 
 
-def measure(store: TripleStore, review: ReviewQueue, before: Rulebook, after: Rulebook) -> Impact:
-    """What would fail, pass and follow by other rules. Nothing is changed."""
-    from shapes.authoring.impact import RuleSet, measure_impact
+def measure(store: TripleStore, review: ReviewQueue, before: Ruleset, after: Ruleset) -> Impact:
+    """What would fail, pass and follow under new rules. Nothing is changed."""
+    from shapes.authoring.impact import ComparedRules, measure_impact
 
     return measure_impact(
         store,
-        RuleSet(before.schema, before.files, before.gate),
-        RuleSet(after.schema, after.files, after.gate),
+        ComparedRules(before.schema, before.files, before.gate),
+        ComparedRules(after.schema, after.files, after.gate),
         _open_items(review),
     )
 
@@ -55,7 +55,7 @@ class RuleEffects:
         decisions: Decisions,
         dry_runs: DryRuns,
         *,
-        settle: Callable[[Rulebook], None] = lambda rules: None,
+        settle: Callable[[Ruleset], None] = lambda rules: None,
     ) -> None:
         self._store = store
         self._writer = writer
@@ -64,22 +64,22 @@ class RuleEffects:
         self._dry_runs = dry_runs
         self._settle = settle
 
-    def measure(self, before: Rulebook, after: Rulebook, run: DryRun) -> Impact:
-        """What would fail, pass and follow by other rules. Nothing is changed.
+    def measure(self, before: Ruleset, after: Ruleset, run: DryRun) -> Impact:
+        """What would fail, pass and follow under new rules. Nothing is changed.
 
-        Raises `DryRunExceeded`, and what ends the run before that.
+        Raises `DryRunExceeded`, and the errors of a canceled run.
         """
         return self._dry_runs.measure(run, self._store, before, after, _open_items(self._review))
 
-    def carry_out(self, rules: Rulebook, impact: Impact) -> None:
-        """Put before people what now fails, let in what now passes, and settle what is mended.
+    def carry_out(self, rules: Ruleset, impact: Impact) -> None:
+        """Queue what now fails for review, accept what now passes, and settle what is fixed.
 
-        Proposals whose words the ontology now has are settled last.
+        Proposals whose words are now in the ontology are settled last.
         """
         from curation.decisions import Reviewer
 
         flagged = list(self._flagged(rules, impact))
-        settled = [item for item in _open_items(self._review) if item.accepted and _is_mended(item, impact)]
+        settled = [item for item in _open_items(self._review) if item.accepted and _is_fixed(item, impact)]
         additions = [*flagged, *(Quad(item.iri, UKG.status, UKG.Superseded, REVIEW) for item in settled)]
         removals = [Quad(item.iri, UKG.status, item.state.node, REVIEW) for item in settled]
         if additions or removals:
@@ -90,7 +90,7 @@ class RuleEffects:
             try:
                 done = self._accept_those_left(impact.passing, Reviewer(name), reason)
             except JudgingTimeout as error:
-                _log.error("What would pass by the new rules goes on waiting in review: %s", error)
+                _log.error("What would pass under the new rules stays in review: %s", error)
             else:
                 _log.info("New rules accepted %d of %d waiting statements", done, impact.waiting)
         self._settle(rules)
@@ -103,27 +103,27 @@ class RuleEffects:
                 return len(self._decisions.accept(items, by, reason=reason).done)
         return 0
 
-    def _flagged(self, rules: Rulebook, impact: Impact) -> Iterator[Quad]:
+    def _flagged(self, rules: Ruleset, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
-        from curation.review_item import Whence
+        from curation.review_item import RunOrigin
 
-        whence = Whence(
+        origin = RunOrigin(
             RECORD.term(f"rules/{rules.schema.version}-{rules.gate.version}"), None, "new ontology or shapes"
         )
-        yield from self.flagged(impact.failing, whence)
+        yield from self.flagged(impact.failing, origin)
 
-    def flagged(self, violations: Iterable[Violation], whence: Whence) -> Iterator[Quad]:
-        """Items for the statements of the graph that violations concern, as found in this way."""
+    def flagged(self, violations: Iterable[Violation], origin: RunOrigin) -> Iterator[Quad]:
+        """Items for the statements of the graph that violations concern, with this origin."""
         charges: dict[Triple, list[Violation]] = {}
         for violation in violations:
             for triple in self._concerned(violation):
                 charges.setdefault(triple, []).append(violation)
         for triple, found in list(charges.items())[:MOST_FLAGGED]:
             rejection = Rejection(Statement(triple), tuple(found))
-            yield from self._review.note(rejection, whence, Support(), names={})
+            yield from self._review.note(rejection, origin, Support(), names={})
 
     def _concerned(self, violation: Violation) -> Iterable[Triple]:
-        """The statements to look at: that with the value, else those on the path, else the kind, else one."""
+        """The statement with the value, else those on the path, else the types, else any one."""
         focus = violation.focus
         if not isinstance(focus, NamedNode | BlankNode):
             return
@@ -142,9 +142,9 @@ def _open_items(review: ReviewQueue) -> list[ReviewItem]:
     return list(review.items(review.find(ReviewFilter())))
 
 
-def _is_mended(item: ReviewItem, impact: Impact) -> bool:
-    mended = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.mended}
-    return bool(item.violations) and all((v.focus, v.component, v.shape) in mended for v in item.violations)
+def _is_fixed(item: ReviewItem, impact: Impact) -> bool:
+    fixed = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.fixed}
+    return bool(item.violations) and all((v.focus, v.component, v.shape) in fixed for v in item.violations)
 
 
 def _predicate(path: str | None) -> NamedNode | None:
@@ -157,10 +157,10 @@ def _predicate(path: str | None) -> NamedNode | None:
 
 
 def impact_json(impact: Impact) -> dict[str, Any]:
-    """An impact as the HTTP routes and the command line tell it: counts, and some examples."""
+    """An impact as JSON: counts, and some examples."""
     return {
         "failing": sum(len(shape.failing) for shape in impact.shapes),
-        "mended": sum(len(shape.mended) for shape in impact.shapes),
+        "mended": sum(len(shape.fixed) for shape in impact.shapes),
         "passing": len(impact.passing),
         "waiting": impact.waiting,
         "exact": not impact.notes and all(shape.is_exact for shape in impact.shapes),
@@ -174,9 +174,9 @@ def impact_json(impact: Impact) -> dict[str, Any]:
                 "suspects": shape.suspects,
                 "judged": shape.judged,
                 "failing": len(shape.failing),
-                "mended": len(shape.mended),
+                "mended": len(shape.fixed),
                 "failing_examples": [violation_json(one) for one in shape.failing[:EXAMPLES]],
-                "mended_examples": [violation_json(one) for one in shape.mended[:EXAMPLES]],
+                "mended_examples": [violation_json(one) for one in shape.fixed[:EXAMPLES]],
             }
             for shape in impact.shapes
         ],
@@ -194,9 +194,9 @@ def impact_json(impact: Impact) -> dict[str, Any]:
 
 
 def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
-    """The same for people."""
+    """The same as text."""
     mark, head = ("- ", "## ") if markdown else ("  ", "")
-    exact = "" if impact["exact"] else " (at least: of large shapes a part was judged)"
+    exact = "" if impact["exact"] else " (at least: large shapes were judged in part)"
     lines = [
         f"{head}{impact['failing']} statements in the graph would newly fail, {impact['mended']} would no "
         f"longer{exact}; {impact['passing']} of {impact['waiting']} waiting ones would pass."

@@ -1,8 +1,8 @@
-"""Every version of the rules that was in force, kept as plain files beside the graph.
+"""Stores every version of the rules that was in force, as plain files beside the graph.
 
 `FOLDER/rules/ontology/VERSION/` and `FOLDER/rules/shapes/VERSION/` hold the files exactly as they were
-written, so what the provenance names can be looked up, compared and put back; `FOLDER/rules/current.json`
-says which are in force. The folders that editors work in stay theirs, under git.
+written, so that the versions named in provenance can be looked up, compared and restored;
+`FOLDER/rules/current.json` says which are in force. The folders that editors work in are not touched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontology import Schema
 from ontology.loading import OntologyFile, read_file
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
@@ -29,7 +29,7 @@ _CURRENT = "current.json"
 
 @dataclass(frozen=True)
 class KeptVersion:
-    """One version that was in force, as its manifest tells of it."""
+    """One version that was in force, from its manifest."""
 
     kind: str
     version: str
@@ -39,15 +39,15 @@ class KeptVersion:
 
 
 class RuleHistory:
-    """The versions kept in a data folder."""
+    """The versions in a data folder."""
 
     def __init__(self, data: Path) -> None:
         self.folder = data / "rules"
         self.plan = self.folder / "plan.json"
-        """What a start found out about the shapes, for the next one."""
+        """The plan cache of the shapes, for the next start."""
 
-    def keep(self, rules: Rulebook) -> None:
-        """Keep the files of these rules, and that they are in force now."""
+    def keep(self, rules: Ruleset) -> None:
+        """Store the files of these rules, and that they are in force now."""
         iris = [iri.value for iri in rules.schema.version_iris]
         self._keep("ontology", rules.schema.version, rules.schema.files, iris)
         self._keep("shapes", rules.gate.version, rules.files.sources, [])
@@ -64,7 +64,7 @@ class RuleHistory:
         )
 
     def last_good_shapes(self, schema: Schema | None = None) -> tuple[ShapesGate, ShapesFiles] | None:
-        """The shapes that were in force last, or None if none ever were; with those that a schema makes."""
+        """The shapes that were in force last, or None; with those generated from a schema, if given."""
         from shapes.loading import shapes_of
         from shapes.rules import gate_of, with_generated
 
@@ -83,16 +83,16 @@ class RuleHistory:
             return None
 
     def versions(self) -> list[KeptVersion]:
-        """All that are kept, the newest first."""
+        """All stored versions, the newest first."""
         found = []
         for manifest in self.folder.glob(f"*/*/{_MANIFEST}"):
-            told: dict[str, Any] = json.loads(manifest.read_bytes())
+            content: dict[str, Any] = json.loads(manifest.read_bytes())
             found.append(
                 KeptVersion(
                     manifest.parent.parent.name,
                     manifest.parent.name,
-                    tuple(told["files"]),
-                    tuple(told["version_iris"]),
+                    tuple(content["files"]),
+                    tuple(content["version_iris"]),
                     manifest.stat().st_mtime,
                 )
             )
@@ -106,7 +106,7 @@ class RuleHistory:
         folder = self.folder / kind / version
         if (folder / _MANIFEST).is_file():
             return
-        # Made aside and renamed: a version is there whole or not at all.
+        # Written aside and renamed: a version is complete or absent.
         made = folder.with_name(f".{version}.new")
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir(parents=True)
@@ -122,7 +122,7 @@ class RuleHistory:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file whole or not at all."""
+    """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_name(f".{path.name}.new")
     with made.open("wb") as file:

@@ -1,8 +1,8 @@
-"""Where ontology and shapes are edited: candidates are checked, then put in force in one step.
+"""The ontology and shapes in force, and edits of them, which are checked and then put in force in one step.
 
-An edit comes from the disk (`look`) or over HTTP (`apply`). It is read and checked while the old rules go on
-judging; then the new ones are put in force between two writes. A request never meets half of an edit, and
-none is turned away. What cannot be used changes nothing but `problem`.
+An edit is made on disk (`look`) or over HTTP (`apply`). It is read and checked while the old rules still
+apply; then the new ones are put in force between two writes. A request never sees half of an edit, and none
+is refused meanwhile. An unusable edit only changes `problem`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from server.errors import (
 from server.rules.checking import Folders, Reasoner, check, reasoned
 from server.rules.dry_runs import DryRun, DryRuns, Files
 from server.rules.rule_history import RuleHistory, write_whole
-from server.rules.ruleset import Rulebook, open_shapes, read_rulebook
+from server.rules.ruleset import Ruleset, open_shapes, read_ruleset
 from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import SparqlError, StoreClosing
@@ -50,19 +50,19 @@ Signature = tuple[tuple[str, int, int], ...]
 
 
 class Kind(StrEnum):
-    """Which of the two folders a file is of."""
+    """Which of the two folders a file is in."""
 
     ONTOLOGY = "ontology"
     SHAPES = "shapes"
 
 
-# File systems take 255, and a file is written beside its place first, under a longer name.
+# File systems allow 255, and a file is first written under a longer temporary name.
 _LONGEST_NAME_BYTES = 200
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Files by name with their new content; None takes a file out."""
+    """Files by name with their new content; None deletes a file."""
 
     ontology: dict[str, bytes | None]
     shapes: dict[str, bytes | None]
@@ -80,7 +80,7 @@ class Edit:
 
     @property
     def files(self) -> Files:
-        """The files that it is of."""
+        """The files that it changes."""
         return frozenset((kind.value, name) for kind, name, _ in self.each())
 
     def each(self) -> Iterator[tuple[Kind, str, bytes | None]]:
@@ -92,39 +92,39 @@ class Edit:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Rules that could be put in force, with what the check says of them."""
+    """Rules that could be put in force, with the report of their check."""
 
-    rules: Rulebook
+    rules: Ruleset
     report: CheckReport
 
 
 @dataclass(frozen=True)
-class Switched:
-    """What came of an edit; `changed` is False where the files said the same as before."""
+class SwitchOutcome:
+    """The outcome of an edit; `changed` is False where the rules are the same as before."""
 
-    before: Rulebook
-    rules: Rulebook
+    before: Ruleset
+    rules: Ruleset
     report: CheckReport
     changed: bool
     impact: Impact | None = None
-    """What it changed in the graph; None where nothing was changed."""
+    """The changes in the graph; None where nothing was changed."""
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """Rules read from the folders as they were at a look, ready to be put in force."""
+    """Rules read from the folders at a poll, ready to be put in force."""
 
     signature: Signature
     candidate: Candidate
     impact: Impact | None
 
 
-class Workplace:
-    """The rules in force, and the way to change them. Its methods block; call them on a thread.
+class RuleRegistry:
+    """The rules in force, and their edits. Its methods block; call them on a thread.
 
-    `editable` is False where the folders are those of the installed program, which are not written to.
-    `put_in_force` is called with new rules and returns when they judge; `effects` gives what measures and
-    carries out what that changes in the graph.
+    `editable` is False for the folders of the installed program, which are not written to. `put_in_force` is
+    called with new rules and returns when they apply; `effects` returns what measures and carries out their
+    effects on the graph.
     """
 
     def __init__(
@@ -138,32 +138,32 @@ class Workplace:
     ) -> None:
         self.folders = folders
         self._schema = schema
-        self._current: Rulebook | None = None
+        self._current: Ruleset | None = None
         self.history = history
         self.dry_runs = dry_runs
         self.problem: str | None = None
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
-        self.put_in_force: Callable[[Rulebook], None] = lambda rules: None
+        self.put_in_force: Callable[[Ruleset], None] = lambda rules: None
         self.effects: Callable[[], RuleEffects] | None = None
-        self.after_switch: Callable[[Rulebook, Rulebook], None] = lambda before, after: None
-        """Called when other rules are in force, with those before and those after."""
+        self.after_switch: Callable[[Ruleset, Ruleset], None] = lambda before, after: None
+        """Called after new rules are in force, with the old and the new ones."""
         self._editable = editable
         self._lock = threading.Lock()
         self._trying = threading.Lock()
         self._seen: Signature = self._signature()
         self._settled: Signature | None = self._seen
         self._prepared: _Prepared | None = None
-        self._left: tuple[Rulebook, Impact | None] | None = None
-        """Rules in force of which not everything is done that follows from them."""
+        self._left: tuple[Ruleset, Impact | None] | None = None
+        """Rules in force whose effects are not all carried out yet."""
 
-    def open(self, gate: ShapesGate | None = None) -> Rulebook:
-        """Read the shapes, unless a gate is given, and let the rules be current.
+    def open(self, gate: ShapesGate | None = None) -> Ruleset:
+        """Read the shapes, unless a gate is given, and make the rules current.
 
-        Where the files cannot be used, the last good shapes serve; raises `ShapesError` when there are none.
+        Where the files are unusable, the last good shapes are used; raises `ShapesError` when there are none.
         """
         if gate is not None:
-            self.current = Rulebook(self._schema, gate, self.folders.shapes)
+            self.current = Ruleset(self._schema, gate, self.folders.shapes)
             return self.current
         try:
             opened = open_shapes(self.folders, self._schema, self.history.plan)
@@ -172,19 +172,19 @@ class Workplace:
             if kept is None:
                 raise
             opened = kept
-            self.tell_problem(error)
-        self.current = Rulebook(self._schema, opened[0], self.folders.shapes, opened[1])
+            self.report_problem(error)
+        self.current = Ruleset(self._schema, opened[0], self.folders.shapes, opened[1])
         self.history.keep(self.current)
         return self.current
 
     @property
-    def current(self) -> Rulebook:
+    def current(self) -> Ruleset:
         """The rules in force; there are none before `open`."""
         assert self._current is not None, "the shapes are not open yet"
         return self._current
 
     @current.setter
-    def current(self, rules: Rulebook) -> None:
+    def current(self, rules: Ruleset) -> None:
         self._current = rules
 
     @property
@@ -193,27 +193,27 @@ class Workplace:
         return self._schema if self._current is None else self._current.schema
 
     def would(self, edit: Edit) -> tuple[Candidate, Impact | None]:
-        """What an edit would put in force, and what that would change; nothing is done.
+        """The rules that an edit would put in force, and their impact; nothing is changed.
 
-        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when it cannot
-        be used, `DryRunExceeded` when it takes too long to find out, and `EditSuperseded`.
+        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when the edit is
+        unusable, `DryRunExceeded` when measuring takes too long, and `EditSuperseded`.
         """
         with self.dry_runs.of(edit.files) as run, self._trying:
             candidate = self._read(self.edited(edit))
             return candidate, self._measured(candidate.rules, run)
 
     def edited(self, edit: Edit) -> Folders:
-        """The folders with an edit in place of the files. Raises `UnknownResource` for other names."""
+        """The folders with an edit applied to the files. Raises `UnknownResource` for other names."""
         self._check_names(edit)
         return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
 
-    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> Switched:
-        """Put an edit in force and write its files; the old rules judge until then.
+    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> SwitchOutcome:
+        """Put an edit in force and write its files; the old rules apply until then.
 
-        `expected` are digests that files must have, or the edit is of something else. An edit of the same
-        file that is still being tried on the graph is given up. Raises `EditRefused`, `EditConflict`,
-        `EditSuperseded`, `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and what keeps the store from
-        taking it; then nothing has changed.
+        `expected` are digests that files must have, or the edit is based on other content. A running dry run
+        of another edit of the same file is canceled. Raises `EditRefused`, `EditConflict`, `EditSuperseded`,
+        `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and errors of the store; then nothing has
+        changed.
         """
         expected = expected or {}
         self._check_names(edit)
@@ -229,14 +229,14 @@ class Workplace:
                 return self._switch(candidate, impact)
 
     def close(self) -> None:
-        """The server ends: give up what is being tried."""
+        """Cancel all dry runs: the server stops."""
         self.dry_runs.close()
 
-    def look(self) -> Switched | None:
-        """Look at the folders; put in force what was edited there, once it is the same at two looks.
+    def look(self) -> SwitchOutcome | None:
+        """Poll the folders; put edits in force once they are the same at two polls.
 
-        What cannot be used is told in the log and in `problem`, and the rules in force stay. What the store
-        did not take is tried again at every look.
+        Unusable edits are reported in the log and in `problem`, and the rules in force stay. What the store
+        refused is tried again at every poll.
         """
         with self._lock:
             self._finish()
@@ -254,27 +254,27 @@ class Workplace:
                 self._prepared = None
                 return switched
             except (EditRefused, DryRunExceeded) as error:
-                self.tell_problem(error)
+                self.report_problem(error)
             except EditSuperseded:
                 self._settled = None
             except StoreClosing:
                 pass
             except (SparqlError, OSError) as error:
                 self._settled = None
-                self.tell_problem(error)
+                self.report_problem(error)
             return None
 
-    def tell_problem(self, error: Exception) -> None:
-        """Keep and log why the files are not in force; what is tried again is logged once."""
+    def report_problem(self, error: Exception) -> None:
+        """Store and log why the files are not in force; repeated problems are logged once."""
         if self.problem != str(error):
             _log.error(
-                "The files of ontology and shapes cannot be used; the last good version goes on serving. %s",
+                "The files of ontology and shapes cannot be used; the last good version stays in force. %s",
                 error,
             )
         self.problem = str(error)
 
     def folder(self, kind: Kind) -> Path:
-        """Where the files of a kind lie."""
+        """The folder of the files of a kind."""
         return self.folders.ontology if kind is Kind.ONTOLOGY else self.folders.shapes
 
     def files(self, kind: Kind) -> dict[str, tuple[Path, str]]:
@@ -299,13 +299,13 @@ class Workplace:
         if report.fails(Level.ERROR):
             raise EditRefused(report)
         try:
-            return Candidate(read_rulebook(folders), report)
+            return Candidate(read_ruleset(folders), report)
         except (OntologyError, ShapesError) as error:
             # The files changed between the check and the reading.
             raise EditRefused(check(folders)) from error
 
     def _prepare(self, signature: Signature) -> _Prepared:
-        """Read the folders, and try what is there, for as long as it stays the same."""
+        """Read the folders, and make a dry run of them as long as they stay the same."""
         candidate = self._read(self.folders)
         with self.dry_runs.of(_differing(self.current, candidate.rules)) as run:
             run.wanted = lambda: self._signature() == signature
@@ -313,7 +313,7 @@ class Workplace:
 
     @contextmanager
     def _written(self, edit: Edit) -> Iterator[None]:
-        """Write the files of an edit; they are as before when it is not in force after the block."""
+        """Write the files of an edit; they are restored when it is not in force after the block."""
         contents = {self.folder(kind) / name: content for kind, name, content in edit.each()}
         former = {path: path.read_bytes() if path.is_file() else None for path in contents}
         before, settled = self.current, self._settled == self._signature()
@@ -328,12 +328,12 @@ class Workplace:
             if settled or self.current is not before:
                 self._seen = self._settled = self._signature()
 
-    def _switch(self, candidate: Candidate, impact: Impact | None) -> Switched:
-        """Put other rules in force. Raises what keeps the store from taking them: nothing changed then."""
+    def _switch(self, candidate: Candidate, impact: Impact | None) -> SwitchOutcome:
+        """Put new rules in force. Raises errors of the store: then nothing changed."""
         before, rules = self.current, candidate.rules
         if before.versions == rules.versions:
             self.problem, self.report = None, candidate.report
-            return Switched(before, rules, candidate.report, changed=False)
+            return SwitchOutcome(before, rules, candidate.report, changed=False)
         self._left = rules, impact
         self.put_in_force(rules)
         self.problem, self.report = None, candidate.report
@@ -344,10 +344,10 @@ class Workplace:
         )  # fmt: skip
         self._finish()
         self.after_switch(before, rules)
-        return Switched(before, rules, candidate.report, changed=True, impact=impact)
+        return SwitchOutcome(before, rules, candidate.report, changed=True, impact=impact)
 
     def _finish(self) -> None:
-        """Do what follows from the last switch; what fails is told in `problem`, and tried again."""
+        """Carry out the effects of the last switch; a failure is reported in `problem`, and tried again."""
         left, self._left = self._left, None
         if left is None or self.current is not left[0]:
             return
@@ -358,15 +358,15 @@ class Workplace:
                 self.effects().carry_out(rules, impact)
         except (SparqlError, OSError) as error:
             self._left = left
-            told = f"The rules in force are new, but not all is done that follows from them: {error}"
-            if self.problem != told:
-                _log.error("%s It is tried again.", told)
-            self.problem = told
+            problem = f"New rules are in force, but not all of their effects could be carried out: {error}"
+            if self.problem != problem:
+                _log.error("%s It is tried again.", problem)
+            self.problem = problem
             return
         self.problem = None
 
-    def reason(self, rules: Rulebook, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
-        """Let a reasoner look at an ontology in force; the report then tells what it found. Takes seconds."""
+    def reason(self, rules: Ruleset, reasoner: Reasoner, stopped: Callable[[], bool]) -> None:
+        """Run a reasoner on the ontology in force, and add its findings to the report. Takes seconds."""
         report = self.report
         if report is None or self.current is not rules:
             return
@@ -377,10 +377,10 @@ class Workplace:
             self.report = found
         for one in found.findings:
             if one not in report.findings:
-                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.mend)
+                _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.fix)
 
-    def _measured(self, rules: Rulebook, run: DryRun) -> Impact | None:
-        """What other rules would change in the graph; None where nothing is asked."""
+    def _measured(self, rules: Ruleset, run: DryRun) -> Impact | None:
+        """What new rules would change in the graph; None where nothing needs measuring."""
         if self.effects is None or self.current.versions == rules.versions:
             return None
         return self.effects().measure(self.current, rules, run)
@@ -399,7 +399,9 @@ class Workplace:
                 good = Path(name).suffix in suffixes or name in more
                 if not good or Path(name).name != name or name.startswith("."):
                     known = ", ".join((*suffixes, *more))
-                    raise UnknownResource(f"'{name}' is no file name here: no folders, and one of {known}.")
+                    raise UnknownResource(
+                        f"'{name}' is not a usable file name: use a plain name ending in {known}."
+                    )
 
     def _check_writable(self, edit: Edit) -> None:
         for kind, names in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
@@ -412,7 +414,7 @@ class Workplace:
                     )
 
     def _signature(self) -> Signature:
-        """What tells that a file was changed: names, times and sizes of all that was or would be read."""
+        """Names, times and sizes of all files that were or would be read, to notice changes."""
         watched = set(ONTOLOGY_SUFFIXES) | set(SHAPES_SUFFIXES) | {Path(CATALOG).suffix}
         paths = {file.path for file in self.schema.files}
         for folder in (self.folders.ontology, self.folders.shapes):
@@ -428,13 +430,13 @@ class Workplace:
         return tuple(found)
 
 
-def _files_of(rules: Rulebook, kind: Kind) -> dict[str, tuple[Path, str]]:
+def _files_of(rules: Ruleset, kind: Kind) -> dict[str, tuple[Path, str]]:
     sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
     return {file.path.name: (file.path, file.digest) for file in sources}
 
 
-def _differing(before: Rulebook, after: Rulebook) -> Files:
-    """The files that rules were read from and that are not the same in other rules."""
+def _differing(before: Ruleset, after: Ruleset) -> Files:
+    """The files that differ between two sets of rules."""
     found: set[tuple[str, str]] = set()
     for kind in Kind:
         old, new = _files_of(before, kind), _files_of(after, kind)
@@ -443,7 +445,7 @@ def _differing(before: Rulebook, after: Rulebook) -> Files:
 
 
 def _write(contents: Mapping[Path, bytes | None]) -> None:
-    """Write these files, each whole; None takes one out."""
+    """Write these files, each atomically; None deletes one."""
     for path, content in contents.items():
         if content is None:
             path.unlink(missing_ok=True)
@@ -452,9 +454,9 @@ def _write(contents: Mapping[Path, bytes | None]) -> None:
 
 
 def _check_file_name(name: str) -> None:
-    """Raises `FileNameUnusable` for what no file system takes as the name of a file."""
+    """Raises `FileNameUnusable` for names that no file system accepts."""
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
         raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
-    # U+FFFD stands for bytes of the address that are no UTF-8.
+    # U+FFFD replaces bytes of the URL that are not UTF-8.
     if not name.isprintable() or "\ufffd" in name:
         raise FileNameUnusable(name, "it holds a character that cannot be shown")

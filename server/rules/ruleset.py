@@ -1,4 +1,4 @@
-"""The rules in force: one version of the ontology with one of the shapes, loaded and never changed."""
+"""A set of rules: one version of the ontology with one of the shapes, immutable."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _VERSIONS = (UKG.ontologyVersion, UKG.shapesVersion)
 
 
 @dataclass(frozen=True)
-class Rulebook:
-    """What statements are judged by. An edit makes a new one."""
+class Ruleset:
+    """The rules by which statements are judged. An edit makes a new set."""
 
     schema: Schema
     gate: ShapesGate
@@ -33,13 +33,13 @@ class Rulebook:
 
     @cached_property
     def files(self) -> ShapesFiles:
-        """The shapes as they were read."""
+        """The shapes as read."""
         from shapes.loading import load_shapes
 
         return self.loaded or load_shapes(self.shapes_folder)
 
     def generated(self) -> list[Triple]:
-        """The shapes that the ontology makes, whether they are in force or not."""
+        """The shapes generated from the ontology, whether they are in force or not."""
         from shapes.loading import shapes_of
         from shapes.rules import with_generated
 
@@ -47,7 +47,7 @@ class Rulebook:
         return list(with_generated(by_hand, self.schema).generated)
 
     def by_hand(self) -> list[Triple]:
-        """The shapes that are in files."""
+        """The shapes in files."""
         return list(dict.fromkeys(triple for source in self.files.sources for triple in source.triples))
 
     @property
@@ -56,8 +56,8 @@ class Rulebook:
         return {UKG.ontologyVersion: self.schema.version, UKG.shapesVersion: self.gate.version}
 
     def record(self, revision: int, moment: str) -> list[Quad]:
-        """The rules as a resource of the provenance: from which revision on they judged."""
-        # Imported here: most starts have nothing to record.
+        """The rules as a resource of the provenance, with the revision from which they apply."""
+        # Imported here: most starts record nothing.
         from sparql.provenance.records import RECORD
 
         iri = RECORD.term(f"rules/{self.schema.version}-{self.gate.version}-{revision}")
@@ -72,7 +72,7 @@ class Rulebook:
 
 
 def in_force(store: TripleStore) -> Mapping[NamedNode, str]:
-    """The versions that the graph's provenance says judge now; empty for a new graph."""
+    """The versions in force by the graph's provenance; empty for a new graph."""
     newest = -1
     found: dict[NamedNode, str] = {}
     for quad in store.match_quads(None, UKG.fromRevision, None, PROVENANCE):
@@ -88,26 +88,26 @@ def in_force(store: TripleStore) -> Mapping[NamedNode, str]:
 def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> tuple[ShapesGate, ShapesFiles]:
     """The gate of a shapes folder and the files it was read from. Raises `ShapesError`.
 
-    `kept` is the file with what an earlier start found out about the shapes.
+    `kept` is the file of the plan cache.
     """
-    from shapes.gate.plan_cache import KeptPlan
+    from shapes.gate.plan_cache import PlanCache
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
     files = load_shapes(folders.shapes, folders.shapes_edits)
     if folders.generate:
         files = with_generated(files, schema)
-    return gate_of(files, None if kept is None else KeptPlan(kept)), files
+    return gate_of(files, None if kept is None else PlanCache(kept)), files
 
 
-def read_rulebook(folders: Folders) -> Rulebook:
-    """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and mend."""
+def read_ruleset(folders: Folders) -> Ruleset:
+    """Load both folders. Raises `OntologyError` and `ShapesError` with file, line and fix."""
     schema = Schema.load(folders.ontology, folders.ontology_edits)
     gate, files = open_shapes(folders, schema)
-    return Rulebook(schema, gate, folders.shapes, files)
+    return Ruleset(schema, gate, folders.shapes, files)
 
 
-def turtle(triples: list[Triple], rules: Rulebook, form: RdfFormat = RdfFormat.TURTLE) -> str:
+def turtle(triples: list[Triple], rules: Ruleset, form: RdfFormat = RdfFormat.TURTLE) -> str:
     """Triples with the prefixes of the files, and SHACL's."""
     prefixes = {"sh": "http://www.w3.org/ns/shacl#", **rules.schema.prefixes}
     for source in rules.files.sources:

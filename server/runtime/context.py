@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
-    from server.rules.rule_registry import Workplace
+    from server.rules.rule_registry import RuleRegistry
     from server.runtime.background import Background
     from server.runtime.logs import AnswerLog
     from server.runtime.metrics import Metrics
@@ -105,7 +105,7 @@ class Services(LazyServices):
     """
 
     settings: Settings
-    workplace: Workplace
+    rule_registry: RuleRegistry
     store: TripleStore
     writer: Writer
     writer_for: Callable[[str], ReviewingWriter]
@@ -144,14 +144,14 @@ class Services(LazyServices):
     @property
     def schema(self) -> Schema:
         """The ontology in force."""
-        return self.workplace.schema
+        return self.rule_registry.schema
 
     @property
     def gate(self) -> ShapesGate:
         """The gate in force, once it is open: blocks until then."""
         self.startup.start()
         self.startup.judging.result()
-        return self.workplace.current.gate
+        return self.rule_registry.current.gate
 
     @property
     def relations(self) -> SpatialRelations:
@@ -213,7 +213,7 @@ class Services(LazyServices):
     def leave(self) -> None:
         """Cancel what may take long, since the server ends. Changes being judged get a moment more."""
         self.judging_limit.close(_LAST_JUDGEMENTS_S)
-        self.workplace.close()
+        self.rule_registry.close()
         self.background.close()
 
     @asynccontextmanager

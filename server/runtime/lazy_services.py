@@ -43,8 +43,8 @@ def decisions(services: Services) -> Decisions:
         services.store,
         services.writer,
         services.review,
-        schema=lambda: services.workplace.current.schema,
-        shapes_version=lambda: services.workplace.current.gate.version,
+        schema=lambda: services.rule_registry.current.schema,
+        shapes_version=lambda: services.rule_registry.current.gate.version,
     )
 
 
@@ -73,7 +73,7 @@ def held_judge(services: Services) -> HeldJudge:
     from server.intake.held_judge import HeldJudge
 
     return HeldJudge(
-        services.store, services.writer, lambda: services.intake, lambda: services.workplace.current
+        services.store, services.writer, lambda: services.intake, lambda: services.rule_registry.current
     )
 
 
@@ -105,6 +105,6 @@ def job_worker(services: Services) -> JobWorker:
         services.store,
         services.model,
         lambda: services.intake,
-        schema=lambda: services.workplace.current.schema,
+        schema=lambda: services.rule_registry.current.schema,
         settled=lambda state: services.metrics.job_documents.labels(state).inc(),
     )

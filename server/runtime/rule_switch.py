@@ -13,11 +13,11 @@ from sparql.model.vocabulary import DEFAULT
 if TYPE_CHECKING:
     from ontology import Schema
     from server.rules.rule_effects import RuleEffects
-    from server.rules.ruleset import Rulebook
+    from server.rules.ruleset import Ruleset
     from server.runtime.context import Services
 
 
-def put_in_force(services: Services, rules: Rulebook) -> None:
+def put_in_force(services: Services, rules: Ruleset) -> None:
     """Put rules in force between two writes; requests under way keep those they began with."""
     moment = datetime.now(UTC).isoformat()
     writer = services.writer
@@ -25,7 +25,7 @@ def put_in_force(services: Services, rules: Rulebook) -> None:
 
     def switch() -> None:
         writer.gate = rules.gate
-        services.workplace.current = rules
+        services.rule_registry.current = rules
         _use_ontology(services, rules.schema)
 
     writer.replace_ontology(
@@ -36,13 +36,13 @@ def put_in_force(services: Services, rules: Rulebook) -> None:
         services.background.start("infer anew", writer.infer_anew)
 
 
-def reason_after(services: Services, before: Rulebook, after: Rulebook) -> None:
+def reason_after(services: Services, before: Ruleset, after: Ruleset) -> None:
     """After an edit of the ontology, run the reasoner in the background."""
     reasoner, background = Reasoner(services.settings.reasoner), services.background
     if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
         background.start(
             f"reason over ontology {after.schema.version}",
-            lambda: services.workplace.reason(after, reasoner, lambda: background.closing),
+            lambda: services.rule_registry.reason(after, reasoner, lambda: background.closing),
         )
 
 
@@ -56,7 +56,7 @@ def effects(services: Services) -> RuleEffects:
         services.writer,
         services.review,
         services.decisions,
-        services.workplace.dry_runs,
+        services.rule_registry.dry_runs,
         settle=lambda rules: ProposalService(services).settle(rules),
     )
 

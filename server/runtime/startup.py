@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
-from server.rules.ruleset import Rulebook, in_force
+from server.rules.ruleset import Ruleset, in_force
 from sparql.model.vocabulary import RDF
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.storage.embedded_store import EmbeddedStore
@@ -154,10 +154,10 @@ def asker(services: Services, schema: Schema, labels: LabelIndex) -> Asker:
     )
 
 
-def _judge(services: Services, gate: ShapesGate | None) -> tuple[Rulebook, PendingRelations]:
+def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, PendingRelations]:
     """Judge changes by the rules of the folder from now on."""
     settings, store = services.settings, services.store
-    rules = services.workplace.open(gate)
+    rules = services.rule_registry.open(gate)
     configure(rules.gate, services)
 
     def build() -> SpatialRelations:
@@ -186,7 +186,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Rulebook, Pendi
     return rules, relations
 
 
-def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> StartedServices:
+def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> StartedServices:
     # Imported here: these packages and what they import take longer than everything before.
     from curation.proposal import TermKind
     from extractors.grounding.linking import Linker
@@ -201,7 +201,7 @@ def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> Sta
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
 
-    settings, store, workplace = services.settings, services.store, services.workplace
+    settings, store, rule_registry = services.settings, services.store, services.rule_registry
     # A damaged database of jobs is reported at the start.
     services.jobs  # noqa: B018
     rules.gate.warm()
@@ -209,7 +209,7 @@ def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> Sta
     labels = LabelIndex(alias_properties(rules.schema))
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
     pipeline = Pipeline(
-        schema=lambda: workplace.current.schema,
+        schema=lambda: rule_registry.current.schema,
         labels=labels,
         model=services.model,
         settings=ExtractionSettings(
@@ -237,7 +237,7 @@ def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> Sta
             services.writer,
             services.review,
             services.proposals,
-            rules=lambda: workplace.current,
+            rules=lambda: rule_registry.current,
             pipeline=pipeline,
             prices=prices_of(settings),
             trace_characters=settings.trace_message_chars,
@@ -246,7 +246,7 @@ def _open(services: Services, rules: Rulebook, pending: PendingRelations) -> Sta
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
                 GeometryAssessor(
-                    settings, relations, labels, services.review, lambda: workplace.current.gate.conflicts
+                    settings, relations, labels, services.review, lambda: rule_registry.current.gate.conflicts
                 ),
             ),
         ),

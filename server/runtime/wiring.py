@@ -16,7 +16,7 @@ from server.http.access.keys import KeyStore
 from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
 from server.rules.rule_history import RuleHistory
-from server.rules.rule_registry import Kind, Workplace
+from server.rules.rule_registry import Kind, RuleRegistry
 from server.runtime import lazy_services, rule_switch
 from server.runtime.background import Background
 from server.runtime.context import Services
@@ -68,7 +68,7 @@ def build(
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
     judging_limit = TimeLimit(settings.judging_timeout_s)
-    workplace = _workplace(settings, schema, judging_limit)
+    rule_registry = _rule_registry(settings, schema, judging_limit)
     store = open_store(settings)
     check_databases(settings.data)
     changes = store.journal = ChangeLog(
@@ -78,7 +78,7 @@ def build(
         sync=settings.durability is Durability.COMMIT,
     )
     writer = Writer(store, invalid_geometry=settings.invalid_geometry)
-    writer.replace_ontology(workplace.schema.triples)
+    writer.replace_ontology(rule_registry.schema.triples)
     # The startup releases it when changes are judged.
     writer.hold()
     readers = readers_of(store, settings)
@@ -90,20 +90,20 @@ def build(
         readers.prepare = lambda text: rewriter.preparation(text, Options())
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
-    place_checks = PlaceChecks(settings, store, lambda: workplace.current)
+    place_checks = PlaceChecks(settings, store, lambda: rule_registry.current)
 
     def writer_for(source: str) -> ReviewingWriter:
         return ReviewingWriter(
             writer,
             lambda: services.review,
-            lambda: workplace.current.versions,
+            lambda: rule_registry.current.versions,
             source,
             place_checks.check,
         )
 
     services = Services(
         settings=settings,
-        workplace=workplace,
+        rule_registry=rule_registry,
         store=store,
         writer=writer,
         writer_for=writer_for,
@@ -138,9 +138,9 @@ def build(
     services.model = lambda services: lazy_services.model(services, model)
     services.jobs = lazy_services.jobs
     services.job_worker = lazy_services.job_worker
-    workplace.put_in_force = partial(rule_switch.put_in_force, services)
-    workplace.after_switch = partial(rule_switch.reason_after, services)
-    workplace.effects = partial(rule_switch.effects, services)
+    rule_registry.put_in_force = partial(rule_switch.put_in_force, services)
+    rule_registry.after_switch = partial(rule_switch.reason_after, services)
+    rule_registry.effects = partial(rule_switch.effects, services)
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
@@ -151,7 +151,7 @@ def build(
     return services
 
 
-def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> Workplace:
+def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
     folders = replace(folders, generate=settings.generate_shapes)
@@ -159,7 +159,7 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
     history = RuleHistory(settings.data)
     dry_runs = DryRuns(limit, settings.query_memory_bytes)
     if schema is not None:
-        return Workplace(folders, schema, history, dry_runs, editable=editable)
+        return RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     problem = None
     try:
         schema = Schema.load(folders.ontology)
@@ -167,10 +167,10 @@ def _workplace(settings: Settings, schema: Schema | None, limit: TimeLimit) -> W
         schema, problem = history.last_good_ontology(), error
         if schema is None:
             raise
-    workplace = Workplace(folders, schema, history, dry_runs, editable=editable)
+    rule_registry = RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
-        workplace.tell_problem(problem)
-    return workplace
+        rule_registry.report_problem(problem)
+    return rule_registry
 
 
 def _metrics(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from server.runtime.settings import Settings
 from sparql.model.change import Change, Rejection, Statement
 from sparql.model.source import Overlay, TripleSource
@@ -22,15 +22,15 @@ from sparql.model.vocabulary import RDFS, SH, UKG
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-    from curation.place_conflicts import StatedGeometry
+    from curation.place_conflicts import PlaceConflicts
 
 
 @dataclass(frozen=True)
 class _Check:
     """The check of one source by one ruleset."""
 
-    rules: Rulebook
-    stated: StatedGeometry | None
+    rules: Ruleset
+    stated: PlaceConflicts | None
     """None where nothing is checked."""
     properties: frozenset[NamedNode]
 
@@ -38,7 +38,7 @@ class _Check:
 class PlaceChecks:
     """Checks clients' changes before the gate does. `check` is called under the writer's lock."""
 
-    def __init__(self, settings: Settings, store: TripleSource, rules: Callable[[], Rulebook]) -> None:
+    def __init__(self, settings: Settings, store: TripleSource, rules: Callable[[], Ruleset]) -> None:
         self._settings = settings
         self._store = store
         self._rules = rules
@@ -99,10 +99,10 @@ class PlaceChecks:
                 check = self._checks[source] = _Check(rules, None, frozenset())
                 return check
             # Imported here, with the geometry libraries: the server starts without them.
-            from curation.place_conflicts import StatedGeometry
+            from curation.place_conflicts import PlaceConflicts
 
             settings = self._settings
-            stated = StatedGeometry(
+            stated = PlaceConflicts(
                 rules.schema,
                 policy=settings.geometry_conflict_writes,
                 slack_m=settings.geometry_slack_m,
@@ -112,7 +112,7 @@ class PlaceChecks:
             check = self._checks[source] = _Check(rules, stated, stated.judged)
         return check
 
-    def _checks_any(self, rules: Rulebook, source: str) -> bool:
+    def _checks_any(self, rules: Ruleset, source: str) -> bool:
         """Whether the setting, the shapes or the ontology ask for any check of this source."""
         annotated = (triple.predicate == UKG.onGeometryConflict for triple in rules.schema.triples)
         wanted = self._settings.geometry_conflict_writes != "ignore"

@@ -1,6 +1,6 @@
-"""What an edit of the rules would change, found out in a process of its own, on a checkpoint of the store.
+"""Measures what an edit of the rules would change, in a process of its own, on a checkpoint of the store.
 
-A shape's query may join everything with everything: only the end of a process ends it for sure.
+A shape's query may join everything with everything: only killing its process surely stops it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from shapes.authoring.impact import Bounds, Impact, QueuedStatement, RuleSet, impact_in_steps
+from shapes.authoring.impact import Bounds, ComparedRules, Impact, QueuedStatement, impact_in_steps
 from sparql.model.graph_reading import GraphReading
 from sparql.model.source import Term
 
 
 def dry_run(
-    path: str, before: RuleSet, after: RuleSet, queue: Sequence[QueuedStatement], bounds: Bounds
+    path: str, before: ComparedRules, after: ComparedRules, queue: Sequence[QueuedStatement], bounds: Bounds
 ) -> Iterator[Impact]:
     """The impact, in the steps of `impact_in_steps`, on the checkpoint at `path`."""
     yield from impact_in_steps(_Checkpoint(path), before, after, queue, bounds)

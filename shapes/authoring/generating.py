@@ -1,11 +1,11 @@
-"""Shapes that say what the ontology's axioms say, for checking: OWL read as half closed.
+"""Shapes generated from the ontology's axioms, to check data: OWL read under a partly closed world.
 
-OWL concludes (a thing with a height must be a building), SHACL demands. Generated are: domains, ranges of
-things and of literals, enumerations, disjointness, functional and inverse functional properties, and the
-cardinalities and value restrictions of classes. What says that something must be there (a minimum, a fixed
-value) only warns, because a text rarely says everything.
+OWL concludes (a thing with a height must be a building), SHACL requires. Shapes are generated from domains,
+ranges of things and of literals, enumerations, disjointness, functional and inverse functional properties,
+and the cardinalities and value restrictions of classes. Axioms that require something to be present (a
+minimum, a fixed value) only warn, because a text rarely says everything.
 
-Whatever is said by hand goes first: see `Overrides`.
+Handwritten shapes take precedence: see `Overrides`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Part = tuple[NamedNode, NamedNode | BlankNode | Literal]
 
 
 def generate_shapes(schema: Schema, overrides: Overrides) -> list[Triple]:
-    """The shapes of a schema, but for what is overridden, in stable order."""
+    """The shapes of a schema, except overridden ones, in stable order."""
     return list(_Generator(schema, overrides).triples())
 
 
@@ -61,7 +61,7 @@ class _Generator:
                 yield from self._of_class(class_.iri, class_.label)
 
     def _is_switched_off(self, iri: NamedNode) -> bool:
-        """Whether the ontology says `ukg:generateShapes false` of a term."""
+        """Whether the ontology states `ukg:generateShapes false` about a term."""
         return any(value.value in ("false", "0") for value in self._graph.literals(iri, UKG.generateShapes))
 
     def _of_property(self, term: OntologyProperty) -> Iterator[Triple]:
@@ -121,7 +121,7 @@ class _Generator:
                 yield from self._of_restriction(iri, label, restriction)
 
     def _restrictions(self, expression: Node) -> Iterator[Node]:
-        """The restrictions that an expression holds, by itself or in its intersections."""
+        """The restrictions of an expression: itself, or those in its intersections."""
         if self._graph.objects(expression, v.ON_PROPERTY):
             yield expression
         for head in self._graph.objects(expression, v.INTERSECTION_OF):
@@ -200,7 +200,7 @@ class _Generator:
             yield from more
 
     def _range(self, ranges: Iterable[NamedNode]) -> list[tuple[Part, list[Triple]]]:
-        """What values of these classes and datatypes are, as parameters of a shape."""
+        """Shape parameters that require values of these classes and datatypes."""
         kinds = sorted(ranges, key=lambda one: one.value)
         if any(kind in _ANYTHING for kind in kinds):
             return []

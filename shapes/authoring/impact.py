@@ -1,7 +1,7 @@
-"""What an edit of ontology or shapes would change in the graph, found out before it is put in force.
+"""What an edit of ontology or shapes would change in the graph, measured before it is put in force.
 
-Only shapes that say something else than before are run, on target nodes found through the store's indexes;
-of the others only the focus nodes whose verdict the changed axioms can touch. Nothing is written.
+Only changed shapes are run, on target nodes found through the store's indexes; unchanged shapes only on the
+focus nodes whose verdict the changed axioms can affect. Nothing is written.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
 from shapes.authoring.shape_hash import shape_digest
-from shapes.engine.batch_lookup import Prefetched
+from shapes.engine.batch_lookup import BatchLookup
 from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
 from shapes.gate.known_terms import unknown_terms
@@ -27,40 +27,40 @@ from sparql.provenance.records import Support
 __all__ = [
     "BOUNDS",
     "Bounds",
+    "ComparedRules",
     "Impact",
     "Inference",
-    "RuleSet",
     "ShapeImpact",
     "impact_in_steps",
     "measure_impact",
 ]
 
 NOT_COMPARED = (
-    "The rules in force took too long on this graph, so nothing was compared with them: what fails counts as "
-    "new, and what no longer fails is not counted."
+    "The rules in force took too long on this graph, so nothing was compared with them: all failures count "
+    "as new, and what no longer fails is not counted."
 )
 _BATCH = 100
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much of a large graph is looked at."""
+    """How much of a large graph is examined."""
 
     tested: int = 40_000
-    """Of a shape with more targets, the first so many by name are tested; it tells that it is a part."""
+    """Targets tested per shape, the first by name; the result says that it is partial."""
     judged: int = 2_000
-    """Of a shape that so many nodes may fail, these are judged in full; others are counted as suspects."""
+    """Nodes judged in full per shape; others that may fail are counted as suspects."""
     touched: int = 5_000
-    """An axiom about classes that so many things are instances of is not followed to each of them."""
+    """A class axiom that concerns more instances is not followed to each of them."""
     many: int = 500
-    """For more nodes than these, all that a shape reads of them is read at once."""
+    """For more nodes than this, everything that a shape reads is read at once."""
 
 
 BOUNDS = Bounds()
 
 
 @dataclass(frozen=True)
-class RuleSet:
+class ComparedRules:
     """One side of the comparison."""
 
     schema: Schema
@@ -70,11 +70,11 @@ class RuleSet:
 
 @dataclass(frozen=True)
 class ShapeImpact:
-    """One shape: how it changed, and whom that concerns.
+    """One shape: how it changed, and what that affects.
 
-    `failing` are violations that are new, `mended` those that go. Of the `targets`, `tested` were tested;
-    `suspects` of them may fail, and `judged` of these were run in full. Where that is not all, the numbers
-    are of those judged, and the graph holds more.
+    `failing` are new violations, `fixed` those that disappear. Of the `targets`, `tested` were tested;
+    `suspects` of them may fail, and `judged` of these were run in full. Where that is not all, the counts
+    cover only the judged nodes, and the graph holds more.
     """
 
     name: str
@@ -84,7 +84,7 @@ class ShapeImpact:
     suspects: int
     judged: int
     failing: tuple[Violation, ...]
-    mended: tuple[Violation, ...]
+    fixed: tuple[Violation, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -122,7 +122,7 @@ class QueuedStatement(Protocol):
 
 @dataclass(frozen=True)
 class Inference:
-    """A conclusion that the edit adds or takes away, and how many statements draw it."""
+    """A conclusion that the edit adds or removes, and how many statements lead to it."""
 
     conclusion: str
     added: bool
@@ -139,7 +139,7 @@ class Impact:
     waiting: int
     inferences: tuple[Inference, ...]
     notes: tuple[str, ...] = ()
-    """What was not looked at, and how to."""
+    """What was not examined, and how to do so."""
 
     @property
     def failing(self) -> tuple[Violation, ...]:
@@ -148,7 +148,7 @@ class Impact:
 
 
 def measure_impact(
-    source: TripleSource, before: RuleSet, after: RuleSet, queue: Sequence[QueuedStatement] = ()
+    source: TripleSource, before: ComparedRules, after: ComparedRules, queue: Sequence[QueuedStatement] = ()
 ) -> Impact:
     """Compare two rule sets over a graph; `queue` holds the open review items."""
     *_, compared = impact_in_steps(source, before, after, queue)
@@ -157,14 +157,14 @@ def measure_impact(
 
 def impact_in_steps(
     source: TripleSource,
-    before: RuleSet,
-    after: RuleSet,
+    before: ComparedRules,
+    after: ComparedRules,
     queue: Sequence[QueuedStatement] = (),
     bounds: Bounds = BOUNDS,
 ) -> Iterator[Impact]:
     """The same in two steps: first only the new rules are run, then the old ones too.
 
-    What the first step gives is of use where the old rules take too long: it counts as new whatever fails.
+    The result of the first step serves where the old rules take too long: it counts all failures as new.
     """
     old, new = before.schema.triples, after.schema.triples
     added, gone = new - old, old - new
@@ -185,7 +185,7 @@ def impact_in_steps(
     inferences = tuple(_inferences(source, before.schema, after.schema))
     for run in runs:
         run.judge_by_new()
-    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, (*notes, NOT_COMPARED))
+    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, (*notes, NOT_COMPARED))
     slow = before.gate.exceeded & {run.name for run in runs}
     for run in runs:
         if run.name not in slow:
@@ -195,7 +195,7 @@ def impact_in_steps(
     else:
         anyway = [_passing_before(source, before, batch) for batch in _batches(hopeful)]
         passing = [new - old for new, old in zip(passing, anyway, strict=True)]
-    yield Impact(_told(runs), _items(hopeful, passing), len(waiting), inferences, notes)
+    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, notes)
 
 
 def _heavy(
@@ -212,13 +212,13 @@ def _heavy(
             heavy.add(axiom)
             notes.append(
                 f"More than {most} things are concerned by the axiom {axiom.subject} rdfs:subClassOf "
-                f"{axiom.object}; shapes that stay were not run on them. `urbankg validate` judges all."
+                f"{axiom.object}; unchanged shapes were not run on them. `urbankg validate` judges all."
             )
     return tuple(sorted(notes)), frozenset(heavy)
 
 
-def _changes(before: RuleSet, after: RuleSet) -> dict[str, str]:
-    """The shapes that are new, gone or say something else, by name."""
+def _changes(before: ComparedRules, after: ComparedRules) -> dict[str, str]:
+    """The shapes that are new, gone or changed, by name."""
     old = {n: shape_digest(before.files.graph, s.node) for n, s in before.gate.pairs.shapes.items()}
     new = {n: shape_digest(after.files.graph, s.node) for n, s in after.gate.pairs.shapes.items()}
     found = dict.fromkeys(old.keys() - new.keys(), "removed")
@@ -227,7 +227,7 @@ def _changes(before: RuleSet, after: RuleSet) -> dict[str, str]:
 
 
 class _Run:
-    """One shape judged on both sides, the new one first."""
+    """One shape judged by both rule sets, the new one first."""
 
     def __init__(
         self,
@@ -235,8 +235,8 @@ class _Run:
         change: str | None,
         source: TripleSource,
         future: TripleSource,
-        before: RuleSet,
-        after: RuleSet,
+        before: ComparedRules,
+        after: ComparedRules,
         touched: Pairs,
         back: Pairs,
         bounds: Bounds,
@@ -263,24 +263,24 @@ class _Run:
         self._then: Mapping[object, Violation] = {}
 
     def judge_by_new(self) -> None:
-        """Find out what fails by the new rules."""
+        """Find what fails under the new rules."""
         self._suspects = _suspects(self._after, self._future, self.name, self._new_nodes, self._bounds.many)
         self._judged = set(sorted(self._suspects, key=str)[: self._bounds.judged])
         self._now = _judged(self._after, self._future, self.name, self._judged)
 
     def judge_by_old(self) -> None:
-        """Find out what failed by the old rules."""
+        """Find what failed under the old rules."""
         many = self._bounds.many
         formerly = _suspects(self._before, self._source, self.name, self._old_nodes, many) - self._suspects
         self._judged |= set(sorted(formerly, key=str)[: self._bounds.judged - len(self._judged)])
         self._suspects |= formerly
         self._then = _judged(self._before, self._source, self.name, self._judged & self._old_nodes)
 
-    def told(self) -> ShapeImpact | None:
-        """What was found so far; None where nothing comes of it."""
+    def result(self) -> ShapeImpact | None:
+        """What was found so far; None where nothing changes."""
         failing = tuple(violation for key, violation in self._now.items() if key not in self._then)
-        mended = tuple(violation for key, violation in self._then.items() if key not in self._now)
-        if self._change is None and not failing and not mended:
+        fixed = tuple(violation for key, violation in self._then.items() if key not in self._now)
+        if self._change is None and not failing and not fixed:
             return None
         return ShapeImpact(
             name=self.name,
@@ -290,25 +290,25 @@ class _Run:
             suspects=len(self._suspects),
             judged=len(self._judged),
             failing=failing,
-            mended=mended,
+            fixed=fixed,
         )
 
 
-def _told(runs: Iterable[_Run]) -> tuple[ShapeImpact, ...]:
-    return tuple(told for run in runs if (told := run.told()) is not None)
+def _results(runs: Iterable[_Run]) -> tuple[ShapeImpact, ...]:
+    return tuple(result for run in runs if (result := run.result()) is not None)
 
 
 def _part(nodes: set[Term], most: int) -> set[Term]:
-    """All of the nodes, or the first by name of too many."""
+    """All of the nodes, or the first by name where there are too many."""
     return nodes if len(nodes) <= most else set(sorted(nodes, key=str)[:most])
 
 
 def _suspects(gate: ShapesGate, source: TripleSource, name: str, nodes: set[Term], many: int) -> set[Term]:
-    """The nodes that may fail a shape. For many nodes all that it reads is read at once."""
+    """The nodes that may fail a shape. For many nodes everything that it reads is read at once."""
     if not nodes:
         return set()
     if len(nodes) > many:
-        source = Prefetched(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
+        source = BatchLookup(source, gate.pairs.shapes[name].predicates, 5 * len(nodes))
     return set(gate.suspects(source, {name: nodes}).get(name, ()))
 
 
@@ -321,14 +321,16 @@ def _judged(
     return {(v.focus, v.component, v.path, v.value, v.severity): v for v in found}
 
 
-def _passing_before(source: TripleSource, before: RuleSet, batch: Sequence[QueuedStatement]) -> set[Triple]:
-    """What would pass by the old rules too, and is no effect of the edit."""
+def _passing_before(
+    source: TripleSource, before: ComparedRules, batch: Sequence[QueuedStatement]
+) -> set[Triple]:
+    """What would pass under the old rules too, and is no effect of the edit."""
     known = [item for item in batch if not unknown_terms(before.schema, item.triple)]
     return _accepted(before.gate, source, known)
 
 
 def _items(hopeful: Sequence[QueuedStatement], passing: Iterable[set[Triple]]) -> tuple[QueuedStatement, ...]:
-    """Items of the queue that were refused for what is no longer demanded, batch by batch."""
+    """Queue items refused for something that is no longer required, batch by batch."""
     batches = zip(_batches(hopeful), passing, strict=True)
     return tuple(item for batch, triples in batches for item in batch if item.triple in triples)
 
@@ -336,9 +338,9 @@ def _items(hopeful: Sequence[QueuedStatement], passing: Iterable[set[Triple]]) -
 def _hopeful(
     waiting: Sequence[QueuedStatement], schema: Schema, changed: set[str], axioms: bool
 ) -> list[QueuedStatement]:
-    """Items that wait only for the rules: those whose reasons have changed, and what waits with them.
+    """Items that wait only for the rules: those whose violated shapes changed, and items that depend on them.
 
-    Where a name is refused, the thing that it names is incomplete and waits as well, for a shape that stays.
+    Where a name is refused, the thing that it names is incomplete and waits too, under an unchanged shape.
     """
     by_rules = [
         item
@@ -357,7 +359,7 @@ def _hopeful(
 
 
 def _batches(items: Sequence[QueuedStatement]) -> Iterable[list[QueuedStatement]]:
-    """Items of one text together, since a name and its kind are judged together; never too many."""
+    """Items of one text together, since a name and its kind are judged together; at most a batch."""
     ordered = sorted(
         items, key=lambda item: (str(item.document or item.source), item.created, item.iri.value)
     )
@@ -397,10 +399,10 @@ def _inferences(source: TripleSource, before: Schema, after: Schema) -> Iterable
                     source, None, iri, None, f"what is {_short(iri)} is {_short(upper)}", added
                 )
             if new.inverse is not None and (old is None or old.inverse != new.inverse):
-                said = f"{_short(iri)} is stated the other way round as {_short(new.inverse)}"
+                said = f"{_short(iri)} is stated inversely as {_short(new.inverse)}"
                 yield from _counted(source, None, iri, None, said, added)
             for holds, held, word in (
-                (new.symmetric, old is not None and old.symmetric, "holds both ways"),
+                (new.symmetric, old is not None and old.symmetric, "holds in both directions"),
                 (new.transitive, old is not None and old.transitive, "carries on from thing to thing"),
             ):
                 if holds and not held:

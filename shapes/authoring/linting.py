@@ -14,7 +14,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import Places
+from ontology.checks.term_positions import TermPositions
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS
 from shapes.paths import parse_path, text, uses
@@ -23,16 +23,18 @@ from shapes.terms import to_oxigraph
 __all__ = ["SHAPE_RULES", "lint_shapes"]
 
 UNKNOWN_TERM = Rule("shape_unknown_term", Level.WARN, "A shape is about a term that the ontology lacks.")
-UNKNOWN_SHACL = Rule("shape_unknown_shacl", Level.ERROR, "A word in SHACL's namespace that SHACL lacks.")
-CONTRADICTION = Rule("shape_contradiction", Level.ERROR, "Shapes of one target cannot all be fulfilled.")
-AGAINST_ONTOLOGY = Rule(
-    "shape_against_ontology", Level.WARN, "A shape demands a class that the ontology's range excludes."
+UNKNOWN_SHACL = Rule(
+    "shape_unknown_shacl", Level.ERROR, "A term in SHACL's namespace that SHACL does not define."
 )
-NEVER_FAILS = Rule("shape_never_fails", Level.WARN, "A shape demands nothing, so it can never fail.")
+CONTRADICTION = Rule("shape_contradiction", Level.ERROR, "Shapes of one target cannot all be satisfied.")
+AGAINST_ONTOLOGY = Rule(
+    "shape_against_ontology", Level.WARN, "A shape requires a class that the ontology's range excludes."
+)
+NEVER_FAILS = Rule("shape_never_fails", Level.WARN, "A shape requires nothing, so it can never fail.")
 NEVER_RUNS = Rule("shape_never_runs", Level.WARN, "A shape has no target and no other shape refers to it.")
 DEPRECATED = Rule("shape_deprecated_term", Level.WARN, "A shape is about a deprecated term.")
-MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape tells people nothing when it fails.")
-SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is switched off by sh:deactivated.")
+MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape has no message for its failures.")
+SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is deactivated by sh:deactivated.")
 
 SHAPE_RULES = (
     UNKNOWN_TERM, UNKNOWN_SHACL, CONTRADICTION, AGAINST_ONTOLOGY, NEVER_FAILS, NEVER_RUNS, DEPRECATED,
@@ -68,7 +70,7 @@ def lint_shapes(files: ShapesFiles, schema: Schema) -> tuple[Finding, ...]:
 
 @dataclass
 class _Demands:
-    """What one or several shapes demand of the values of one path."""
+    """What one or several shapes require of the values of one path."""
 
     shapes: list[rdflib.term.Node] = field(default_factory=list)
     values: dict[rdflib.term.Node, list[rdflib.term.Node]] = field(default_factory=lambda: defaultdict(list))
@@ -87,7 +89,7 @@ class _Linter:
     def __init__(self, files: ShapesFiles, schema: Schema) -> None:
         self._graph = files.graph
         self._schema = schema
-        self._places = Places(files.sources)
+        self._places = TermPositions(files.sources)
         graph = self._graph
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
@@ -100,7 +102,7 @@ class _Linter:
         for shape in self._shapes:
             if self._graph.value(shape, SH.deactivated) == rdflib.Literal(True):
                 yield self._finding(
-                    SWITCHED_OFF, shape, "is switched off.", "Take out sh:deactivated to use it."
+                    SWITCHED_OFF, shape, "is deactivated.", "Remove sh:deactivated to use it."
                 )
                 continue
             yield from self._terms(shape)
@@ -130,11 +132,11 @@ class _Linter:
                     waiting.append((value, owner))
         return owners
 
-    def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, mend: str) -> Finding:
+    def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, fix: str) -> Finding:
         named = shape if isinstance(shape, rdflib.URIRef) else self._owners.get(shape)
         if named is None:
-            return Finding(rule, f"A shape without a name {message}", mend)
-        return self._places.finding(rule, NamedNode(str(named)), message, mend)
+            return Finding(rule, f"A shape without a name {message}", fix)
+        return self._places.finding(rule, NamedNode(str(named)), message, fix)
 
     def _vocabulary(self) -> Iterator[Finding]:
         for subject, predicate, value in self._graph:
@@ -148,7 +150,7 @@ class _Linter:
                     yield self._finding(
                         UNKNOWN_SHACL,
                         subject,
-                        f"says <{term}>, which SHACL does not know: it would have no effect.",
+                        f"uses <{term}>, which SHACL does not define: it would have no effect.",
                         "Correct its spelling.",
                     )
 
@@ -208,20 +210,20 @@ class _Linter:
             )
         parameters = [(p, value) for p, value in graph.predicate_objects(shape) if p in _PARAMETERS]
         if not any(self._can_fail(predicate, value) for predicate, value in parameters):
-            # What another shape refers to may say by its presence (in sh:or) that anything will do.
+            # A shape that another one refers to may say by its presence (in sh:or) that any value conforms.
             yield self._finding(
                 NEVER_FAILS,
                 shape,
-                "demands nothing that could fail.",
-                "Give it a constraint, or take it out.",
+                "requires nothing that could fail.",
+                "Give it a constraint, or remove it.",
             )
-        elif has_target and graph.value(shape, SH.message) is None and not self._tells(shape):
+        elif has_target and graph.value(shape, SH.message) is None and not self._has_messages(shape):
             yield self._finding(
                 MISSING_MESSAGE, shape, "has no sh:message.", "Add one that says what to do about it."
             )
 
-    def _tells(self, shape: rdflib.term.Node) -> bool:
-        """Whether all that a shape refers to have messages of their own."""
+    def _has_messages(self, shape: rdflib.term.Node) -> bool:
+        """Whether everything that a shape refers to has messages of its own."""
         inner = [*self._graph.objects(shape, SH.property), *self._graph.objects(shape, SH.sparql)]
         return bool(inner) and all((node, SH.message, None) in self._graph for node in inner)
 
@@ -237,7 +239,7 @@ class _Linter:
         return True
 
     def _demands_of(self, shape: rdflib.term.Node) -> dict[str, _Demands]:
-        """By path ("" for the focus node itself), what a shape and its property shapes demand."""
+        """By path ("" for the focus node itself), what a shape and its property shapes require."""
         found: dict[str, _Demands] = {}
         for node in (shape, *self._graph.objects(shape, SH.property)):
             if self._graph.value(node, SH.deactivated) == rdflib.Literal(True):
@@ -254,9 +256,7 @@ class _Linter:
     def _within(self, shape: rdflib.term.Node) -> Iterator[Finding]:
         for path, demands in self._demands_of(shape).items():
             for problem in self._problems(demands):
-                yield self._finding(
-                    CONTRADICTION, shape, f"{_of(path)} {problem}.", "Take one of the two out."
-                )
+                yield self._finding(CONTRADICTION, shape, f"{_of(path)} {problem}.", "Remove one of the two.")
             yield from self._against_ontology(shape, path, demands)
 
     def _against_ontology(self, shape: rdflib.term.Node, path: str, demands: _Demands) -> Iterator[Finding]:
@@ -273,12 +273,12 @@ class _Linter:
                 yield self._finding(
                     AGAINST_ONTOLOGY,
                     shape,
-                    f"{_of(path)} demands {wanted}, which the ontology's range excludes.",
+                    f"{_of(path)} requires {wanted}, which the ontology's range excludes.",
                     "Change the shape or the rdfs:range.",
                 )
 
     def _between(self) -> Iterator[Finding]:
-        """Contradictions of different shapes with the same target and path."""
+        """Contradictions between shapes with the same target and path."""
         by_target: dict[tuple[str, str], list[tuple[rdflib.term.Node, _Demands]]] = defaultdict(list)
         for shape in self._shapes:
             severity = self._graph.value(shape, SH.severity)
@@ -289,21 +289,21 @@ class _Linter:
             for path, demands in self._demands_of(shape).items() if targets else ():
                 for predicate, target in targets:
                     by_target[f"{predicate} {target}", path].append((shape, demands))
-        told = set()
+        reported = set()
         for (_, path), entries in by_target.items():
             for (one, first), (other, second) in combinations(entries, 2):
-                if one == other or (one, other, path) in told:
+                if one == other or (one, other, path) in reported:
                     continue
                 both = _Demands([one, other], _merged(first.values, second.values))
                 alone = {*self._problems(first), *self._problems(second)}
                 for problem in self._problems(both):
                     if problem not in alone:
-                        told.add((one, other, path))
+                        reported.add((one, other, path))
                         yield self._finding(
                             CONTRADICTION,
                             other,
                             f"{_of(path)} {problem}, together with <{one}>.",
-                            "Take one of the two out.",
+                            "Remove one of the two.",
                         )
 
     def _problems(self, demands: _Demands) -> Iterator[str]:
@@ -317,23 +317,23 @@ class _Linter:
         ):
             lows, highs = demands.numbers(low), demands.numbers(high)
             if lows and highs and (max(lows) >= min(highs) if exclusive else max(lows) > min(highs)):
-                yield f"demands {_name(low)} {max(lows):g} and {_name(high)} {min(highs):g}"
+                yield f"requires {_name(low)} {max(lows):g} and {_name(high)} {min(highs):g}"
         values = demands.values
         datatypes = set(values.get(SH.datatype, ()))
         if len(datatypes) > 1:
-            yield "demands two datatypes at once: " + " and ".join(sorted(map(str, datatypes)))
+            yield "requires two datatypes at once: " + " and ".join(sorted(map(str, datatypes)))
         kinds = set(values.get(SH.nodeKind, ()))
         if datatypes and (values.get(SH["class"]) or kinds & {SH.IRI, SH.BlankNode, SH.BlankNodeOrIRI}):
-            yield "demands a datatype and a thing at once"
+            yield "requires a literal and a thing at once"
         classes = [to_oxigraph(node) for node in values.get(SH["class"], ())]
         for a, b in combinations([c for c in classes if isinstance(c, NamedNode)], 2):
             if self._schema.are_disjoint(a, b):
-                yield f"demands {a} and {b}, which are disjoint"
+                yield f"requires {a} and {b}, which are disjoint"
         lists = [set(Collection(self._graph, head)) for head in values.get(SH["in"], ())]
         if lists and not set.intersection(*lists):
             yield "allows no value by sh:in"
         elif lists and any(value not in set.intersection(*lists) for value in values.get(SH.hasValue, ())):
-            yield "demands a value by sh:hasValue that sh:in does not allow"
+            yield "requires a value by sh:hasValue that sh:in does not allow"
 
 
 def _merged(

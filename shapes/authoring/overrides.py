@@ -1,7 +1,7 @@
-"""What shapes written by hand already say, so that it is not generated from the ontology as well.
+"""What handwritten shapes already cover, so that it is not generated from the ontology as well.
 
-The rule: a shape by hand on the same target and path switches off what would be generated there, kind by
-kind. It need not agree; with `sh:deactivated true` it only switches off.
+A handwritten shape disables what would be generated on the same target and path, kind by kind. It need not
+agree with the ontology; with `sh:deactivated true` it only disables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COUNTS = (SH.maxCount, SH.minCount, SH.deactivated)
 
 
 class Overrides:
-    """Asked once per generated shape."""
+    """The handwritten shapes of a graph, looked up once per generated shape."""
 
     def __init__(self, graph: rdflib.Graph) -> None:
         self._graph = graph

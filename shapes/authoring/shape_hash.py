@@ -1,4 +1,4 @@
-"""What a shape says, as a digest: equal for two versions of a file exactly when its shape is unchanged."""
+"""A digest of a shape: equal for two versions of a file exactly when the shape is unchanged."""
 
 import hashlib
 
@@ -13,11 +13,11 @@ _FOLLOWED = frozenset(
         SH.prefixes, SH.declare, SH.path, RDF.first, RDF.rest,
     )
 )  # fmt: skip
-"""Other than blank nodes, only what these lead to is part of a shape."""
+"""Besides blank nodes, only the values of these belong to a shape."""
 
 
 def shape_digest(graph: rdflib.Graph, shape: rdflib.term.Node) -> str:
-    """A digest over all that a shape says, also by the shapes it refers to; its messages included."""
+    """A digest over a shape, its messages, and the shapes it refers to."""
     return _digest(graph, shape, frozenset())
 
 

@@ -1,1 +1,4 @@
-"""The engines behind the gate: compiled tests, and pySHACL, which has the last word."""
+"""The engines behind the gate: compiled tests, and pySHACL, the reference.
+
+May import the modules of `shapes` itself, and the types of `shapes.gate`.
+"""

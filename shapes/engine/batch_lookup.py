@@ -1,7 +1,7 @@
-"""A source whose statements by a few predicates are read at once, for a run over very many nodes.
+"""A source that reads all statements of a few predicates at once, for a run over very many nodes.
 
-A lookup in the store costs some tens of microseconds; reading all statements of a predicate in their order
-costs one or two for each.
+A lookup in the store costs some tens of microseconds; reading all statements of a predicate in order costs
+one or two per statement.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,11 +11,11 @@ from pyoxigraph import NamedNode, Triple
 
 from sparql.model.source import Term, TripleSource
 
-__all__ = ["Prefetched"]
+__all__ = ["BatchLookup"]
 
 
-class Prefetched:
-    """`base`, with all statements by these predicates in memory, unless one has more than `most`."""
+class BatchLookup:
+    """`base`, with all statements of these predicates in memory, except predicates with more than `most`."""
 
     def __init__(self, base: TripleSource, predicates: Iterable[NamedNode], most: int) -> None:
         self._base = base

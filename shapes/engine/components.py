@@ -26,7 +26,7 @@ class CustomComponent:
 
 
 def custom_components(graph: rdflib.Graph) -> tuple[CustomComponent, ...]:
-    """Every component that the graph declares, in stable order."""
+    """Every component declared in the graph, in stable order."""
     found = []
     for node in sorted(set(graph.subjects(RDF.type, SH.ConstraintComponent)), key=str):
         required = {

@@ -1,4 +1,8 @@
-"""The SHACL core constraints on values (SHACL, 4.1 to 4.5 and 4.8) as tests that give a yes or nothing."""
+"""The SHACL core constraints on values (SHACL, 4.1 to 4.5 and 4.8) as tests that confirm conformance.
+
+A constraint is one function with `@constraint`, from the shape to its test. Constraints that refer to other
+shapes or to a query are in `shapes.engine.compiled`.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,7 +30,25 @@ Build = Callable[[rdflib.Graph, rdflib.term.Node, rdflib.term.Node, Path | None]
 
 
 class NotCompiled(Exception):
-    """Something of a shape is not known here: the reference engine runs it. It never leaves this room."""
+    """Part of a shape is not supported here: the reference engine runs it. It never leaves this package."""
+
+
+BUILDERS: dict[rdflib.URIRef, Build] = {}
+"""The builder of each constraint on values, by its parameter."""
+SINGLE: set[rdflib.URIRef] = {SH.qualifiedValueShape, SH.qualifiedMinCount, SH.qualifiedMaxCount}
+"""Parameters of which a shape may have one value."""
+
+
+def constraint(parameter: rdflib.URIRef, *, single: bool = False) -> Callable[[Build], Build]:
+    """Register the builder of a constraint; with `single`, a shape may have one value of its parameter."""
+
+    def register(build: Build) -> Build:
+        BUILDERS[parameter] = build
+        if single:
+            SINGLE.add(parameter)
+        return build
+
+    return register
 
 
 _KINDS: Mapping[rdflib.term.Node, tuple[type, ...]] = {
@@ -46,6 +68,7 @@ def _each(holds: Callable[[Term], bool]) -> ValuesTest:
     return lambda reading, focus, values: all(map(holds, values))
 
 
+@constraint(SH["class"])
 def _class(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     class_ = to_oxigraph(value)
 
@@ -55,11 +78,13 @@ def _class(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Pat
     return test
 
 
+@constraint(SH.datatype, single=True)
 def _datatype(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     datatype = str(value)
     return _each(lambda v: has_datatype(v, datatype))
 
 
+@constraint(SH.nodeKind, single=True)
 def _node_kind(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     kinds = _KINDS.get(value)
     if kinds is None:
@@ -67,26 +92,31 @@ def _node_kind(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path:
     return _each(lambda v: isinstance(v, kinds))
 
 
+@constraint(SH.minCount, single=True)
 def _min_count(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     count = _on_property(_count(value), path)
     return lambda reading, focus, values: len(values) >= count
 
 
+@constraint(SH.maxCount, single=True)
 def _max_count(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     count = _on_property(_count(value), path)
     return lambda reading, focus, values: len(values) <= count
 
 
+@constraint(SH.minLength, single=True)
 def _min_length(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     least = _count(value)
     return _each(lambda v: least == 0 or (_has_text(v) and len(v.value) >= least))  # type: ignore[union-attr]
 
 
+@constraint(SH.maxLength, single=True)
 def _max_length(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     most = _count(value)
     return _each(lambda v: _has_text(v) and len(v.value) <= most)  # type: ignore[union-attr]
 
 
+@constraint(SH.pattern)
 def _pattern(
     graph: rdflib.Graph, node: rdflib.term.Node, value: rdflib.term.Node, path: Path | None
 ) -> ValuesTest:
@@ -101,22 +131,23 @@ def _pattern(
         compiled = re.compile(str(value), flags)
     except re.error as error:
         raise NotCompiled from error
-    # The same, but a search would try an anchored pattern at every character of a long geometry.
+    # Equivalent, but a search would try an anchored pattern at every character of a long text.
     search = compiled.match if is_anchored(str(value), flags) else compiled.search
     return _each(lambda v: _has_text(v) and search(v.value) is not None)  # type: ignore[union-attr]
 
 
 def is_anchored(pattern: str, flags: int) -> bool:
-    """Whether a pattern matches at the beginning of a text or nowhere, as far as that is plain to see."""
+    """Whether a pattern matches at the beginning of a text or nowhere, where that is easy to decide."""
     if not pattern.startswith("^") or flags & re.MULTILINE or "(?" in pattern.replace("(?:", ""):
         return False
-    # What stands in brackets belongs to one alternative; another one would need no anchor.
+    # Alternatives inside brackets share the anchor; one outside would have none.
     bare = _CHARACTER_CLASS.sub("", _ESCAPE.sub("x", pattern))
     while (less := _GROUP.sub("", bare)) != bare:
         bare = less
     return set(bare).isdisjoint("|()[]")
 
 
+@constraint(SH.languageIn, single=True)
 def _language_in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     languages = {str(language).lower() for language in Collection(graph, value)}
 
@@ -130,6 +161,7 @@ def _language_in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, pat
     return _each(holds)
 
 
+@constraint(SH.uniqueLang, single=True)
 def _unique_lang(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     _on_property(0, path)
     if not _is_true(value):
@@ -142,16 +174,19 @@ def _unique_lang(graph: rdflib.Graph, node: object, value: rdflib.term.Node, pat
     return test
 
 
+@constraint(SH.hasValue)
 def _has_value(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     wanted = to_oxigraph(value)
     return lambda reading, focus, values: wanted in values
 
 
+@constraint(SH["in"], single=True)
 def _in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     allowed = frozenset(to_oxigraph(member) for member in Collection(graph, value))
     return _each(lambda v: v in allowed)
 
 
+@constraint(SH.closed, single=True)
 def _closed(
     graph: rdflib.Graph, node: rdflib.term.Node, value: rdflib.term.Node, path: Path | None
 ) -> ValuesTest:
@@ -180,11 +215,19 @@ def _range(holds: Callable[[int], bool]) -> Build:
     return build
 
 
+constraint(SH.minInclusive)(_range(lambda sign: sign >= 0))
+constraint(SH.minExclusive)(_range(lambda sign: sign > 0))
+constraint(SH.maxInclusive)(_range(lambda sign: sign <= 0))
+constraint(SH.maxExclusive)(_range(lambda sign: sign < 0))
+
+
+@constraint(SH.equals)
 def _equals(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     other = NamedNode(str(value))
     return lambda reading, focus, values: set(values) == set(reading.objects(focus, other))
 
 
+@constraint(SH.disjoint)
 def _disjoint(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
     other = NamedNode(str(value))
     return lambda reading, focus, values: set(values).isdisjoint(reading.objects(focus, other))
@@ -196,7 +239,7 @@ def _less(holds: Callable[[int], bool]) -> Build:
 
         def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
             if any(isinstance(v, BlankNode) for v in values):
-                # The reference engine gives up on one, whatever it is to be compared with.
+                # The reference engine fails on a blank node, whatever it is compared with.
                 raise Unsure
             bounds = reading.objects(focus, other)
             return all(holds(order(v, bound)) for v in values for bound in bounds)
@@ -206,43 +249,14 @@ def _less(holds: Callable[[int], bool]) -> Build:
     return build
 
 
+constraint(SH.lessThan)(_less(lambda sign: sign < 0))
+constraint(SH.lessThanOrEquals)(_less(lambda sign: sign <= 0))
+
+
+@constraint(SH.ignoredProperties)
 def _nothing(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    """For a parameter that only says more of another."""
+    """For a parameter that only qualifies another."""
     return _each(lambda v: True)
-
-
-BUILDERS: Mapping[rdflib.URIRef, Build] = {
-    SH["class"]: _class,
-    SH.datatype: _datatype,
-    SH.nodeKind: _node_kind,
-    SH.minCount: _min_count,
-    SH.maxCount: _max_count,
-    SH.minLength: _min_length,
-    SH.maxLength: _max_length,
-    SH.pattern: _pattern,
-    SH.languageIn: _language_in,
-    SH.uniqueLang: _unique_lang,
-    SH.hasValue: _has_value,
-    SH["in"]: _in,
-    SH.closed: _closed,
-    SH.ignoredProperties: _nothing,
-    SH.minInclusive: _range(lambda sign: sign >= 0),
-    SH.minExclusive: _range(lambda sign: sign > 0),
-    SH.maxInclusive: _range(lambda sign: sign <= 0),
-    SH.maxExclusive: _range(lambda sign: sign < 0),
-    SH.equals: _equals,
-    SH.disjoint: _disjoint,
-    SH.lessThan: _less(lambda sign: sign < 0),
-    SH.lessThanOrEquals: _less(lambda sign: sign <= 0),
-}
-SINGLE = frozenset(
-    (
-        *(SH.datatype, SH.nodeKind, SH.minCount, SH.maxCount, SH.minLength, SH.maxLength, SH.languageIn),
-        *(SH.uniqueLang, SH["in"], SH.closed, SH.qualifiedValueShape, SH.qualifiedMinCount),
-        SH.qualifiedMaxCount,
-    )
-)
-"""Parameters of which a shape may have one value."""
 
 
 def _has_text(value: Term) -> bool:

@@ -1,8 +1,8 @@
 """The graph that the SHACL engine sees: a lazy, read-only view of a source of triples.
 
 Nothing is copied. Each lookup of the engine becomes one pattern lookup in the overlay of store and
-change, so what is read is what the shapes ask of the focus nodes, however large the store is. What was
-asked of a node is not read again: the engine walks up the same classes for every node and every shape.
+change, so only what the shapes need of the focus nodes is read, however large the store is. Lookups are
+cached: the engine walks up the same classes for every node and every shape.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -23,9 +23,9 @@ from shapes.time_limit import check_time, checked
 from sparql.model.source import Term, TripleSource
 
 _FEW: Final = 64
-"""Answers of so many triples are kept."""
+"""The largest answer that is cached, in triples."""
 _KEPT: Final = 20_000
-"""So many answers are kept; then it begins anew, so that a run over everything takes no memory."""
+"""Answers cached before the cache is cleared, so that a run over everything does not grow in memory."""
 
 
 class DataGraph(rdflib.Graph):
@@ -62,10 +62,9 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
 
 
 def _checking_time(context: QueryContext, part: CompValue) -> Any:
-    """Check the time at each part of a query that is evaluated, and at each row of a join.
+    """Check the time at each evaluated part of a query, and at each row of a join.
 
-    A join of sub-selects reads no triple, so what reads them would not notice how long it takes. Every other
-    part is left to rdflib.
+    A join of sub-selects reads no triple, so the check at each triple would not notice how long it takes.
     """
     check_time()
     if part.name == "Join":
@@ -94,7 +93,7 @@ class _SourceStore(RdflibStore):
         return zip(self._read(triple_pattern) if answer is None else answer, repeat(iter(())))
 
     def _read(self, pattern: Any) -> Iterator[Any]:
-        """Read what fits a pattern, the first triples at once, and keep it if that is all."""
+        """Read what fits a pattern, the first triples at once, and cache it if that is all."""
         found = self._matching(*pattern)
         if pattern[0] is None:
             return found
@@ -126,7 +125,7 @@ class _SourceStore(RdflibStore):
         return self.seen.get(node) or to_oxigraph(node)
 
     def __len__(self, context: Any = None) -> int:
-        raise TypeError("A graph under judgement is never counted: that would read the whole store")
+        raise TypeError("A graph being judged is never counted: that would read the whole store")
 
     def bind(self, prefix: str, namespace: rdflib.URIRef, override: bool = True) -> None:
         self._prefixes[prefix] = namespace

@@ -1,4 +1,4 @@
-"""Questions about literals, answered as the reference engine answers them, or not at all."""
+"""Tests of literals that give the reference engine's answer, or raise `Unsure`."""
 
 import re
 from datetime import date, datetime, time
@@ -16,7 +16,7 @@ from sparql.model.vocabulary import RDF, RDFS, XSD
 
 
 class Unsure(Exception):
-    """A case that only the reference engine can decide. It never leaves this room."""
+    """A case that only the reference engine can decide. It never leaves this package."""
 
 
 _ANY_LITERAL = frozenset((RDFS.Literal.value, RDFS.Datatype.value))
@@ -54,8 +54,8 @@ def has_datatype(value: Term, datatype: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _is_recognized(datatype: str) -> bool:
-    """Whether the reference engine looks into literals of a datatype (RDF 1.1, 5.4), which geometries it does
-    not; of any other every text is well-typed."""
+    """Whether the reference engine recognizes a datatype (RDF 1.1, 5.4), which those of geometries it does
+    not; of an unrecognized datatype every text is well-typed."""
     return rdflib.URIRef(datatype) in rdflib.term.XSDToPython
 
 
@@ -76,7 +76,7 @@ _INTEGERS = frozenset(
 )
 _is_number = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?").fullmatch
 _DAY = "[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
-# Of one such form, texts are in the order of what they mean.
+# In these forms, texts sort in the order of their values.
 _ORDERED = {
     XSD.date.value: re.compile(r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}").fullmatch,
     XSD.dateTime.value: re.compile(
@@ -87,7 +87,7 @@ _ORDERED = {
 
 
 def order(first: Term, second: Term) -> int:
-    """-1, 0 or 1 for the order of two literals. Raises `Unsure` but for numbers and dates in plain form."""
+    """-1, 0 or 1 for the order of two literals. Raises `Unsure` except for plain numbers and dates."""
     if isinstance(first, Literal) and isinstance(second, Literal):
         one, other = first.datatype.value, second.datatype.value
         if one in _INTEGERS and other in _INTEGERS:

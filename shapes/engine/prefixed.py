@@ -1,4 +1,4 @@
-"""Names with prefixes, as the SHACL engine writes them in messages: each is worked out once."""
+"""Prefixed names, as the SHACL engine writes them in messages, cached."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ _KEPT: Final = 10_000
 
 
 class PrefixedNames(NamespaceManager):
-    """The prefixes of a graph. The engine binds the same one, and writes the same names, for every result."""
+    """The prefixes of a graph. The engine binds the same ones and writes the same names for every result."""
 
     def __init__(self, graph: rdflib.Graph) -> None:
         self._bound: set[tuple[object, str]] = set()
@@ -17,14 +17,14 @@ class PrefixedNames(NamespaceManager):
         super().__init__(graph, bind_namespaces="none")
 
     def bind(self, prefix: str | None, namespace: Any, override: bool = True, replace: bool = False) -> None:
-        """Bind a prefix, if it was not bound so before."""
+        """Bind a prefix, unless it is bound to that namespace already."""
         if (prefix, str(namespace)) not in self._bound:
             super().bind(prefix, namespace, override, replace)
             self._bound.add((prefix, str(namespace)))
             self._written.clear()
 
     def normalizeUri(self, rdfTerm: str) -> str:
-        """A name with its prefix, or whole where it has none."""
+        """A prefixed name, or the full IRI where no prefix fits."""
         written = self._written.get(rdfTerm)
         if written is None:
             written = super().normalizeUri(rdfTerm)

@@ -10,7 +10,7 @@ from pyshacl.shapes_graph import ShapesGraph
 from rdflib.namespace import SH as R_SH
 
 from shapes.engine.data_graph import DataGraph
-from shapes.engine.shapes_graph import KeptGraph
+from shapes.engine.shapes_graph import ShapesGraphCache
 from shapes.errors import ShapeMalformed
 from shapes.gate.affected import Pairs
 from shapes.gate.judging import Found
@@ -25,18 +25,18 @@ _CANNOT = (
     *(ReportableRuntimeError, ValidationFailure, ConstraintLoadError, ShapeLoadError),
     *(TypeError, ValueError, NotImplementedError),
 )
-"""What pySHACL raises where a constraint meets values that it cannot compare or count."""
+"""What pySHACL raises for values that a constraint cannot compare or count."""
 
 
 class PyshaclEngine:
-    """pySHACL, the reference engine. The shapes graph is parsed once and kept.
+    """pySHACL, the reference engine. The shapes graph is parsed once.
 
     `shapes` maps the names of targeted shapes to their nodes. Raises `ShapeMalformed` when the engine
     cannot read a shape.
     """
 
     def __init__(self, graph: rdflib.Graph, shapes: Mapping[str, rdflib.term.Node]) -> None:
-        self._graph = kept = KeptGraph(graph)
+        self._graph = kept = ShapesGraphCache(graph)
         self._prefixes = dict(graph.namespaces())
         self._loaded = ShapesGraph(kept)
         try:
@@ -44,10 +44,10 @@ class PyshaclEngine:
         except (ShapeLoadError, ConstraintLoadError, ReportableRuntimeError) as error:
             raise ShapeMalformed("of the shapes folder", str(error)) from error
         self._shapes = {name: known[node] for name, node in shapes.items() if node in known}
-        self._nested = frozenset(name for name, node in shapes.items() if _tells_of_others(graph, node))
+        self._nested = frozenset(name for name, node in shapes.items() if _concerns_other_nodes(graph, node))
 
     def check(self, source: TripleSource, pairs: Pairs) -> Found:
-        """Violations of these pairs. What the engine cannot judge is a violation that says so."""
+        """Violations of these pairs. A shape that cannot be judged is a violation that says so."""
         data = DataGraph(source, self._prefixes)
         executor = SHACLExecutor()
         found: Found = {}
@@ -75,13 +75,13 @@ class PyshaclEngine:
         return found
 
     def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
-        """Always None: this engine tells by its reports."""
+        """Always None: this engine only writes reports."""
         return None
 
     def _not_judged(self, name: str, focus: Term, error: Exception) -> Violation:
         return Violation(
             focus=focus,
-            message=f"The shape cannot be judged on these values: {error} Mend the values or the shape.",
+            message=f"The shape cannot be judged on these values: {error} Fix the values or the shape.",
             component=UKG.NotJudged,
             shape=to_oxigraph(self._shapes[name].node),  # type: ignore[arg-type]
         )
@@ -108,8 +108,8 @@ class PyshaclEngine:
         )
 
 
-def _tells_of_others(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
-    """Whether results of a shape may be about the value nodes of a property shape, not its own focus node."""
+def _concerns_other_nodes(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
+    """Whether a shape's results may concern the value nodes of a property shape, not its own focus node."""
     if (node, R_SH.path, None) in graph and (node, R_SH.property, None) in graph:
         return True
     return any((inner, R_SH.property, None) in graph for inner in graph.objects(node, R_SH.property))

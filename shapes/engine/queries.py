@@ -1,9 +1,9 @@
 """Which triples a SHACL-SPARQL constraint depends on (SHACL 5 and 6): read from its query's algebra.
 
-Every triple pattern is reached from a pre-bound variable along patterns that are joined with it for sure;
+Every triple pattern is reached from a pre-bound variable along patterns that are certainly joined with it;
 that route is the dependency's path. What an OPTIONAL, a branch of a UNION or a sub-select binds does not
-lead out of it: there the variable may be unbound and the pattern may match anywhere. A pattern that no route
-reaches may concern any focus node.
+lead out of it: outside, the variable may be unbound and the pattern may match anywhere. A pattern that no
+route reaches may concern any focus node.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ _DEFAULT_PREFIXES = {"rdf": str(RDF), "rdfs": str(RDFS), "owl": str(OWL)}
 _THIS = rdflib.Variable("this")
 _VALUE = rdflib.Variable("value")
 Pattern = tuple[Any, Path, Any]
-"""A triple pattern: its ends are terms of rdflib."""
+"""A triple pattern with rdflib terms."""
 
 _GROWING = frozenset(
     [
@@ -63,15 +63,15 @@ _GROWING = frozenset(
         "values",
     ]
 )
-"""Parts of a query that give more solutions, never fewer, when there are more triples."""
+"""Parts of a query for which more triples give more solutions, never fewer."""
 
 
 def query_dependencies(
     graph: rdflib.Graph, constraint: rdflib.term.Node, at: Path, path: Path | None
 ) -> Iterator[Dependency]:
-    """Dependencies of a `sh:sparql` constraint or a custom validator on a shape that stands at `at`.
+    """Dependencies of a `sh:sparql` constraint or a custom validator on a shape applied at `at`.
 
-    `path` is the path of a property shape. Effects are told for a constraint that must hold. Raises
+    `path` is the path of a property shape. Effects are those of a constraint that must hold. Raises
     `ShapeMalformed`.
     """
     select, ask = graph.value(constraint, SH.select), graph.value(constraint, SH.ask)
@@ -90,7 +90,7 @@ def query_dependencies(
 def query_text(
     graph: rdflib.Graph, constraint: rdflib.term.Node, query: str, path: Path | None = None
 ) -> str:
-    """The query with its declared prefixes before it, and the shape's path in the place of `$PATH`."""
+    """The query with its declared prefixes, and the shape's path in place of `$PATH`."""
     if path is not None:
         query = query.replace("$PATH", sparql_text(path)).replace("?PATH", sparql_text(path))
     declared = _DEFAULT_PREFIXES | dict(_prefixes(graph, constraint))
@@ -99,7 +99,8 @@ def query_text(
 
 
 def _prefixes(graph: rdflib.Graph, constraint: rdflib.term.Node) -> Iterator[tuple[str, str]]:
-    """What `sh:prefixes` names (SHACL, 5.2.1), and any ontology of the graph where that is none itself."""
+    """The prefixes that `sh:prefixes` names (SHACL, 5.2.1); where it names no declarations, those of any
+    ontology of the graph."""
     ontologies = sorted(graph.subjects(RDF.type, OWL.Ontology), key=str)
     for source in graph.objects(constraint, SH.prefixes):
         imported = graph.transitive_objects(source, OWL.imports)
@@ -120,7 +121,7 @@ def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
 
 @lru_cache(maxsize=512)
 def _algebra(query: str) -> CompValue:
-    """To be read only: many shapes have one query, and each is asked for several times."""
+    """Cached, so read-only: many shapes share one query, and each is needed several times."""
     SPARQLQueryHelper(None, None, query).check_invalid_sparql(query)  # type: ignore[no-untyped-call]
     pyoxigraph.Store().query(query)
     algebra: CompValue = translateQuery(parseQuery(query)).algebra
@@ -128,7 +129,7 @@ def _algebra(query: str) -> CompValue:
 
 
 def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:
-    """Paths from `$this` that must lead somewhere, or the query has no solutions."""
+    """Paths from `$this` without whose values the query has no solutions."""
     found = []
     for subject, path, object_ in _certain(_inside(algebra)):
         if subject == _THIS:
@@ -139,7 +140,7 @@ def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:
 
 
 def plain_parts(algebra: CompValue) -> tuple[tuple[Pattern, ...], tuple[Any, ...]] | None:
-    """Triple patterns and filters of a query that has nothing else; None of any other."""
+    """The triple patterns and filters of a query that has nothing else; None for any other query."""
     node, filters = _inside(algebra), []
     while isinstance(node, CompValue) and node.name == "Filter":
         filters.append(node.expr)
@@ -160,13 +161,13 @@ def _inside(algebra: CompValue) -> Any:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What surely holds of every solution in which a pattern takes part."""
+    """What certainly holds for every solution that includes a pattern."""
 
     patterns: tuple[Pattern, ...] = ()
     predicates: Mapping[Any, tuple[rdflib.URIRef, ...]] = field(default_factory=dict)
-    """The IRIs that a FILTER leaves to a variable."""
+    """The IRIs that a FILTER allows for a variable."""
     bound: bool = True
-    """Whether the pre-bound variables are: not in a sub-select that does not project them."""
+    """Whether the pre-bound variables are bound: not in a sub-select that does not project them."""
     outermost: bool = False
 
     def with_patterns(self, more: Iterable[Pattern]) -> "_Scope":
@@ -189,7 +190,7 @@ def _dependencies(
 
 
 def _placed(node: Any, scope: _Scope) -> Iterator[tuple[Pattern, _Scope]]:
-    """Every triple pattern of the algebra, with what it is surely joined with."""
+    """Every triple pattern of the algebra, with what it is certainly joined with."""
     if not isinstance(node, CompValue):
         return
     match node.name:
@@ -216,7 +217,7 @@ def _placed(node: Any, scope: _Scope) -> Iterator[tuple[Pattern, _Scope]]:
             yield from _placed(node.p1, scope)
             yield from _placed(node.p2, scope)
         case "Project":
-            # Nothing but what a sub-select projects is joined with the rest; $this must be (SHACL, 5.2.1).
+            # Only what a sub-select projects is joined with the rest; $this must be (SHACL, 5.2.1).
             bound = scope.outermost or (scope.bound and _THIS in (node.PV or ()))
             yield from _placed(node.p, _Scope(bound=bound))
         case "SelectQuery" | "AskQuery" | "Distinct" | "Reduced" | "Slice":
@@ -275,7 +276,7 @@ def _patterns(node: CompValue, scope: _Scope) -> Iterator[Pattern]:
 
 
 def _narrowed(expression: Any) -> dict[Any, tuple[rdflib.URIRef, ...]]:
-    """Variables that a filter leaves only some IRIs: `?p IN (...)`, `?p = ...`, and such joined by &&."""
+    """Variables that a filter restricts to some IRIs: `?p IN (...)`, `?p = ...`, and such joined by &&."""
     if not isinstance(expression, CompValue):
         return {}
     if expression.name == "ConditionalAndExpression":

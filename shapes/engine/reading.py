@@ -1,4 +1,4 @@
-"""What one judgement reads: lookups in a source, each done once."""
+"""Lookups in a source during one judgment, cached."""
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -11,9 +11,9 @@ _UP = Repeat(Step(RDFS.subClassOf))
 
 
 class Reading:
-    """A source as the reference engine sees it (RDF 1.2 triple terms are not there), with its answers kept.
+    """A source as the reference engine sees it, without RDF 1.2 triple terms, with its answers cached.
 
-    Only good while the source does not change.
+    Valid only while the source does not change.
     """
 
     def __init__(self, source: TripleSource) -> None:

@@ -1,4 +1,4 @@
-"""The shapes as the SHACL engine reads them: the same few triples, for every shape, run and result."""
+"""The shapes graph with cached lookups: the SHACL engine reads the same few triples for every result."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,18 +9,18 @@ from rdflib.paths import Path
 from shapes.engine.prefixed import PrefixedNames
 
 _KEPT: Final = 20_000
-"""So many answers are kept; then it begins anew, since the engine asks about nodes of the data, too."""
+"""Answers cached before the cache is cleared; the engine also looks up nodes of the data."""
 
 
-class KeptGraph(rdflib.Graph):
-    """A graph that remembers what it was asked. Nobody may change it once it was read."""
+class ShapesGraphCache(rdflib.Graph):
+    """A graph that caches its answers. It must not change once it was read, except by `add`."""
 
     def __init__(self, graph: rdflib.Graph) -> None:
         super().__init__(store=graph.store, identifier=graph.identifier, bind_namespaces="none")
         self.namespace_manager = PrefixedNames(self)
         self._answers: dict[Any, tuple[Any, ...]] = {}
 
-    def add(self, triple: Any) -> "KeptGraph":
+    def add(self, triple: Any) -> "ShapesGraphCache":
         """Add a triple, as the engine does before it reads."""
         self._answers.clear()
         super().add(triple)

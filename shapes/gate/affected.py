@@ -1,9 +1,9 @@
-"""From a change to the (shape, focus node) pairs whose verdict it may turn to the worse.
+"""From a change to the (shape, focus node) pairs whose verdict it may worsen.
 
-The method: a triple affects a node if it makes it a target, or if the node lies at the start of a
-path that one of the shape's dependencies walks to that triple. Paths are walked backwards over the
-graph before and after together, so that removed triples still lead to those they affected. Shapes are
-indexed by the predicates and classes they speak of: what none speaks of costs one lookup in a dictionary.
+A triple affects a node if it makes it a target, or if the node lies at the start of a path that one of the
+shape's dependencies walks to that triple. Paths are walked backwards over the graph before and after
+together, so that removed triples still lead to the nodes they affected. Shapes are indexed by the predicates
+and classes they mention: a triple that none mentions costs one dictionary lookup.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _DOWN = invert(_UP)
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Route:
     """How a triple leads back to focus nodes: from one of its ends, along a path, for these shapes."""
 
     forward: bool
@@ -37,27 +37,27 @@ class _Way:
 
 
 @dataclass(frozen=True)
-class Beyond:
-    """A triple on which more focus nodes of a shape depend than were asked for."""
+class OverFanIn:
+    """A triple on which more focus nodes of a shape depend than the bound."""
 
     shape: TargetedShape
     triple: Triple
 
 
-_Ways = dict[NamedNode | None, tuple[_Way, ...]]
+_Routes = dict[NamedNode | None, tuple[_Route, ...]]
 
 
 class AffectedPairs:
-    """The index of a shapes graph by predicate and class, asked once per change.
+    """The index of a shapes graph by predicate and class.
 
-    `fan_in` is how many focus nodes one triple may affect by one path: of more none is told unless asked.
+    `fan_in` is how many focus nodes one triple may affect by one path; of more, none is returned by default.
     """
 
     def __init__(self, shapes: Sequence[TargetedShape], fan_in: int = FAN_IN) -> None:
         self.fan_in = fan_in
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
-        self._added = _ways(shapes, lambda dependency: dependency.effect.added)
-        self._removed = _ways(shapes, lambda dependency: dependency.effect.removed)
+        self._added = _routes(shapes, lambda dependency: dependency.effect.added)
+        self._removed = _routes(shapes, lambda dependency: dependency.effect.removed)
         self.by_class: dict[NamedNode, list[TargetedShape]] = {}
         self.by_subject: dict[NamedNode, list[TargetedShape]] = {}
         self.by_object: dict[NamedNode, list[TargetedShape]] = {}
@@ -73,7 +73,7 @@ class AffectedPairs:
         self._spoken_added = frozenset((*self._added, *self.by_subject, *self.by_object, *classes))
 
     def concerns(self, additions: Iterable[Triple], removals: Iterable[Triple]) -> bool:
-        """Whether any shape speaks of such triples at all; told without reading the graph."""
+        """Whether any shape mentions such triples, decided without reading the graph."""
         for triples, spoken in ((additions, self._spoken_added), (removals, self._spoken_removed)):
             if None in spoken or any(triple.predicate in spoken for triple in triples):
                 return True
@@ -85,14 +85,14 @@ class AffectedPairs:
         removals: Collection[Triple],
         either: TripleSource,
         after: TripleSource,
-        beyond: list[Beyond],
+        beyond: list[OverFanIn],
         *,
         reach: int | None = 0,
     ) -> Pairs:
-        """Pairs affected by these triples. `either` is before and after together, `after` what will be.
+        """Pairs affected by these triples. `either` is before and after together, `after` the future graph.
 
-        `beyond` is given what is left out: what affects more than the fan-in or, if that is given, `reach`;
-        None: however many.
+        What is left out is appended to `beyond`: triples that affect more nodes than `reach`, by default the
+        fan-in; None: no bound.
         """
         most = self.fan_in if reach == 0 else reach
         found: Pairs = {}
@@ -100,20 +100,20 @@ class AffectedPairs:
         for triple in additions:
             self._new_targets(triple, after, targets, found)
         walked: dict[tuple[int, Term], set[Term]] = {}
-        for triples, ways in ((additions, self._added), (removals, self._removed)):
-            anywhere = ways.get(None, ())
+        for triples, routes in ((additions, self._added), (removals, self._removed)):
+            anywhere = routes.get(None, ())
             for triple in triples:
                 check_time()
-                for way in (*ways.get(triple.predicate, ()), *anywhere):
+                for route in (*routes.get(triple.predicate, ()), *anywhere):
                     try:
-                        self._walk_back(way, triple, either, after, targets, walked, found, most)
+                        self._walk_back(route, triple, either, after, targets, walked, found, most)
                     except TooMany:
-                        beyond += [Beyond(shape, triple) for shape in way.shapes]
+                        beyond += [OverFanIn(shape, triple) for shape in route.shapes]
         return found
 
     def _walk_back(
         self,
-        way: _Way,
+        route: _Route,
         triple: Triple,
         either: TripleSource,
         after: TripleSource,
@@ -122,15 +122,15 @@ class AffectedPairs:
         found: Pairs,
         most: int | None,
     ) -> None:
-        start = triple.subject if way.forward else triple.object
-        if (id(way), start) in walked:
+        start = triple.subject if route.forward else triple.object
+        if (id(route), start) in walked:
             return
-        walked[id(way), start] = nodes = set()
-        if way.path is not None:
-            nodes |= walk(either, start, way.path, most)
-        for shape in way.shapes:
+        walked[id(route), start] = nodes = set()
+        if route.path is not None:
+            nodes |= walk(either, start, route.path, most)
+        for shape in route.shapes:
             judged = found.get(shape.name, ())
-            if way.path is None:
+            if route.path is None:
                 nodes = at_most(self._each_target(shape, after), most)
             for node in nodes:
                 if node not in judged and targets(shape, node):
@@ -169,7 +169,7 @@ class AffectedPairs:
                     found.setdefault(shape.name, set()).add(instance.subject)
 
     def targets(self, shape: TargetedShape, source: TripleSource) -> set[Term]:
-        """All target nodes of a shape: a run over everything."""
+        """All target nodes of a shape in the source."""
         return set(self._each_target(shape, source))
 
     def _each_target(self, shape: TargetedShape, source: TripleSource) -> Iterator[Term]:
@@ -191,18 +191,18 @@ class AffectedPairs:
         return {shape.name: self.targets(shape, source) for shape in self.shapes.values()}
 
 
-def _ways(shapes: Sequence[TargetedShape], counts: Callable[[Dependency], bool]) -> _Ways:
-    """By predicate, the distinct ways back; shapes that share one share its walk."""
+def _routes(shapes: Sequence[TargetedShape], counts: Callable[[Dependency], bool]) -> _Routes:
+    """By predicate, the distinct routes back to focus nodes; shapes that share a route share its walk."""
     grouped: dict[NamedNode | None, dict[tuple[bool, Path | None], dict[str, TargetedShape]]] = {}
     for shape in shapes:
         for dependency in shape.dependencies:
             if counts(dependency):
                 back = None if dependency.path is None else invert(dependency.path)
-                ways = grouped.setdefault(dependency.step.predicate, {})
-                ways.setdefault((dependency.step.forward, back), {})[shape.name] = shape
+                routes = grouped.setdefault(dependency.step.predicate, {})
+                routes.setdefault((dependency.step.forward, back), {})[shape.name] = shape
     return {
         predicate: tuple(
-            _Way(forward, path, tuple(named.values())) for (forward, path), named in found.items()
+            _Route(forward, path, tuple(named.values())) for (forward, path), named in found.items()
         )
         for predicate, found in grouped.items()
     }

@@ -1,4 +1,4 @@
-"""Which of the new statements a violation is to be charged to."""
+"""Which of the new statements a violation is charged to."""
 
 from collections.abc import Mapping
 
@@ -25,11 +25,11 @@ _TOO_MANY = frozenset(
 )
 
 
-class Blame:
+class Attribution:
     """Charges violations to the statements of one batch.
 
-    An incomplete entity is held together; of too many values the least confident goes; a value that
-    does not fit goes itself; otherwise the statements that made the node a target of the shape.
+    For an incomplete entity, all statements about it; for too many values, the least confident one; for a
+    value that does not fit, its statement; otherwise the statements that made the node a target of the shape.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Blame:
 
     @property
     def _added(self) -> TripleIndex:
-        """The statements by their parts; most batches have no violation, and need no index."""
+        """The statements by their parts, built on demand: most batches have no violation."""
         if self._index is None:
             self._index = TripleIndex(self._statements)
         return self._index
 
     def of(self, violation: Violation) -> frozenset[Triple]:
-        """The statements to take out so that this violation can go; empty if none is to blame."""
+        """The statements to take out so that this violation can disappear; empty if none is at fault."""
         shape = self._shapes.get(_name(violation))
         focus = violation.focus
         own = set(self._added.match(focus, None, None))
@@ -102,7 +102,7 @@ class Blame:
         return found
 
     def _weakest(self, triples: set[Triple]) -> set[Triple]:
-        """The least confident one; of equals the last in the order of their text, so always the same."""
+        """The least confident one; of equals the last in text order, for a stable result."""
         if not triples:
             return set()
 

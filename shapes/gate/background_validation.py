@@ -1,8 +1,8 @@
-"""Looking at all focus nodes of a shape while others write, so that little is left to judge under the lock.
+"""Validates all focus nodes of a shape while others write, so that little is left to judge under the lock.
 
-A survey reads the graph as it changes. Whoever uses one adds what was committed meanwhile
-(`brought_up_to_date`): a node whose verdict such a commit may turn to the worse is judged again with the
-change, and of every other node nothing changed that could do so.
+The graph may change while it is read. So the caller adds what was committed meanwhile
+(`brought_up_to_date`): nodes whose verdict such a commit may worsen are judged again with the change; no
+commit can have worsened the verdict of any other node.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from itertools import islice
 
 from pyoxigraph import Triple
 
-from shapes.gate.affected import Beyond
+from shapes.gate.affected import OverFanIn
 from shapes.gate.gate import ShapesGate
-from sparql.model.change import Survey
+from sparql.model.change import BackgroundValidation
 from sparql.model.source import Overlay, Term, TripleSource
 
 _CHUNK = 500
-"""So many focus nodes are judged between two looks whether to stop."""
+"""Focus nodes judged between two checks of `stopped`."""
 _MOST = 1_000
-"""So many that fail are enough: the change does not come in as it is."""
+"""With more failing nodes than this, the change is refused anyway."""
 
 
-def survey(
+def validate_in_background(
     gate: ShapesGate,
     source: TripleSource,
     additions: Collection[Triple],
     shapes: Collection[str],
     *,
-    earlier: Survey | None = None,
+    earlier: BackgroundValidation | None = None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Survey | None:
-    """Which targets of these shapes may fail once the additions are there; None when `stopped`.
+) -> BackgroundValidation | None:
+    """Which targets of these shapes may fail once the additions are made; None when `stopped`.
 
-    `earlier` looked at more of the same change: its shapes are looked at again, its suspects stay suspects.
+    `earlier` covered more of the same change: its shapes are validated again, its suspects stay suspects.
     """
     after = Overlay(source, additions)
     known = {} if earlier is None else earlier.suspects
@@ -53,20 +53,24 @@ def survey(
             if len(failing) > _MOST:
                 break
         suspects[name] = known.get(name, frozenset()) | failing
-    return Survey(frozenset(additions), suspects)
+    return BackgroundValidation(frozenset(additions), suspects)
 
 
 def brought_up_to_date(
-    found: Survey, gate: ShapesGate, source: TripleSource, came: Collection[Triple], went: Collection[Triple]
-) -> Survey | None:
-    """The survey with the nodes that commits since its begin may have turned to the worse.
+    found: BackgroundValidation,
+    gate: ShapesGate,
+    source: TripleSource,
+    came: Collection[Triple],
+    went: Collection[Triple],
+) -> BackgroundValidation | None:
+    """The validation with the nodes whose verdict commits since its start may have worsened.
 
-    None where these are too many: then a new survey is needed. `source` is the graph as it is now.
+    None where these are too many: then it must be repeated. `source` is the current graph.
     """
     if not came and not went:
         return found
     after = Overlay(source, found.additions)
-    beyond: list[Beyond] = []
+    beyond: list[OverFanIn] = []
     affected = gate.pairs.of(came, went, Overlay(after, went), after, beyond)
     if any(one.shape.name in found.suspects for one in beyond):
         return None

@@ -1,7 +1,7 @@
 """The gate: SHACL decides, statement by statement, before anything is committed.
 
 It judges the change, never the store: affected pairs of shape and focus node, run over an overlay of
-store and change. What was wrong before is not charged to the newcomer.
+store and change. Violations that were there before are not charged to the change.
 """
 
 import logging
@@ -14,16 +14,25 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.gate.affected import FAN_IN, AffectedPairs, Pairs
-from shapes.gate.attribution import INCOMPLETE, Blame
+from shapes.gate.attribution import INCOMPLETE, Attribution
 from shapes.gate.full_report import portions
 from shapes.gate.judging import Engine, Found, in_order
-from shapes.gate.what_if import HubPolicy, Trial
+from shapes.gate.what_if import HubPolicy, WhatIf
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
 from shapes.policies import conflicts_by_source, severities_by_source
 from shapes.terms import to_oxigraph
 from shapes.time_limit import TimeLimit
-from sparql.model.change import Delta, Derive, Reach, Rejection, Selection, Statement, Survey, Violation
+from sparql.model.change import (
+    BackgroundValidation,
+    Delta,
+    Derive,
+    Reach,
+    Rejection,
+    Selection,
+    Statement,
+    Violation,
+)
 from sparql.model.errors import JudgingTimeout
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, UKG
@@ -39,16 +48,16 @@ _LOGGER = logging.getLogger(__name__)
 EngineName = Literal["compiled", "pyshacl"]
 
 _PORTION = 500
-"""So many focus nodes of a shape are judged at a time in a full validation."""
+"""Focus nodes of a shape judged at a time in a full validation."""
 FAN_IN_FULL = 200_000
-"""On so many focus nodes the dependants of one triple are judged while others wait to write."""
+"""The most focus nodes judged for one triple while other writers wait."""
 
 
 class ShapesGate:
     """Judges changes by the shapes of one folder. Immutable: an edit of the shapes makes a new gate.
 
-    `shapes` are those of the files, where they are known from an earlier start; then what judges them is made
-    when it is first needed, or by `warm`. Otherwise all is read at once; raises `ShapeMalformed`.
+    `shapes` are those of the files, if an earlier start cached them; then the engines are made on first use,
+    or by `warm`. Otherwise everything is read at once; raises `ShapeMalformed`.
     """
 
     def __init__(
@@ -70,14 +79,14 @@ class ShapesGate:
         self._fan_in_full = fan_in_full
         self._limit = TimeLimit()
         self.exceeded: frozenset[str] = frozenset()
-        """Names of the shapes that took too long at some change."""
+        """Names of the shapes that took too long for some change."""
         self._derives_from = derives_from
         self._policies = severities_by_source(files.graph)
         self.conflicts = conflicts_by_source(files.graph)
-        """By way and property, how severe it is that geometries contradict a statement."""
+        """By source and property, the severity of a statement that geometries contradict."""
 
     def warm(self) -> None:
-        """Make what judges, if it is not there; raises `ShapeMalformed`."""
+        """Make the engines if they are not made yet; raises `ShapeMalformed`."""
         self._engines.made()
 
     def use(
@@ -89,10 +98,10 @@ class ShapesGate:
         fan_in_full: int | None = None,
         limit: TimeLimit | None = None,
     ) -> None:
-        """Judge by this engine from now on; `inferring` tells that anything may follow from any statement.
+        """Judge by this engine from now on; with `inferring`, anything may follow from any statement.
 
-        Where more focus nodes than `fan_in` depend on one triple, it counts as a hub, and `fan_in_full` is
-        how many are judged while others wait. Each judgement ends with an error at the `limit`.
+        A triple on which more focus nodes than `fan_in` depend is a hub; `fan_in_full` is how many of them
+        are judged while others wait. Each judgment ends with an error at the `limit`.
         """
         self._engines.name = engine
         self._limit = limit or self._limit
@@ -111,19 +120,19 @@ class ShapesGate:
         partial: bool,
         source: str = "",
         reach: Reach = Reach.FULL,
-        survey: Survey | None = None,
+        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements.
 
-        With `partial` the maximal conforming part is accepted: what a violation is charged to is taken
-        out until nothing violates, then what was taken out is tried again, component by component and
-        one by one (but for an incomplete entity, which is held together). Without, one violation rejects the
-        whole. `source` is the way by which the change came, for shapes that judge ways differently.
-        Deterministic. Raises `TooMuchDepends` where more depends on a statement than `reach` goes, or than a
-        `survey` of the change tells of what stands of it in the end; `JudgingTimeout` when it takes too long.
+        With `partial` the maximal conforming part is accepted: statements charged with a violation are taken
+        out until nothing violates; then they are tried again, component by component and one by one
+        (except those of an incomplete entity, which stay together). Without it, one violation rejects the
+        whole change. `source` says how the change was made, for shapes whose severity depends on it.
+        Deterministic. Raises `TooMuchDepends` where more nodes depend on a statement than `reach` allows, or
+        than `validated` covers for the statements that are left; `JudgingTimeout` when it takes too long.
         """
         with self._limited():
-            return self._select(before, additions, removals, derive, partial, source, reach, survey)
+            return self._select(before, additions, removals, derive, partial, source, reach, validated)
 
     def _select(
         self,
@@ -134,50 +143,54 @@ class ShapesGate:
         partial: bool,
         source: str,
         reach: Reach,
-        survey: Survey | None,
+        validated: BackgroundValidation | None,
     ) -> Selection:
-        standing = {statement.triple: statement for statement in additions}
-        if not self.concerns(standing, removals):
+        remaining = {statement.triple: statement for statement in additions}
+        if not self.concerns(remaining, removals):
             return Selection(additions)
-        trial = Trial(
+        what_if = WhatIf(
             self.pairs,
             self._engines,
             before,
-            standing,
+            remaining,
             removals,
             derive,
             derives_from=self._derives_from,
             severities=self._policies.get(source),
             hubs=HubPolicy(
-                surveys=reach is Reach.BOUNDED,
+                background_only=reach is Reach.BOUNDED,
                 most=self._fan_in_full if reach is Reach.FULL else None,
-                survey=survey,
+                validated=validated,
             ),
         )
-        if not trial.violations:
-            warnings = self._charge_all(trial.warnings(), standing, before, removals)
-            _log(trial)
-            return Selection(additions, (), warnings, frozenset(trial.hubs))
+        if not what_if.violations:
+            warnings = self._charge_all(what_if.warnings(), remaining, before, removals)
+            _log(what_if)
+            return Selection(additions, (), warnings, frozenset(what_if.hubs))
         if not partial:
-            return Selection((), self._charge_all(trial.violations, standing, before, removals))
-        charges = self._take_out_to_blame(trial, before)
-        if trial.violations:
-            # It is the removals that break a shape: then nothing of the change happens.
-            return Selection((), self._all_held(trial.violations, additions, charges, removals))
+            return Selection((), self._charge_all(what_if.violations, remaining, before, removals))
+        charges = self._take_out_charged(what_if, before)
+        if what_if.violations:
+            # The removals break a shape: the whole change is refused.
+            return Selection((), self._all_held(what_if.violations, additions, charges, removals))
         taken_out = {s.triple: s for s in additions if s.triple in charges}
         groups = _components(taken_out, before)
         groups += [[t] for t in sorted(taken_out, key=_rank(taken_out)) if not _held(charges[t])]
-        _put_back(trial, taken_out, groups)
-        accepted = tuple(s for s in additions if s.triple in trial.standing)
+        _put_back(what_if, taken_out, groups)
+        accepted = tuple(s for s in additions if s.triple in what_if.remaining)
         rejected = tuple(
-            Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in trial.standing
+            Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in what_if.remaining
         )
-        warnings = self._charge_all(trial.warnings(), trial.standing, before, removals)
-        _log(trial)
-        if survey is not None and survey.additions != trial.standing.keys() and _stands(trial):
-            # The survey looked at statements that are out now, and what is out may bear on what it found.
-            raise trial.too_much(survey.suspects, self.pairs.fan_in)
-        return Selection(accepted, rejected, warnings, frozenset(trial.hubs))
+        warnings = self._charge_all(what_if.warnings(), what_if.remaining, before, removals)
+        _log(what_if)
+        if (
+            validated is not None
+            and validated.additions != what_if.remaining.keys()
+            and _has_remaining_hub(what_if)
+        ):
+            # The validation covered statements that are out now, which may have influenced its outcome.
+            raise what_if.too_much(validated.suspects, self.pairs.fan_in)
+        return Selection(accepted, rejected, warnings, frozenset(what_if.hubs))
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
@@ -189,48 +202,48 @@ class ShapesGate:
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What judges is made anew: it is of functions, which cannot be sent to another process.
+        # The engines consist of functions, which cannot be sent to another process: they are made again.
         shapes = tuple(self.pairs.shapes.values())
         options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded)
-        return _made_again, (self._engines.files, shapes, *options)
+        return _make_again, (self._engines.files, shapes, *options)
 
     def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
-        """Whether any shape speaks of such triples, or of what may follow from them."""
+        """Whether any shape depends on such triples, or on what may follow from them."""
         derives_from = self._derives_from
         return self.pairs.concerns(additions, removals) or any(
             derives_from(triple) for triples in (additions, removals) for triple in triples
         )
 
-    def _take_out_to_blame(self, trial: Trial, before: TripleSource) -> dict[Triple, list[Violation]]:
-        """Take out what violations are charged to, until nothing violates; the charges."""
+    def _take_out_charged(self, what_if: WhatIf, before: TripleSource) -> dict[Triple, list[Violation]]:
+        """Take out the statements charged with violations until nothing violates; the charges."""
         charges: dict[Triple, list[Violation]] = {}
-        while trial.standing and (violations := trial.violations):
-            blame = Blame(trial.standing, before, self.pairs.shapes)
+        while what_if.remaining and (violations := what_if.violations):
+            attribution = Attribution(what_if.remaining, before, self.pairs.shapes)
             taken: set[Triple] = set()
             for violation in violations:
-                blamed = blame.of(violation) or frozenset(trial.standing)
-                for triple in blamed:
+                charged = attribution.of(violation) or frozenset(what_if.remaining)
+                for triple in charged:
                     charges.setdefault(triple, []).append(violation)
-                taken |= blamed
-            trial.take_out(taken)
+                taken |= charged
+            what_if.take_out(taken)
         return charges
 
     def judge(
         self, before: TripleSource, additions: Iterable[Triple], removals: frozenset[Triple] = frozenset()
     ) -> list[Violation]:
-        """What a change would newly break or be warned of, in stable order; nothing is derived from it."""
-        standing = {triple: Statement(triple) for triple in additions}
+        """The new violations and warnings of a change, in stable order; nothing is derived from it."""
+        remaining = {triple: Statement(triple) for triple in additions}
         with self._limited():
-            trial = Trial(
+            what_if = WhatIf(
                 self.pairs,
                 self._engines,
                 before,
-                standing,
+                remaining,
                 removals,
                 _nothing,
                 derives_from=lambda triple: False,
             )
-            return [*trial.violations, *trial.warnings()]
+            return [*what_if.violations, *what_if.warnings()]
 
     def _all_held(
         self,
@@ -239,20 +252,20 @@ class ShapesGate:
         charges: Mapping[Triple, list[Violation]],
         removals: frozenset[Triple],
     ) -> tuple[Rejection, ...]:
-        """Everything refused; a removal that is refused is told like a statement."""
-        told = [Rejection(s, _distinct(charges.get(s.triple, violations))) for s in additions]
+        """Everything refused; a refused removal is reported like a statement."""
+        rejections = [Rejection(s, _distinct(charges.get(s.triple, violations))) for s in additions]
         held = sorted(removals, key=str)
-        return (*told, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
+        return (*rejections, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds, in stable order. Raises `StoreClosing`."""
         return in_order([list(self.results(source))])
 
     def results(self, source: TripleSource) -> Iterator[Violation]:
-        """The same as they are found; of a store on the disk in memory that does not grow with it.
+        """The same as they are found; for a store on disk, in memory that does not grow with it.
 
-        The time limit is for each portion of the nodes. A shape that exceeds it is not judged any further,
-        and a violation says so. Raises `StoreClosing` when the server ends.
+        The time limit applies to each portion of the nodes. A shape that exceeds it is not judged any
+        further, and a violation says so. Raises `StoreClosing` when the server stops.
         """
         ordered = isinstance(source, EmbeddedStore) and source.is_ordered
         given_up: set[str] = set()
@@ -286,7 +299,7 @@ class ShapesGate:
             return in_order(self._engines.check(source, pairs).values())
 
     def failing(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        """Those of these pairs that violate something, or are warned or told of. Raises `JudgingTimeout`."""
+        """Those of these pairs that have any result, of whatever severity. Raises `JudgingTimeout`."""
         found: Pairs = {}
         with self._limited():
             for (name, node), violations in self._engines.check(source, pairs).items():
@@ -295,7 +308,7 @@ class ShapesGate:
         return found
 
     def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        """The pairs that may violate something, found fast; the others surely conform.
+        """The pairs that may violate something, found fast; the others certainly conform.
 
         Raises `JudgingTimeout`.
         """
@@ -305,25 +318,27 @@ class ShapesGate:
     def _charge_all(
         self,
         violations: Iterable[Violation],
-        standing: Mapping[Triple, Statement],
+        remaining: Mapping[Triple, Statement],
         before: TripleSource,
         removals: frozenset[Triple],
     ) -> tuple[Rejection, ...]:
         charges: dict[Triple, list[Violation]] = {}
-        blame = Blame(standing, before, self.pairs.shapes)
+        attribution = Attribution(remaining, before, self.pairs.shapes)
         for violation in violations:
-            blamed = (
-                blame.of(violation) or _removed_about(violation.focus, removals) or _any(standing, removals)
+            charged = (
+                attribution.of(violation)
+                or _removed_about(violation.focus, removals)
+                or _any(remaining, removals)
             )
-            for triple in blamed:
+            for triple in charged:
                 charges.setdefault(triple, []).append(violation)
         return tuple(
-            Rejection(standing.get(triple) or Statement(triple), _distinct(found))
+            Rejection(remaining.get(triple) or Statement(triple), _distinct(found))
             for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
         )
 
 
-def _made_again(
+def _make_again(
     files: ShapesFiles,
     shapes: Sequence[TargetedShape],
     engine: EngineName,
@@ -336,14 +351,14 @@ def _made_again(
     return gate
 
 
-def _stands(trial: Trial) -> bool:
-    """Whether a hub stands of the change."""
-    return not trial.hubs.isdisjoint(trial.standing)
+def _has_remaining_hub(what_if: WhatIf) -> bool:
+    """Whether a hub is left of the change."""
+    return not what_if.hubs.isdisjoint(what_if.remaining)
 
 
-def _log(trial: Trial) -> None:
-    """Results of severity sh:Info go to the log and nowhere else."""
-    for remark in trial.remarks:
+def _log(what_if: WhatIf) -> None:
+    """Results of severity sh:Info go only to the log."""
+    for remark in what_if.remarks:
         _LOGGER.info("%s: %s (%s)", remark.focus, remark.message, remark.shape)
 
 
@@ -351,15 +366,15 @@ def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Del
     return Delta()
 
 
-def _put_back(trial: Trial, taken_out: Mapping[Triple, Statement], groups: Iterable[list[Triple]]) -> None:
-    """Put back what conforms after all, until nothing more does."""
+def _put_back(what_if: WhatIf, taken_out: Mapping[Triple, Statement], groups: Iterable[list[Triple]]) -> None:
+    """Put back what conforms after all, until nothing else does."""
     attempts = list(dict.fromkeys(frozenset(group) for group in groups))
     progress = True
     while progress:
         progress = False
         for attempt in attempts:
-            missing = {t: taken_out[t] for t in attempt if t not in trial.standing}
-            if missing and trial.put_back(missing):
+            missing = {t: taken_out[t] for t in attempt if t not in what_if.remaining}
+            if missing and what_if.put_back(missing):
                 progress = True
 
 
@@ -379,8 +394,8 @@ def _removed_about(focus: Term, removals: frozenset[Triple]) -> frozenset[Triple
     return frozenset(t for t in removals if focus in (t.subject, t.object))
 
 
-def _any(standing: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[Triple]:
-    return frozenset(sorted((*standing, *removals), key=str)[:1])
+def _any(remaining: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[Triple]:
+    return frozenset(sorted((*remaining, *removals), key=str)[:1])
 
 
 def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
@@ -388,7 +403,7 @@ def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
 
 
 def _components(rejected: Collection[Triple], before: TripleSource) -> list[list[Triple]]:
-    """Rejected statements grouped by the new nodes they share, in stable order."""
+    """Rejected statements, grouped by the new nodes they share, in stable order."""
     ordered = sorted(rejected, key=str)
     sharing: dict[Term, list[Triple]] = {}
     for triple in ordered:
@@ -413,7 +428,7 @@ def _components(rejected: Collection[Triple], before: TripleSource) -> list[list
 
 
 class _Engines:
-    """The engine that is in use, of two that are made when they are first needed."""
+    """The two engines, made on first use, and which of them is in use."""
 
     def __init__(self, files: ShapesFiles, nodes: Mapping[str, "Node"], name: EngineName) -> None:
         self.files = files
@@ -424,7 +439,7 @@ class _Engines:
 
     def made(self) -> "tuple[CompiledEngine, PyshaclEngine]":
         """Both engines. Raises `ShapeMalformed`."""
-        # With pySHACL in it, this import takes longer than all that a start needs of this room.
+        # This imports pySHACL, which takes longer than everything else that a start needs of this package.
         from shapes.engine.compiled import CompiledEngine
         from shapes.engine.pyshacl_engine import PyshaclEngine
 
@@ -439,7 +454,7 @@ class _Engines:
         return self._in_use().check(source, pairs)
 
     def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
-        """Whether a pair has a blocking violation that is new; None if only `check` can tell."""
+        """Whether a pair has a blocking violation that is new; None where only `check` can decide."""
         return self._in_use().breaks(after, before, pairs)
 
     def _in_use(self) -> Engine:

@@ -1,4 +1,4 @@
-"""What the gate asks of an engine: pairs of shapes and focus nodes in, violations out."""
+"""The interface of an engine: pairs of shapes and focus nodes in, violations out."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -11,18 +11,18 @@ Pair = tuple[str, Term]
 """A shape's name and a focus node."""
 
 Found = dict[Pair, list[Violation]]
-"""Violations by the pair that they were found for; a nested shape tells them of nodes further away."""
+"""Violations by the pair they were found for; those of a nested shape concern nodes further away."""
 
 
 class Engine(Protocol):
-    """Runs shapes on focus nodes over a source, reading only what they ask for."""
+    """Runs shapes on focus nodes over a source, reading only what they need."""
 
     def check(self, source: TripleSource, pairs: Pairs) -> Found:
         """Violations of these pairs; pairs without any may be left out."""
         ...
 
     def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
-        """Whether a pair has a blocking violation that is new; None if only `check` can tell."""
+        """Whether a pair has a blocking violation that is new; None where only `check` can decide."""
         ...
 
 

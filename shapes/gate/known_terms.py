@@ -1,7 +1,7 @@
-"""Extraction may only speak the ontology's language: a term that it does not declare is refused.
+"""Extraction may only use the ontology's terms: any other class or property is refused.
 
 The statement waits in the review queue as a proposal for the ontology engineers. Clients' own writes are
-judged by the shapes alone; with an empty ontology nothing is known, so nothing is demanded.
+judged by the shapes alone; with an empty ontology every term is accepted.
 """
 
 from pyoxigraph import NamedNode, Triple

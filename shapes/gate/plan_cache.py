@@ -1,7 +1,7 @@
-"""What was found out about shapes, in a file: a start with the same shapes need not parse their queries.
+"""A file with targets and dependencies of shapes: a start with the same shapes need not parse their queries.
 
-The file is of use to the very program that wrote it and to shapes of the very version that it names; in any
-other case all is read anew.
+The file is valid only for the program that wrote it and the version of the shapes that it names; otherwise
+everything is read again.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from shapes.paths import Dependency, Effect, Path, Step
 _log = logging.getLogger("urbankg.rules")
 
 
-class KeptPlan:
-    """The file at `path`."""
+class PlanCache:
+    """The cache file at `path`."""
 
     def __init__(self, path: FilePath) -> None:
         self._path = path
 
     def read(self, version: str) -> tuple[TargetedShape, ...] | None:
-        """The shapes of this version, if the file tells of them."""
+        """The shapes of this version, if the file has them."""
         try:
-            told = json.loads(self._path.read_bytes())
-            if told["key"] != _key(version):
+            content = json.loads(self._path.read_bytes())
+            if content["key"] != _key(version):
                 return None
-            return tuple(_shape(one) for one in told["shapes"])
+            return tuple(_shape(one) for one in content["shapes"])
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            _log.warning("%s cannot be used, the shapes are read anew: %s", self._path, error)
+            _log.warning("%s cannot be used, the shapes are read again: %s", self._path, error)
             return None
 
     def write(self, version: str, shapes: Sequence[TargetedShape]) -> None:
-        """Keep what was found out, unless a shape or what it targets has no IRI, which no file can tell."""
+        """Save the shapes, unless one or its target is a blank node, which cannot be named in a file."""
         named = all(
             isinstance(one.node, rdflib.URIRef) and all(isinstance(node, NamedNode) for node in one.nodes)
             for one in shapes
         )
         if not named:
             return
-        told = {"key": _key(version), "shapes": [_told(one) for one in shapes]}
+        content = {"key": _key(version), "shapes": [_shape_json(one) for one in shapes]}
         new = self._path.with_suffix(".new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(json.dumps(told))
+            new.write_text(json.dumps(content))
             os.replace(new, self._path)
         except OSError as error:
             _log.warning("%s cannot be written, the next start takes longer: %s", self._path, error)
@@ -64,7 +64,7 @@ class KeptPlan:
 
 @cache
 def _program() -> str:
-    """Tells one state of this room's modules from another."""
+    """A digest of this package's modules."""
     digest = hashlib.sha256(rdflib.__version__.encode())
     for module in sorted(FilePath(__file__).parents[1].rglob("*.py")):
         digest.update(module.read_bytes())
@@ -75,7 +75,7 @@ def _key(version: str) -> str:
     return f"{version} {_program()}"
 
 
-def _told(shape: TargetedShape) -> dict[str, Any]:
+def _shape_json(shape: TargetedShape) -> dict[str, Any]:
     return {
         "name": shape.name,
         "nodes": _names(shape.nodes),
@@ -84,8 +84,8 @@ def _told(shape: TargetedShape) -> dict[str, Any]:
         "objects_of": _names(shape.objects_of),
         "dependencies": [
             [
-                None if d.path is None else _path_told(d.path),
-                _path_told(d.step),
+                None if d.path is None else _path_json(d.path),
+                _path_json(d.step),
                 d.effect.added,
                 d.effect.removed,
             ]
@@ -94,15 +94,15 @@ def _told(shape: TargetedShape) -> dict[str, Any]:
     }
 
 
-def _shape(told: dict[str, Any]) -> TargetedShape:
+def _shape(content: dict[str, Any]) -> TargetedShape:
     return TargetedShape(
-        node=rdflib.URIRef(told["name"]),
-        name=told["name"],
-        nodes=frozenset(map(NamedNode, told["nodes"])),
-        classes=frozenset(map(NamedNode, told["classes"])),
-        subjects_of=frozenset(map(NamedNode, told["subjects_of"])),
-        objects_of=frozenset(map(NamedNode, told["objects_of"])),
-        dependencies=tuple(_dependency(*one) for one in told["dependencies"]),
+        node=rdflib.URIRef(content["name"]),
+        name=content["name"],
+        nodes=frozenset(map(NamedNode, content["nodes"])),
+        classes=frozenset(map(NamedNode, content["classes"])),
+        subjects_of=frozenset(map(NamedNode, content["subjects_of"])),
+        objects_of=frozenset(map(NamedNode, content["objects_of"])),
+        dependencies=tuple(_dependency(*one) for one in content["dependencies"]),
     )
 
 
@@ -113,20 +113,20 @@ def _dependency(path: Any, step: Any, added: bool, removed: bool) -> Dependency:
     return Dependency(None if path is None else _path(path), last, Effect(added, removed))
 
 
-def _path_told(path: Path) -> list[Any]:
+def _path_json(path: Path) -> list[Any]:
     match path:
         case Step():
             return ["step", None if path.predicate is None else path.predicate.value, path.forward]
         case paths.Sequence():
-            return ["sequence", *map(_path_told, path.parts)]
+            return ["sequence", *map(_path_json, path.parts)]
         case paths.Alternative():
-            return ["alternative", *map(_path_told, path.parts)]
+            return ["alternative", *map(_path_json, path.parts)]
         case paths.Repeat():
-            return ["repeat", _path_told(path.part), path.at_least_one, path.at_most_one]
+            return ["repeat", _path_json(path.part), path.at_least_one, path.at_most_one]
 
 
-def _path(told: list[Any]) -> Path:
-    kind, *rest = told
+def _path(content: list[Any]) -> Path:
+    kind, *rest = content
     match kind:
         case "step":
             return Step(None if rest[0] is None else NamedNode(rest[0]), rest[1])

@@ -1,7 +1,7 @@
-"""One change tried: which violations it would bring, with fewer or more of its statements.
+"""Tries a change: which violations it would cause, with fewer or more of its statements.
 
-Verdicts are kept between trials: when statements are taken out or put back, only the pairs of shape and focus
-node that these statements affect are judged again.
+Verdicts are kept: when statements are taken out or put back, only the pairs of shape and focus node that
+these statements affect are judged again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.gate.affected import AffectedPairs, Beyond, Pairs
+from shapes.gate.affected import AffectedPairs, OverFanIn, Pairs
 from shapes.gate.judging import Engine, Pair, in_order
-from sparql.model.change import Derive, Statement, Survey, Violation
+from sparql.model.change import BackgroundValidation, Derive, Statement, Violation
 from sparql.model.errors import TooMuchDepends
 from sparql.model.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
 from sparql.model.vocabulary import SH
@@ -19,26 +19,26 @@ from sparql.model.vocabulary import SH
 
 @dataclass(frozen=True)
 class HubPolicy:
-    """What becomes of triples on which more focus nodes depend than the fan-in.
+    """How to treat triples on which more focus nodes depend than the fan-in.
 
-    With `surveys`, those of the change itself are judged by a `survey` of their shapes, or not at all; the
-    others on up to `most` focus nodes each, None: on however many.
+    With `background_only`, those of the change itself need `validated`, the outcome of background validation.
+    The others are judged on up to `most` focus nodes each; None: no bound.
     """
 
-    surveys: bool = False
+    background_only: bool = False
     most: int | None = None
-    survey: Survey | None = None
+    validated: BackgroundValidation | None = None
 
     def suspects(self, name: str) -> frozenset[Term] | None:
-        """Those focus nodes of a shape that may newly fail; None where that is not known."""
-        return None if self.survey is None else self.survey.suspects.get(name)
+        """The focus nodes of a shape that may newly fail; None where that is not known."""
+        return None if self.validated is None else self.validated.suspects.get(name)
 
 
-class Trial:
-    """A change as far as it stands, over a graph that does not change meanwhile.
+class WhatIf:
+    """The statements of a change that are still in it, over a graph that does not change meanwhile.
 
-    `derives_from` tells of a triple whether something may be derived from it; `severities` gives the severity
-    of all results of a shape, by its name, where it is another than the shape's own.
+    `derives_from` returns whether something may be derived from a triple; `severities` gives, by shape name,
+    the severity of all results of a shape where it differs from the shape's own.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Trial:
         pairs: AffectedPairs,
         engine: Engine,
         before: TripleSource,
-        standing: Mapping[Triple, Statement],
+        remaining: Mapping[Triple, Statement],
         removals: frozenset[Triple],
         derive: Derive,
         derives_from: Callable[[Triple], bool],
@@ -60,17 +60,17 @@ class Trial:
         self._derive = derive
         self._derives_from = derives_from
         self._severities = severities or {}
-        self.standing = dict(standing)
+        self.remaining = dict(remaining)
         self._earlier: dict[Pair, frozenset[tuple[object, ...]]] = {}
-        self._derived = derive(self.standing, removals)
+        self._derived = derive(self.remaining, removals)
         self._touched: Pairs = {}
         self._changed = False
         self._found: dict[Pair, tuple[Violation, ...]] = {}
         self._hubs = hubs or HubPolicy()
-        self._own = {*self.standing, *removals}
+        self._own = {*self.remaining, *removals}
         self.hubs: set[Triple] = set()
-        """On what more focus nodes depend than the fan-in."""
-        additions = {*self.standing, *self._derived.additions}
+        """Triples on which more focus nodes depend than the fan-in."""
+        additions = {*self.remaining, *self._derived.additions}
         gone = removals | self._derived.removals
         self._concerned = pairs.concerns(additions, gone)
         if self._concerned:
@@ -85,7 +85,7 @@ class Trial:
         return [v for v in self._all() if v.blocking]
 
     def warnings(self) -> list[Violation]:
-        """What does not block, in stable order; what the trials touched is looked at again."""
+        """What does not block, in stable order; pairs that changed in between are judged again."""
         left = {
             name: {node for node in nodes if self._pairs.is_target(self._after, name, node)}
             for name, nodes in self._touched.items()
@@ -97,13 +97,13 @@ class Trial:
 
     @property
     def remarks(self) -> list[Violation]:
-        """What is only to be told, in stable order."""
+        """Results of severity sh:Info, in stable order."""
         return [v for v in self._all() if v.severity == SH.Info]
 
     def take_out(self, triples: Collection[Triple]) -> None:
-        """Go on without these statements."""
+        """Continue without these statements."""
         for triple in triples:
-            del self.standing[triple]
+            del self.remaining[triple]
         came, went = self._change((), triples)
         affected = self._affected(came, went, Overlay(self._either, went))
         found, self._found = self._found, {}
@@ -114,24 +114,24 @@ class Trial:
         self._judge(affected)
 
     def put_back(self, statements: Mapping[Triple, Statement]) -> bool:
-        """Go on with these statements too, if nothing blocks then; whether it is so."""
-        self.standing.update(statements)
+        """Continue with these statements too if nothing blocks then; whether they were put back."""
+        self.remaining.update(statements)
         came, went = self._change(statements, ())
         affected = self._affected(came, went, self._either)
         if not self._blocks(affected):
             self._touch(affected)
             return True
         for triple in statements:
-            del self.standing[triple]
+            del self.remaining[triple]
         self._change((), statements)
         return False
 
     def _affected(self, came: Collection[Triple], went: Collection[Triple], either: TripleSource) -> Pairs:
-        """The pairs that these triples may turn to the worse. Raises `TooMuchDepends`."""
-        beyond: list[Beyond] = []
+        """The pairs whose verdict these triples may worsen. Raises `TooMuchDepends`."""
+        beyond: list[OverFanIn] = []
         affected = self._pairs.of(came, went, either, self._after, beyond)
         left: set[Triple] = set()
-        unknown: list[Beyond] = []
+        unknown: list[OverFanIn] = []
         for one in beyond:
             name = one.shape.name
             self.hubs.add(one.triple)
@@ -139,7 +139,7 @@ class Trial:
             if suspects is not None:
                 nodes = {node for node in suspects if self._pairs.is_target(self._after, name, node)}
                 affected.setdefault(name, set()).update(nodes)
-            elif self._hubs.surveys and one.triple in self._own:
+            elif self._hubs.background_only and one.triple in self._own:
                 unknown.append(one)
             else:
                 left.add(one.triple)
@@ -157,9 +157,9 @@ class Trial:
         return affected
 
     def too_much(self, shapes: Iterable[str], limit: int) -> TooMuchDepends:
-        """The error that tells of hubs that are not judged here, by shapes of these names."""
+        """The error for hubs that are not judged here, naming these shapes."""
         first = min(self.hubs & self._own or self.hubs or self._own, key=str)
-        return TooMuchDepends(first, sorted(shapes), limit, self.standing)
+        return TooMuchDepends(first, sorted(shapes), limit, self.remaining)
 
     def _blocks(self, affected: Pairs) -> bool:
         if not affected:
@@ -170,21 +170,21 @@ class Trial:
         return bool(self._new(affected, blocking=True)) if breaks is None else breaks
 
     def _change(self, added: Iterable[Triple], removed: Iterable[Triple]) -> tuple[set[Triple], set[Triple]]:
-        """Bring the view in step with what stands; the triples that come and go in it."""
+        """Update the view to the remaining statements; the triples that come and go in it."""
         came, went = set(added), set(removed)
         self._changed = True
         if any(self._derives_from(triple) for triple in (*came, *went)):
-            old, self._derived = self._derived, self._derive(self.standing, self._removals)
+            old, self._derived = self._derived, self._derive(self.remaining, self._removals)
             came |= self._derived.additions - old.additions
             came |= old.removals - self._derived.removals
             went |= old.additions - self._derived.additions
             went |= self._derived.removals - old.removals
         stays = self._derived.additions
         for triple in went:
-            if triple not in self.standing and triple not in stays:
+            if triple not in self.remaining and triple not in stays:
                 self._added.discard(triple)
         for triple in came:
-            if triple in self.standing or triple in stays:
+            if triple in self.remaining or triple in stays:
                 self._added.add(triple)
         self._look()
         return came, went
@@ -198,7 +198,7 @@ class Trial:
             self._touched.setdefault(name, set()).update(nodes)
 
     def _judge(self, affected: Pairs) -> None:
-        """Judge these pairs anew; what was found of others stays."""
+        """Judge these pairs again; the results of other pairs stay."""
         for name, nodes in affected.items():
             for node in nodes:
                 self._found.pop((name, node), None)
@@ -227,7 +227,7 @@ class Trial:
         return {pair: violations for pair, violations in new.items() if violations}
 
     def _weighed(self, violation: Violation) -> Violation:
-        """The violation with the severity that it has here."""
+        """The violation with the severity that applies here."""
         if not self._severities or violation.shape is None:
             return violation
         severity = self._severities.get(violation.shape.value)

@@ -1,1 +1,4 @@
-"""Asking in plain words: link the names, plan under the linked choices, compile, run, answer."""
+"""Questions in plain language: link the names, plan over the linked choices, compile, run, answer.
+
+May import `sparql.model`, `ontology`, `geo`, and of `extractors` the models, prompts, linking and text.
+"""

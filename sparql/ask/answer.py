@@ -1,4 +1,4 @@
-"""The answer as plain sentences made from the results, and from nothing else."""
+"""The answer as plain sentences, made only from the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sparql.ask.wording import (
     describe,
     enumerate_labels,
     is_about_one,
-    kilometres,
+    kilometers,
     measured_words,
     plural,
 )
@@ -23,13 +23,13 @@ __all__ = ["count_of", "is_empty", "state_answer"]
 
 
 def rows_of(results: Mapping[str, Any]) -> Sequence[Mapping[str, Mapping[str, str]]]:
-    """Return the rows that hold a result; a row of an aggregate over nothing holds none."""
+    """Return the rows with a result; the row of an aggregate over nothing has none."""
     rows: Sequence[Mapping[str, Mapping[str, str]]] = results["results"]["bindings"]
     return [row for row in rows if row]
 
 
 def count_of(query: Query, results: Mapping[str, Any]) -> int:
-    """Return how many things were found: the counted number, else the number of rows."""
+    """Return how many things were found: the count, else the number of rows."""
     rows = rows_of(results)
     if query.result is Result.NUMBER:
         return int(rows[0]["count"]["value"]) if rows and "count" in rows[0] else 0
@@ -37,7 +37,7 @@ def count_of(query: Query, results: Mapping[str, Any]) -> int:
 
 
 def is_empty(query: Query, results: Mapping[str, Any]) -> bool:
-    """Tell a miss: no rows, or a count of zero."""
+    """Return whether nothing was found: no rows, or a count of zero."""
     return count_of(query, results) == 0
 
 
@@ -55,7 +55,7 @@ def labels_of(query: Query, results: Mapping[str, Any]) -> list[str]:
 
 
 def state_answer(plan: CheckedPlan, query: Query, results: Mapping[str, Any]) -> str:
-    """Say what was found, zero included, and which distances were assumed."""
+    """Return sentences for what was found, including zero, and for assumed distances."""
     assumed = dict(query.assumed_km)
     number = count_of(query, results)
     if query.result is Result.NUMBER:
@@ -97,7 +97,7 @@ def _listed(plan: CheckedPlan, query: Query, labels: Sequence[str], assumed: Map
 
 
 def _measured(plan: CheckedPlan, query: Query, results: Mapping[str, Any]) -> str:
-    """Return what each thing measures: "Glass Museum is 1.2 km from Green Park."."""
+    """Return the measure of each thing: "Glass Museum is 1.2 km from Green Park."."""
     step = plan.steps[-1].step
     entity = step.entity.words if step.entity else ""
     sizes = [measured_words(step.measure, float(row["size"]["value"])) for row in rows_of(results)]
@@ -119,7 +119,7 @@ def _yes_no(plan: CheckedPlan, assumed: Mapping[int, float]) -> str:
     for number, checked in enumerate(plan.steps[1:], 2):
         step = checked.step
         entity = step.entity.words if step.entity else ""
-        km = kilometres(assumed.get(number) or step.km or 0)
+        km = kilometers(assumed.get(number) or step.km or 0)
         relation = step.property_.words if step.property_ else ""
         class_ = step.class_.words if step.class_ else ""
         related = f'is the "{relation}" of {entity}' if checked.inverse else f'has "{relation}" {entity}'
@@ -142,7 +142,7 @@ def _assumptions(plan: CheckedPlan, assumed: Mapping[int, float]) -> list[str]:
     for number, km in assumed.items():
         entity = plan.steps[number - 1].step.entity
         words = entity.words if entity else "it"
-        sentences.append(f"The question gives no distance, so near {words} was taken as {kilometres(km)}.")
+        sentences.append(f"The question gives no distance, so near {words} was taken as {kilometers(km)}.")
     if any(checked.step.k == 0 for checked in plan.steps):
         sentences.append(f"The question gives no number, so the {ASSUMED_NEAREST} nearest are given.")
     return sentences

@@ -1,7 +1,7 @@
-"""Whether the steps of a plan fit each other: classes, domains, ranges, geometry.
+"""Type-checks the steps of a plan: classes, domains, ranges, geometry.
 
-The check also finds out what the plan language leaves open: in which direction a property is read. "What
-did X design?" and "Who designed X?" both relate by "designed by"; X's class tells which end it stands on.
+The check also decides what the plan language leaves open: the direction in which a property is read. "What
+did X design?" and "Who designed X?" both relate by "designed by"; X's class decides which end it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMPARING: Final = frozenset({Op.COMPARE, Op.RANK})
 
 
 class Result(StrEnum):
-    """What kind of thing a step yields; measures are entities with a number of kilometres each."""
+    """The kind of a step's result; measures are entities with a number of kilometers each."""
 
     ENTITIES = "entities"
     VALUES = "values"
@@ -41,9 +41,9 @@ class Result(StrEnum):
 class CheckedStep:
     """A step with what the check found: the direction of its property and the kind of its result.
 
-    `classes` are the alternatives that the result's members may have; each is a set of classes that hold
-    together; empty means any. `value` is what a comparison is with, in the property's datatype and unit;
-    `dated`: dates are compared.
+    `classes` are the alternatives for the result's members; each is a set of classes that hold together;
+    empty means any. `value` is the value of a comparison, in the property's datatype and unit; `dated`: dates
+    are compared.
     """
 
     step: Step
@@ -69,7 +69,7 @@ class CheckedPlan:
         return self.steps[-1].result
 
     def prefixes(self) -> Sequence[CheckedPlan]:
-        """Return the plan's beginnings, shortest first, the plan itself last."""
+        """Return the plan's prefixes, shortest first, the plan itself last."""
         return [CheckedPlan(self.steps[:size]) for size in range(1, len(self.steps) + 1)]
 
 
@@ -228,9 +228,9 @@ class _Checker:
 
 
 def _compared_value(words: str, known: OntologyProperty) -> Literal | Unreadable:
-    """What a property's values are compared with.
+    """The value that a property is compared with.
 
-    A date may be less precise than they are, and a number without a unit is in theirs.
+    A date may be less precise than the property's; a number without a unit is in the property's unit.
     """
     if is_dated(known.ranges):
         return read_date(words)

@@ -1,9 +1,9 @@
-"""What a question compares: "founded before 1900", "taller than 300 feet", "the largest".
+"""Comparisons in a question: "founded before 1900", "taller than 300 feet", "the largest".
 
-A large model says it in its plan (`compare` and `rank`). A small one that was trained without these steps is
-asked the question without them, and they are added to its plan. They are read by English words of comparing.
-Which property is meant is for the ontology to say: by its labels, superlatives among them, and of age by an
-alignment with a date of beginning.
+A large model writes them in its plan (`compare` and `rank`). For a small one that was trained without these
+steps, they are removed from the question and added to its plan. They are recognized by English words. The
+ontology decides which property is meant: by its labels, including superlatives, and for age by an alignment
+with a start date.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _WHICH_IS = re.compile(r"^(?:what|which)\s+(?:is|are|was|were)\s+the\s+", re.IGN
 _ONLY_WHICH = re.compile(
     r"^((?:which|what|how many)(?:\s+(?!in\b|near\b|are\b|is\b)\w+){1,4})\s*\??$", re.IGNORECASE
 )
-# What is left of a clause whose words were taken out.
+# The rest of a clause whose words were removed.
 _DANGLING = re.compile(
     r"(?:\s+(?:that|which|who|with|having|of|an?|is|are|was|were|has|have|had|been|be))+\s*"
     r"(?=(?:\s(?:is|are)\s+there)?\s*[?.!]?\s*$)",
@@ -84,13 +84,13 @@ _DANGLING = re.compile(
 
 @dataclass(frozen=True)
 class Comparisons:
-    """The steps that say what a question compares, and the question without it, of the same length."""
+    """The steps for the comparisons of a question, and the question without them, of the same length."""
 
     question: str
     steps: tuple[Step, ...] = ()
 
     def for_a_small_model(self) -> str:
-        """The question in a form that one trained on plain questions knows: "Which museums are there?"."""
+        """The question as a model trained on plain questions knows it: "Which museums are there?"."""
         text = " ".join(self.question.split())
         if not self.steps:
             return text
@@ -99,7 +99,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True)
-class _Meant:
+class _NamedProperty:
     """A property, and the words of the question that name it."""
 
     known: OntologyProperty
@@ -107,9 +107,9 @@ class _Meant:
 
 
 def read_comparisons(question: str, names: Sequence[FoundName], schema: Schema) -> Comparisons:
-    """Read what a question compares; what names no property of the ontology is left where it is.
+    """Read the comparisons of a question; those that name no property of the ontology stay in it.
 
-    Spaces stand for what was read, so that the spans of the names stay right.
+    Spaces replace what was read, so that the spans of the names stay valid.
     """
     inside = [(name.start, name.end) for name in names]
     steps: list[Step] = []
@@ -152,10 +152,10 @@ def _comparison(
 
 
 def _with_unit(match: re.Match[str]) -> tuple[str, int]:
-    """The number with the unit that follows it, and where they end."""
+    """The number with the unit that follows it, and their end."""
     after, end, unit = match["after"], 0, None
     for word in re.finditer(r"\S+", after):
-        # "Square" is no unit, "square miles" is; "m are" is the unit that "m" is.
+        # "Square" is not a unit, but "square miles" is; "m are" is the unit "m".
         read = unit_of(after[: word.end()].strip())
         if read not in (None, unit):
             end, unit = word.end(), read
@@ -192,14 +192,14 @@ def superlatives(question: str, names: Sequence[FoundName]) -> list[str]:
 
 def _property_meant(
     question: str, near: tuple[int, int], inside: Sequence[tuple[int, int]], schema: Schema, *, dated: bool
-) -> _Meant | None:
+) -> _NamedProperty | None:
     """The property that the words of the question name: by the most words, and those closest to the value."""
     found: dict[str, list[tuple[int, int]]] = {}
     for match in re.finditer(r"\w+", question):
         if not _overlaps(match.span(), inside):
             for form in {match[0].casefold(), *_positives(match[0])}:
                 found.setdefault(stem(form), []).append(match.span())
-    best: tuple[tuple[int, int], _Meant] | None = None
+    best: tuple[tuple[int, int], _NamedProperty] | None = None
     for known in _compared_properties(schema):
         if is_dated(known.ranges) is not dated:
             continue
@@ -210,13 +210,13 @@ def _property_meant(
             spans = tuple(min(found[word], key=lambda span: _distance(span, near)) for word in wanted)
             score = (len(wanted), -sum(_distance(span, near) for span in spans))
             if best is None or score > best[0]:
-                best = score, _Meant(known, spans)
+                best = score, _NamedProperty(known, spans)
     if best is None:
         return None
-    # "Founded since": the word before says the same once more.
+    # "Founded since": the word before repeats the same.
     said = {stem(word) for label in _labels(best[1].known) for word in words(label)} - EMPTY_WORDS
     beside = (span for word in said for span in found.get(word, ()) if _distance(span, near) <= 1)
-    return _Meant(best[1].known, (*best[1].spans, *beside))
+    return _NamedProperty(best[1].known, (*best[1].spans, *beside))
 
 
 def _compared_properties(schema: Schema) -> Iterator[OntologyProperty]:
@@ -230,7 +230,7 @@ def _labels(known: OntologyProperty) -> tuple[str, ...]:
 
 
 def _positives(word: str) -> Collection[str]:
-    """The adjectives that a comparative or superlative may come from: "bigger" -> "bigg", "big", "bigge"."""
+    """The possible adjectives of a comparative or superlative: "bigger" -> "bigg", "big", "bigge"."""
     for ending in ("est", "er"):
         rest = word.casefold().removesuffix(ending)
         if rest != word.casefold() and len(rest) > 2:

@@ -1,8 +1,8 @@
 """From a checked plan to SPARQL that is valid and within the ontology by construction.
 
 Instances of subclasses count (rdf:type/rdfs:subClassOf*), subproperties and declared inverses count, and
-regions are transitive. The text holds IRIs of linked things, numbers, and words of our own; nothing from
-the question or from a label is ever copied into it, except letters and digits into variable names.
+regions are transitive. The text contains only IRIs of linked things, numbers, and fixed words; nothing from
+the question or a label is copied into it, except letters and digits into variable names.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _NAMES: Final = (RDFS.label, SKOS.prefLabel, NamedNode("https://schema.org/name"
 _METRE: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
 _GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
 _DISTANCE: Final = NamedNode(f"{_GEOF}distance")
-# A function of one geometry in metres or square metres, and what they are divided by for kilometres.
+# A function of one geometry in meters or square meters, and the divisor for kilometers.
 _SIZES: Final = {
     Measure.AREA: (NamedNode(f"{_GEOF}metricArea"), 1_000_000),
     Measure.LENGTH: (NamedNode(f"{_GEOF}metricLength"), 1000),
 }
-# On a side of a place is what has its centre beyond all of the place there: the function of the centre, how
-# it compares, and the function of the place.
+# A thing is on a side of a place if its center is beyond all of the place: the function of the center, the
+# comparison, and the function of the place.
 _CENTROID: Final = NamedNode(f"{_GEOF}centroid")
 _SIDES: Final = {
     "north": (NamedNode(f"{_GEOF}minY"), ">", NamedNode(f"{_GEOF}maxY")),
@@ -47,8 +47,7 @@ _CLASS_PATH: Final = "a/rdfs:subClassOf*"
 _SIGNS: Final = {
     Bound.LESS: "<", Bound.AT_MOST: "<=", Bound.EQUAL: "=", Bound.AT_LEAST: ">=", Bound.MORE: ">",
 }  # fmt: skip
-# Dates are compared as ISO 8601 writes them, which the most precise and the least have in common: what lies
-# in 1900 begins with it.
+# Dates are compared as ISO 8601 text, which works for any precision: a date in 1900 starts with "1900".
 _DATE_TESTS: Final = {
     Bound.LESS: '{value} < "{date}"',
     Bound.AT_MOST: '({value} < "{date}" || STRSTARTS({value}, "{date}"))',
@@ -60,11 +59,11 @@ _DATE_TESTS: Final = {
 
 @dataclass(frozen=True)
 class Query:
-    """A compiled plan: the text, what its rows hold, and the distances that were not said but assumed.
+    """A compiled plan: the text, the columns of its rows, and the assumed distances.
 
-    `variable` is the column of the result (without its question mark); entities have `label` and `wkt`
-    beside it, and a measure has `size`, in kilometres or square kilometres. `assumed_km` maps the number of
-    a near step to its default distance.
+    `variable` is the column of the result (without its question mark); entities also have `label` and `wkt`,
+    and a measure has `size`, in kilometers or square kilometers. `assumed_km` maps the number of a near step
+    to its default distance.
     """
 
     text: str
@@ -99,7 +98,7 @@ class Compiler:
             select = f"SELECT DISTINCT {body.current}\nWHERE {{\n{body.text()}}}{order}"
             return self._query(body, select, body.current[1:], result)
         names = path(body.writer.iri(iri) for iri in _NAMES)
-        size, order = "", f"MIN({body.metres}) ?label" if body.metres else "?label"
+        size, order = "", f"MIN({body.meters}) ?label" if body.meters else "?label"
         if body.size:
             size, order = f" (MIN({body.size}) AS ?size)", "?size"
         body.lines += [
@@ -114,21 +113,21 @@ class Compiler:
         return self._query(body, select, body.current[1:], result)
 
     def compile_ask(self, plan: CheckedPlan) -> str:
-        """Return the SPARQL ASK that tells whether anything is left after the plan's last step."""
+        """Return the SPARQL ASK for whether anything is left after the plan's last step."""
         body = self._body(plan)
         text = f"ASK {{\n{body.text()}}}\n"
         return body.writer.header() + text
 
     def compile_has_geometry(self, iri: NamedNode) -> str:
-        """Return the SPARQL ASK that tells whether an entity has a geometry."""
+        """Return the SPARQL ASK for whether an entity has a geometry."""
         writer = Writer(self._schema.prefixes)
         text = f"ASK {{ {writer.iri(iri)} {_geometry(writer)} ?geometry }}\n"
         return writer.header() + text
 
     def default_km(self, reference: Choice, found: Iterable[frozenset[NamedNode]]) -> float:
-        """Return how near "near" is when the question does not say: by the ontology's annotations.
+        """Return the distance of "near" when the question gives none: by the ontology's annotations.
 
-        The place that is asked about decides, else the class of what is looked for, else one kilometre.
+        The given place decides, else the class of the requested things, else one kilometer.
         """
         for classes in (reference.classes, frozenset(c for together in found for c in together)):
             above = {c for iri in classes for c in self._schema.superclasses(iri)} & self._near.keys()
@@ -195,7 +194,7 @@ class Compiler:
             body.lines.append(f"FILTER({value} {_SIGNS[checked.step.bound]} {checked.value.value})")
 
     def _write_ranking(self, body: _Body, step: Step) -> None:
-        """Keep what has the least or greatest value among all that the lines so far find."""
+        """Keep the things with the least or greatest value among all found by the lines so far."""
         known = self._schema.properties[_iri(step.property_)]
         value, extreme = (
             body.variables.name(known.label),
@@ -241,7 +240,7 @@ class Compiler:
         return path(steps, repeated=known.transitive)
 
     def _within(self, writer: Writer, *, inverse: bool = False) -> str:
-        """Computed containment or stated location, in any mixture of steps."""
+        """Computed containment or stated location, mixed in any order."""
         mark, unmark = ("^", "") if inverse else ("", "^")
         inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *self._places.within]
         steps = [mark + writer.iri(iri) for iri in inside]
@@ -259,11 +258,11 @@ class Compiler:
         if km == 0:
             km = self.default_km(step.entity, checked.classes)
             body.assumed_km.append((number, km))
-        metres = f"{km * 1000:.3f}".rstrip("0").rstrip(".")
-        body.lines.append(f"FILTER({self._distance_to(body, step)} < {metres})")
+        meters = f"{km * 1000:.3f}".rstrip("0").rstrip(".")
+        body.lines.append(f"FILTER({self._distance_to(body, step)} < {meters})")
 
     def _distance_to(self, body: _Body, step: Step) -> str:
-        """Write what a distance from the step's entity is between; the call that gives it in metres."""
+        """Write the geometries of a distance from the step's entity; the call that returns it in meters."""
         here, there = self._write_both(body, step)
         return f"{body.writer.iri(_DISTANCE)}({here}, {there}, {body.writer.iri(_METRE)})"
 
@@ -272,11 +271,11 @@ class Compiler:
         iri = body.writer.iri
         for side, (of_here, sign, of_there) in _SIDES.items():
             if side in (step.side or Side.NORTH):
-                centre = f"{iri(of_here)}({iri(_CENTROID)}({here}))"
-                body.lines.append(f"FILTER({centre} {sign} {iri(of_there)}({there}))")
+                center = f"{iri(of_here)}({iri(_CENTROID)}({here}))"
+                body.lines.append(f"FILTER({center} {sign} {iri(of_there)}({there}))")
 
     def _write_both(self, body: _Body, step: Step) -> tuple[str, str]:
-        """Write the geometries of what was found and of the step's entity; the variables of both."""
+        """Write the geometries of the results and of the step's entity; the variables of both."""
         writer = body.writer
         entity, geometry = writer.iri(_iri(step.entity)), _geometry(writer)
         there, here = body.variables.name("there wkt"), body.variables.name("here wkt")
@@ -288,13 +287,13 @@ class Compiler:
         return here, there
 
     def _write_nearest(self, body: _Body, step: Step) -> None:
-        """Keep the `k` nearest of what the lines so far find; of several geometries the nearest counts."""
-        metres = self._distance_to(body, step)
-        inner, body.metres = " ".join(body.lines), body.variables.name("metres")
+        """Keep the `k` nearest of the results so far; of several geometries the nearest counts."""
+        meters = self._distance_to(body, step)
+        inner, body.meters = " ".join(body.lines), body.variables.name("meters")
         most = step.k or ASSUMED_NEAREST
         body.lines = [
-            f"{{ SELECT {body.current} (MIN({metres}) AS {body.metres}) WHERE {{ {inner} }} "
-            f"GROUP BY {body.current} ORDER BY {body.metres} {body.current} LIMIT {most} }}"
+            f"{{ SELECT {body.current} (MIN({meters}) AS {body.meters}) WHERE {{ {inner} }} "
+            f"GROUP BY {body.current} ORDER BY {body.meters} {body.current} LIMIT {most} }}"
         ]
 
     def _write_measure(self, body: _Body, step: Step) -> None:
@@ -310,7 +309,7 @@ class Compiler:
 
 
 class _Body:
-    """The WHERE clause as it grows: its lines, and the variable that holds the result so far."""
+    """The WHERE clause under construction: its lines, and the variable of the result so far."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -318,13 +317,13 @@ class _Body:
         self.lines: list[str] = []
         self.current = ""
         self.assumed_km: list[tuple[int, float]] = []
-        self.size = self.metres = ""
+        self.size = self.meters = ""
 
     def keep(self, relation: str, entity: str) -> None:
-        """Keep what is related to an entity.
+        """Keep the results related to an entity.
 
-        A repeated path goes into a subquery in front: joined in place, the store walks it anew from the
-        entity for every row (19 s against .2 s for 6,000 rows).
+        A repeated path goes into a subquery in front: joined in place, the store would walk it again from the
+        entity for every row (19 s instead of .2 s for 6,000 rows).
         """
         pattern = f"{self.current} {relation} {entity} ."
         if not relation.endswith("+") or self.lines[0].startswith("VALUES"):
@@ -342,7 +341,7 @@ def _geometry(writer: Writer) -> str:
 
 
 def _is_date(variable: str) -> str:
-    """A test that leaves out what is no day, month or year: periods, and years before the year 0."""
+    """A test that excludes values other than a day, month or year: periods, and years before the year 0."""
     return f'REGEX(STR({variable}), "^[0-9]{{4}}(-|$)")'
 
 

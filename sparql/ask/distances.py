@@ -1,8 +1,8 @@
-"""What a question asks of a place that is no property of it: "the two nearest museums to", "north of".
+"""Spatial requests relative to a place that are not properties: "the two nearest museums to", "north of".
 
-A large model says it in its plan (`nearest`, `direction`). A small one that was trained without these steps
-is asked for what is near instead, and what it says of that becomes what was meant. They are read by English
-words.
+A large model writes them in its plan (`nearest`, `direction`). A small one that was trained without these
+steps gets a question about "near" instead, and that step of its plan is then replaced. They are recognized by
+English words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sparql.ask.naming import FoundName
 from sparql.ask.plan import Op, Plan, Side, Step
 from sparql.ask.wording import plural
 
-__all__ = ["SIDE_OF", "Instead", "read_direction", "read_nearest"]
+__all__ = ["SIDE_OF", "NearReplacement", "read_direction", "read_nearest"]
 
 _NUMBERS: Final = {
     word: number
@@ -36,10 +36,10 @@ SIDE_OF: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class Instead:
-    """What a question asks of a name, and the question of what is near it in its place.
+class NearReplacement:
+    """The step that a question asks for, and a `question` about "near" for a model that does not know it.
 
-    A model that knows no other way is asked that `question`; in its plan `step` is then what it is near.
+    In the model's plan, the near step is replaced by `step`.
     """
 
     question: str
@@ -47,7 +47,7 @@ class Instead:
     step: Step
 
     def in_plan(self, plan: Plan) -> Plan:
-        """The plan of the question of what is near, with the step that was meant."""
+        """The plan of the question about "near", with its near step replaced."""
         return Plan(tuple(self._of(step) for step in plan.steps))
 
     def _of(self, step: Step) -> Step:
@@ -55,19 +55,19 @@ class Instead:
         return replace(self.step, entity=step.entity) if step.op is Op.NEAR and same else step
 
 
-def read_direction(question: str, names: Sequence[FoundName]) -> Instead | None:
-    """Read which name a question asks for a side of, such as the north; None where it does not ask that."""
+def read_direction(question: str, names: Sequence[FoundName]) -> NearReplacement | None:
+    """Read the name and side, such as north, that a question asks for; None where it asks for none."""
     for match in SIDE_OF.finditer(question):
         name = next((name for name in names if name.start == match.end()), None)
         if name is not None:
             asked = f"{question[: match.start()]} near {question[name.start :]}"
             step = Step(Op.DIRECTION, side=Side(re.sub(r"[\s-]|ern", "", match["side"].casefold())))
-            return Instead(" ".join(asked.split()), name, step)
+            return NearReplacement(" ".join(asked.split()), name, step)
     return None
 
 
-def read_nearest(question: str, names: Sequence[FoundName]) -> Instead | None:
-    """Read which name a question asks the nearest to, or None where it does not ask that."""
+def read_nearest(question: str, names: Sequence[FoundName]) -> NearReplacement | None:
+    """Read the name that a question asks the nearest things to; None where it asks for none."""
     found = next(
         (m for m in _SUPERLATIVE.finditer(question) if not any(n.start <= m.start() < n.end for n in names)),
         None,
@@ -83,7 +83,9 @@ def read_nearest(question: str, names: Sequence[FoundName]) -> Instead | None:
     return None
 
 
-def _nearest(question: str, before: str, things: str, name: FoundName, names: Sequence[FoundName]) -> Instead:
+def _nearest(
+    question: str, before: str, things: str, name: FoundName, names: Sequence[FoundName]
+) -> NearReplacement:
     before, k = _counted(before, names)
     things, other = _counted(things.strip())
     kind, joint, place = things.partition(" in ")
@@ -92,11 +94,11 @@ def _nearest(question: str, before: str, things: str, name: FoundName, names: Se
         before = f"Which {kind if kind.endswith('s') else plural(kind)}{joint}{place} are"
     asked = f"{before} near {question[name.start :]}"
     step = Step(Op.NEAREST, k=k or other or (0 if several else 1))
-    return Instead(" ".join(asked.split()), name, step)
+    return NearReplacement(" ".join(asked.split()), name, step)
 
 
 def _counted(words: str, names: Sequence[FoundName] = ()) -> tuple[str, int]:
-    """The words without the number of things asked for, and that number; 0 where there is none."""
+    """The words without the requested number of things, and that number; 0 where there is none."""
     for match in _COUNTED.finditer(words):
         if not any(name.start <= match.start() < name.end for name in names):
             return words[: match.start()] + words[match.end() :], _number(match[1])

@@ -1,7 +1,7 @@
-"""What can go wrong when a question is asked.
+"""The errors of asking.
 
 SparqlError
-├── AskError      the question itself cannot be answered as it was sent
+├── AskError      the question is empty or too long
 └── PlanError     a plan is not in the plan language, or its steps do not fit each other
 """
 
@@ -13,11 +13,11 @@ __all__ = ["AskError", "PlanError"]
 
 
 class AskError(SparqlError):
-    """The question cannot be read; the message says how to ask it."""
+    """The question cannot be read; the message says how to write it."""
 
 
 class PlanError(SparqlError):
-    """A plan that cannot be compiled; the message is written for whoever made the plan.
+    """A plan that cannot be compiled; the message is written for the model that made the plan.
 
     `step` is the number of the step at fault, from 1; 0 means the plan as a whole.
     """

@@ -1,6 +1,6 @@
 """What is missing when a question cannot be answered: a name, a term of the ontology, or data.
 
-Each gap is also a missing triple, its unknown parts written "?", so that it can be completed later.
+Each gap is also a missing triple, with "?" for its unknown parts, so that it can be completed later.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Gap:
 
 
 def name_gaps(names: Iterable[FoundName]) -> list[Gap]:
-    """Return a gap for each name in the question that nothing in the graph bears."""
+    """Return a gap for each name in the question that is not in the graph."""
     return [
         Gap(GapKind.ENTITY, f"{name.link.message} Check the spelling, or add it first.", 0, name.words)
         for name in names
@@ -58,7 +58,7 @@ def name_gaps(names: Iterable[FoundName]) -> list[Gap]:
 
 
 def plan_gaps(planned: Planned) -> list[Gap]:
-    """Return what kept a plan from being used: NONE in it, or steps that do not fit each other."""
+    """Return why a plan cannot be used: NONE in it, or steps that do not fit each other."""
     if planned.plan is None:
         return []
     missing = [
@@ -93,7 +93,7 @@ def _misfit_gap(plan: Plan, problem: PlanError) -> Gap:
 
 
 async def data_gap(plan: CheckedPlan, compiler: Compiler, run_query: RunQuery) -> Gap:
-    """Find the first step after which nothing is left, by asking for each beginning of the plan."""
+    """Find the first step after which nothing is left, by an ASK for each prefix of the plan."""
     for number, beginning in enumerate(plan.prefixes(), 1):
         checked = beginning.steps[-1]
         missing = await _missing_geometry(checked.step, compiler, run_query)

@@ -18,8 +18,8 @@ __all__ = ["draw_map"]
 def draw_map(query: Query, results: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a GeoJSON FeatureCollection (RFC 7946, CRS84), or None where the answer needs no map.
 
-    Counts and plain values need none, and neither do entities that have no geometry. A geometry that
-    cannot be read is left out; its entity stays in the results.
+    Counts, plain values and entities without a geometry need none. A geometry that cannot be read is left
+    out; its entity stays in the results.
     """
     if query.result not in (Result.ENTITIES, Result.MEASURES):
         return None

@@ -1,7 +1,7 @@
-"""The names in a question: found and linked before any model is asked.
+"""Finds and links the names in a question before a model is called.
 
-What is written as a name, by capitals or in quotation marks, and links to nothing is reported as unknown;
-the question is then not answered as if the name were not there.
+Words written as a name, with capitals or in quotation marks, that link to nothing are reported as unknown;
+the question is then not answered as if the name were absent.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Span:
 
 
 def find_names(question: str, linker: Linker, schema: Schema) -> tuple[FoundName, ...]:
-    """Return the names of a question in their order, linked or not."""
+    """Return the names of a question in order, linked or not."""
     unmarked = _has_no_capitals(question)
     quoted = [_Span(m.start(m.lastindex or 0), m.end(m.lastindex or 0)) for m in _QUOTED.finditer(question)]
     found = [_linked(question, span, linker) for span in quoted]
@@ -79,7 +79,7 @@ def _linked(question: str, span: _Span, linker: Linker) -> FoundName:
 
 
 def _has_no_capitals(question: str) -> bool:
-    """Tell a question whose capitals say nothing: there are none, or every word has one."""
+    """Return whether capitals carry no information: there are none, or every word has one."""
     inside = re.findall(r"[^\W\d_]+", question)[1:]
     capitals = sum(word[0].isupper() for word in inside)
     return capitals == 0 or (len(inside) > 3 and capitals == len(inside))
@@ -88,16 +88,16 @@ def _has_no_capitals(question: str) -> bool:
 def _longer_names(
     question: str, mentioned: Sequence[_Span], quoted: Sequence[_Span], schema: Schema
 ) -> list[_Span]:
-    """Return the capitalised runs that are more than the labels found in them: names not (fully) known.
+    """Return the capitalized runs that are longer than the labels found in them: names not (fully) known.
 
-    "Central Park Zoo" is no mention of "Central Park". A class or property that is merely capitalised, a
-    date, and the first word of the question, are no names.
+    "Central Park Zoo" is not a mention of "Central Park". A capitalized class or property, a date, and the
+    first word of the question are not names.
     """
     found = []
     for run in _capitalised_runs(question):
         opens = bool(_SENTENCE_START.search(question[: run[0].start]))
         words = _without_openers(run) if opens else run
-        # "List the 2 nearest": a number after an opening word is none either.
+        # "List the 2 nearest": a number after an opening word is not a name either.
         if all(word.text in _OPENING or not question[word.start].isupper() for word in words):
             continue
         span = _Span(words[0].start, _end_of(question, words[-1]))
@@ -115,7 +115,7 @@ def _longer_names(
 
 
 def _capitalised_runs(question: str) -> list[list[Word]]:
-    """Return the longest runs of capitalised words, joined by blanks, hyphens or words such as "of"."""
+    """Return the longest runs of capitalized words, joined by blanks, hyphens or words such as "of"."""
     words = list(words_of(question))
     runs: list[list[Word]] = []
     run: list[Word] = []
@@ -152,7 +152,7 @@ def _end_of(question: str, word: Word) -> int:
 
 
 def _is_term(words: str, schema: Schema) -> bool:
-    """Tell whether words are just a class or a property of the ontology, written with a capital."""
+    """Return whether words are just a class or property of the ontology, written with a capital."""
     if schema.find_property(words) is not None:
         return True
     found = schema.find_class(words)

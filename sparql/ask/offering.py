@@ -1,4 +1,4 @@
-"""What a plan may choose from: the linked names, and the classes and properties that fit the question."""
+"""The choices for a plan: the linked names, and the classes and properties that fit the question."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def offer(
 
     First come those that the question names, in its order, then those that fit it best. `present` are
     properties that the named entities have in the graph, `inside` those that answer "where"; `things` are
-    the classes to fall back on. With `only_related`, a term must share a word with the question: a small
-    model that is offered something unrelated takes it.
+    fallback classes. With `only_related`, a term must share a word with the question, since a small model
+    tends to choose unrelated offers.
     """
     rest = _without_names(question, names)
     snippet = schema.snippet(rest, limit, limit)
@@ -84,7 +84,7 @@ def _without_names(question: str, names: Sequence[FoundName]) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield every run of at most five words, the earlier first, of equal beginning the longer first."""
+    """Yield every run of at most five words, by start, then longest first."""
     for piece in text.split("|"):
         found = words(piece)
         for start in range(len(found)):
@@ -97,7 +97,7 @@ def _is_called(term: OntologyClass, part: str) -> bool:
 
 
 def _has_head(term: OntologyClass, found: frozenset[str], *, main_only: bool) -> bool:
-    """Tell whether the noun of a class's name, its last word, is among the words found."""
+    """Return whether the last word of a class's name, its noun, is among the words."""
     labels = (term.label,) if main_only else (term.label, *term.alternative_labels)
     return any(label and normalise(label)[-1:] and normalise(label)[-1] in found for label in labels)
 
@@ -136,7 +136,7 @@ def _kind(entry: LabelEntry, schema: Schema) -> str:
 
 
 def _by_words(choices: Iterable[Choice]) -> dict[str, Choice]:
-    """Index choices by words; two things of the same words are told apart by the end of their IRI."""
+    """Index choices by words; things with the same words are distinguished by the end of their IRI."""
     found: dict[str, Choice] = {}
     for choice in choices:
         taken = found.get(choice.words)
@@ -150,5 +150,5 @@ def _by_words(choices: Iterable[Choice]) -> dict[str, Choice]:
 
 
 def _one_line(text: str) -> str:
-    """Return the text on one line, without what the lists of a prompt and a JSON grammar give a meaning."""
+    """Return the text on one line, without characters that prompt lists or a JSON grammar interpret."""
     return " ".join(text.replace(";", ",").replace('"', "'").replace("\\", "/").split())

@@ -1,8 +1,8 @@
-"""Which properties of the loaded ontology say where something is.
+"""Finds the properties of the loaded ontology that state a location.
 
-Nothing of the domain stands here: a property states location when the ontology aligns it with a standard
+Nothing here depends on the domain: a property states location when the ontology aligns it with a standard
 term that does (rdfs:subPropertyOf, owl:equivalentProperty, a SKOS mapping, or rdfs:seeAlso), or when it is
-the declared inverse or a subproperty of one that does. An unaligned property states nothing of the sort.
+the declared inverse or a subproperty of one that does. An unaligned property does not.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STANDARD: Final = _WITHIN | _CONTAINS | _TOUCHES | _APART
 
 
 class Where(StrEnum):
-    """What a statement says of where its subject is, seen from its object."""
+    """The location of a statement's subject relative to its object."""
 
     WITHIN = "within"
     CONTAINS = "contains"
@@ -61,12 +61,11 @@ class Where(StrEnum):
 
 @dataclass(frozen=True)
 class StatedPlaces:
-    """The properties that state location, by what they say of subject and object.
+    """The properties that state location, by the relation of subject and object.
 
-    `within` and `contains` lead to where something is, by whatever relation; `inside` and `around` are
-    those of them that mean spatial containment itself. `apart` say that two things lie away from each
-    other. `shaped` are the uppermost classes of features,
-    `placed` the classes of whatever can be said to be somewhere.
+    `within` and `contains` lead to a place by any relation; `inside` and `around` are those that mean spatial
+    containment itself. `apart` state that two things are away from each other. `shaped` are the top classes
+    of features, `placed` the classes of everything with a location.
     """
 
     within: tuple[NamedNode, ...] = ()
@@ -99,11 +98,11 @@ class StatedPlaces:
 
     @property
     def all(self) -> frozenset[NamedNode]:
-        """Every property that states location, the standard terms among them."""
+        """Every property that states location, including the standard terms."""
         return _STANDARD.union(self.within, self.contains, self.touches, self.apart)
 
     def meaning(self, predicate: NamedNode) -> Where | None:
-        """What a property says of where its subject is; the standard terms mean themselves."""
+        """The location that a property states; the standard terms mean themselves."""
         return self._meanings.get(predicate)
 
     @cached_property

@@ -1,8 +1,8 @@
 """The plan language: a chain of at most eight steps, each working on the result of the one before.
 
 A model fills a plan under a JSON schema whose choices are the names, classes and properties that were
-linked beforehand, plus NONE. It therefore never writes an identifier, and what it says is read back into
-IRIs through the same choices.
+linked before, plus NONE. So it never writes an identifier, and its words are mapped back to IRIs through
+the same choices.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FARTHEST_KM: Final = 20_100.0
 _LONGEST_VALUE: Final = 100
 _MOST_NEAREST: Final = 1000
 ASSUMED_NEAREST: Final = 5
-"""How many "the nearest" are, where the question does not say."""
+"""The number of "the nearest", where the question gives none."""
 
 
 class Op(StrEnum):
@@ -62,7 +62,7 @@ class Op(StrEnum):
 
 
 class Bound(StrEnum):
-    """How a value stands to the one that a comparison gives; of dates, less is before."""
+    """The relation of a value to the given one; for dates, less is before."""
 
     LESS = "less"
     AT_MOST = "at most"
@@ -72,14 +72,14 @@ class Bound(StrEnum):
 
 
 class Extreme(StrEnum):
-    """Which of the things found a ranking keeps: those of the least value, or of the greatest."""
+    """Which results a ranking keeps: those with the least value, or the greatest."""
 
     LEAST = "least"
     MOST = "most"
 
 
 class Measure(StrEnum):
-    """What of a geometry is measured: how far it is from another, how large or how long it is."""
+    """What is measured of a geometry: its distance from another, its area or its length."""
 
     DISTANCE = "distance"
     AREA = "area"
@@ -101,7 +101,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing that a plan may name: words for the model, an IRI for us; `iri` is None for NONE.
+    """One thing that a plan may name: words for the model, and an IRI; `iri` is None for NONE.
 
     `classes` are those of an entity; they are empty for classes and properties.
     """
@@ -113,7 +113,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """Everything that was linked for a question, by the words that stand for it in the plan."""
+    """Everything linked for a question, by its words in the plan."""
 
     names: Mapping[str, Choice] = field(default_factory=dict)
     classes: Mapping[str, Choice] = field(default_factory=dict)
@@ -124,8 +124,8 @@ class Choices:
 class Step:
     """One step; which fields are set depends on `op` (see `_FIELDS`).
 
-    `km` is 0 where none was said, and so is `k`, the number of nearest things; `value` is what a comparison
-    is with, in the question's words.
+    `km` is 0 where none was given, and so is `k`, the number of nearest things; `value` is the value of a
+    comparison, in the question's words.
     """
 
     op: Op
@@ -168,7 +168,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan as read; whether its steps fit each other is for `sparql.ask.checking` to say."""
+    """A plan as read; `sparql.ask.checking` decides whether its steps fit each other."""
 
     steps: tuple[Step, ...]
 
@@ -195,9 +195,9 @@ _FIELDS: Final[Mapping[Op, tuple[frozenset[str], ...]]] = {
 
 
 def plan_schema(choices: Choices, *, measuring: bool = True) -> dict[str, Any]:
-    """Return the JSON schema of a plan over these choices, in the dialect that TGI's servers honour.
+    """Return the JSON schema of a plan over these choices, in the dialect that TGI supports.
 
-    That means `properties` everywhere, no type lists, no allOf, and small flat objects. `measuring`: with
+    That means `properties` everywhere, no type lists, no allOf, and small flat objects. `measuring`: include
     the steps that compare values and distances, which a model trained without them does not know.
     """
     names, classes, properties = (
@@ -249,7 +249,7 @@ def _object(*, op: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_plan(text: str, choices: Choices) -> Plan:
-    """Read a model's reply as a plan. Raises `PlanError`, whose message tells the model what to mend."""
+    """Read a model's reply as a plan. Raises `PlanError`, whose message tells the model what to fix."""
     try:
         reply = json.loads(text)
     except json.JSONDecodeError as error:

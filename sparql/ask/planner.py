@@ -1,4 +1,4 @@
-"""From a question to a checked plan: link, offer, ask the model, check, ask once more."""
+"""From a question to a checked plan: link, offer, call the model, check, retry once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from extractors.prompting.prompt import load_prompt
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, check_plan
 from sparql.ask.comparisons import Comparisons, read_comparisons
-from sparql.ask.distances import Instead, read_direction, read_nearest
+from sparql.ask.distances import NearReplacement, read_direction, read_nearest
 from sparql.ask.errors import PlanError
 from sparql.ask.naming import FoundName
 from sparql.ask.offering import offer
@@ -36,14 +36,14 @@ _TOKENS: Final = 400
 _PLACED = re.compile(
     r"\b(?:in|inside|outside|within|near|around|at|by|from|to|of|on|along|with|for)\b", re.IGNORECASE
 )
-# Which are nearest, and how many, is of those that are left.
+# These steps apply to the results that are left, so they come last.
 _AFTER_ALL: Final = frozenset({Op.NEAREST, Op.COUNT})
 _LIMITS: Final = {"compact": 6, "full": 20}
 
 
 @dataclass
 class Trace:
-    """What was thought, done and seen on the way to an answer, in order."""
+    """The steps that led to an answer, in order."""
 
     steps: list[dict[str, str]] = field(default_factory=list)
 
@@ -53,9 +53,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class Planned:
-    """What planning came to: a checked plan, or the plan that could not be used and why.
+    """The outcome of planning: a checked plan, or the plan that could not be used and why.
 
-    `plan` may hold NONE where nothing offered fitted; `checked` is None then, and when `problem` is set.
+    `plan` may contain NONE where no choice fitted; `checked` is None then, and when `problem` is set.
     """
 
     choices: Choices
@@ -95,7 +95,7 @@ class Planner:
             f"names: {_listed(choices.names)}; classes: {_listed(choices.classes)}; "
             f"relations: {_listed(choices.properties)}",
         )
-        instead: Instead | None = None
+        instead: NearReplacement | None = None
         if compact:
             plain = read_two_places(said.question, names, choices)
             if plain is not None:
@@ -143,9 +143,9 @@ class Planner:
             return Planned(choices, plan, None, error)
 
     def _with(self, plan: Plan, compared: Sequence[Step]) -> CheckedPlan:
-        """Check a plan with these steps where they fit first. Raises `PlanError`.
+        """Check a plan with these steps inserted where they first fit. Raises `PlanError`.
 
-        They keep some of the things found, so they come before what asks for something of them.
+        They filter the results, so they come before steps that ask for something of them.
         """
         ends = [n for n, step in enumerate(plan.steps) if step.op in _AFTER_ALL or _moves_on(step)]
         places = [*ends, len(plan.steps)] if compared else [len(plan.steps)]
@@ -223,10 +223,10 @@ class Planner:
 
 
 def _without_idle_steps(plan: Plan, said: Comparisons, names: Sequence[FoundName]) -> Plan:
-    """A plan without the steps for which the question has nothing.
+    """A plan without the steps that nothing in the question asks for.
 
-    A model that was trained on questions about a place asks for one ("within NONE") where none is said, and
-    for a property where what was said of it was read beforehand.
+    A model that was trained on questions about a place asks for one ("within NONE") where none is given, and
+    for a property that was already read from the question.
     """
     rest = said.question
     for name in names:

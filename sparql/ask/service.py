@@ -1,4 +1,4 @@
-"""Asking: a question in, an answer with its query, its map, or what is missing out."""
+"""Answers a question with a text, a query and a map, or with what is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_QUESTION: Final = 1000
 
 @dataclass(frozen=True)
 class AskResult:
-    """What came of a question. `answer` is None when there is no plan; `gaps` then says why.
+    """The result of a question. `answer` is None when there is no plan; `gaps` then says why.
 
     `results` are SPARQL 1.1 JSON results, `map` is GeoJSON or None, `plan` and `gaps` are JSON objects.
     """
@@ -42,10 +42,10 @@ class AskResult:
 
 
 class Asker:
-    """Answers questions over one graph: links, plans, compiles, runs, and says what is missing.
+    """Answers questions over one graph: links, plans, compiles, runs, and reports what is missing.
 
     `run_query` runs a SPARQL query and returns its JSON results as a dict. `prompts` is a folder whose
-    prompt files stand in for ours.
+    prompt files replace the built-in ones.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ def _readable(text: str, what: str, *, required: bool) -> str:
 
 
 def _readings(names: Sequence[FoundName]) -> list[str]:
-    """Say which names were taken for others that are spelled nearly alike."""
+    """Sentences for names that were linked to labels with a slightly different spelling."""
     return [
         f'"{name.words}" was read as "{name.link.entry.label}".'
         for name in names
@@ -136,7 +136,7 @@ def _readings(names: Sequence[FoundName]) -> list[str]:
 
 
 def _entity(name: FoundName) -> dict[str, Any]:
-    """Return a linked name as a JSON object; the span is in code points of the question as it was read."""
+    """Return a linked name as a JSON object; the span is in code points of the normalized question."""
     link = name.link
     assert link.iri is not None
     assert link.entry is not None

@@ -1,6 +1,6 @@
 """Questions about two named places: "How far is ... from ...?", "Is ... in ...?", "in ... near ...".
 
-They are read by English words; a small model tends to leave out one of the two.
+They are recognized by English words; a small model tends to omit one of the two.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["read_two_places", "with_regions"]
 
 
 def _words(pattern: str) -> re.Pattern[str]:
-    """All that stands in front of a name; an article of the name may end it."""
+    """The text in front of a name; it may end with an article of the name."""
     return re.compile(rf"\W*(?:{pattern})(?:\s+the)?\s*", re.IGNORECASE)
 
 
 _IS: Final = _words("is|are|was|were")
-# What stands before the first name, what between the two, and what is asked.
+# The text before the first name, the text between the two, and the request.
 _QUESTIONS: Final = (
     (
         _words(
@@ -41,7 +41,7 @@ _END: Final = re.compile(r"[\s?.!]*")
 
 
 def read_two_places(question: str, names: Sequence[FoundName], choices: Choices) -> Plan | None:
-    """Read what a question asks of its two names; None where there are not two, or it asks something else."""
+    """Read the request about two names; None where there are not two, or it is another request."""
     if len(names) != 2:
         return None
     first, second = names
@@ -57,7 +57,7 @@ def read_two_places(question: str, names: Sequence[FoundName], choices: Choices)
 
 
 def with_regions(plan: Plan, question: str, names: Sequence[FoundName], choices: Choices) -> Plan:
-    """The plan, where it finds a kind of thing, with the regions that the question says these are in."""
+    """The plan, where it finds a kind of thing, with the regions that the question gives for them."""
     used = {step.entity.iri for step in plan.steps if step.entity is not None}
     regions = [
         Step(Op.WITHIN, entity=region)

@@ -1,4 +1,4 @@
-"""Whether a plan uses what the question says; one that drops some of it answers another question."""
+"""Checks that a plan uses everything in the question; otherwise it would answer another question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["check_use"]
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
 _KILOMETRES: Final = (1.0, 0.001, 1.609344, 0.0003048, 0.0009144)
-"""A kilometre, metre, mile, foot and yard, in kilometres: the units that a distance may be given in."""
+"""A kilometer, meter, mile, foot and yard in kilometers: the units of distances in questions."""
 
 
 _WHEN = re.compile(r"\W*(?:when|how (?:tall|high|long|large|big|old|wide|deep|far))\b", re.IGNORECASE)
@@ -28,7 +28,7 @@ _WHO_DID = re.compile(r"\W*(?:who|whom)\s+(?!is\b|are\b|was\b|were\b)", re.IGNOR
 
 
 def check_use(checked: CheckedPlan, question: str, names: Sequence[FoundName]) -> None:
-    """Raise `PlanError` when a name, a number or the asking word of the question is used by no step."""
+    """Raise `PlanError` when no step uses a name, a number or the question word."""
     plan = checked.plan
     if _WHEN.match(question) and checked.result not in (Result.VALUES, Result.MEASURES):
         raise PlanError("The question asks for a date or a measure, but the last step gives none.")

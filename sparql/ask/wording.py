@@ -1,4 +1,4 @@
-"""Plans and counts in plain words, for the answer, the trace and the gaps."""
+"""Plans and counts as text, for the answer, the trace and the gaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = [
     "describe",
     "enumerate_labels",
     "is_about_one",
-    "kilometres",
+    "kilometers",
     "measured_words",
     "plural",
     "step_words",
@@ -38,7 +38,7 @@ _IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "wom
 
 
 def describe(plan: CheckedPlan, assumed_km: Mapping[int, float], *, one: bool = False) -> str:
-    """Return what the plan asks for as a noun phrase, such as "museums in Manhattan"."""
+    """Return the plan as a noun phrase, such as "museums in Manhattan"."""
     words = ""
     for number, checked in enumerate(plan.steps, 1):
         words = _extend(words, checked, assumed_km.get(number), one=one)
@@ -60,7 +60,7 @@ def _extend(words: str, checked: CheckedStep, assumed_km: float | None, *, one: 
         case Op.TOUCHES:
             return f"{words} bordering {entity}"
         case Op.NEAR:
-            return f"{words} within {kilometres(assumed_km or step.km or 0)} of {entity}"
+            return f"{words} within {kilometers(assumed_km or step.km or 0)} of {entity}"
         case Op.DIRECTION:
             return f"{words} {step.side} of {entity}"
         case Op.NEAREST:
@@ -95,11 +95,11 @@ def bound_words(checked: CheckedStep) -> str:
 
 def measured_words(measure: Measure | None, size: float) -> str:
     """Return a measure in words: "2.5 km" for a distance or a length, "3.4 km²" for an area."""
-    return kilometres(size) + ("²" if measure is Measure.AREA else "")
+    return kilometers(size) + ("²" if measure is Measure.AREA else "")
 
 
 def is_about_one(plan: CheckedPlan) -> bool:
-    """Tell a plan that asks whether one named thing fulfils conditions: its answer is yes or no."""
+    """Return whether a plan asks if one named thing meets conditions: its answer is yes or no."""
     first, *rest = plan.steps
     keeps = all(
         c.step.op in {Op.FIND, Op.WITHIN, Op.NEAR, Op.DIRECTION, Op.TOUCHES, Op.COMPARE}
@@ -110,11 +110,11 @@ def is_about_one(plan: CheckedPlan) -> bool:
 
 
 def step_words(step: Step) -> str:
-    """Return a step as the model wrote it, in words."""
+    """Return a step as text, in the model's words."""
     chosen = " ".join(f"{choice.words}" for choice in step.chosen.values())
-    km = f" {kilometres(step.km)}" if step.km else ""
-    told = (step.bound, step.value, step.extreme, step.k, step.measure, step.side)
-    said = "".join(f" {word}" for word in told if word is not None)
+    km = f" {kilometers(step.km)}" if step.km else ""
+    details = (step.bound, step.value, step.extreme, step.k, step.measure, step.side)
+    said = "".join(f" {word}" for word in details if word is not None)
     return f"{step.op} {chosen}{km}{said}".strip()
 
 
@@ -127,7 +127,7 @@ def enumerate_labels(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
-def kilometres(km: float) -> str:
+def kilometers(km: float) -> str:
     """Return a distance in words: "1.5 km"."""
     return f"{km:,.3f}".rstrip("0").rstrip(".") + " km"
 

@@ -1,4 +1,4 @@
-"""SPARQL text that a person can read: prefixed names, property paths, variables named after things."""
+"""Readable SPARQL text: prefixed names, property paths, variables named after things."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAKEN: Final = frozenset({"label", "name", "geometry", "wkt", "count", "size"})
 
 
 class Writer:
-    """Writes IRIs as prefixed names where that is safe, and remembers the prefixes it used."""
+    """Writes IRIs as prefixed names where that is safe, and records the prefixes used."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         usable = {
@@ -68,13 +68,13 @@ def path(steps: Iterable[str], *, repeated: bool = False) -> str:
 
 
 class Variables:
-    """Names variables after the words for what they stand for: "subway station" is `?subwayStation`."""
+    """Names variables after words: "subway station" is `?subwayStation`."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set(_TAKEN)
 
     def name(self, words: str) -> str:
-        """Return a variable, with its question mark, that was not given out before."""
+        """Return a new variable, with its question mark."""
         plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
         parts = re.findall(r"[A-Za-z0-9]+", plain)[:4]
         stem = "".join([part.lower() if i == 0 else part.capitalize() for i, part in enumerate(parts)])

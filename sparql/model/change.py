@@ -83,15 +83,15 @@ class Reach(StrEnum):
     """How far a gate follows the nodes that depend on one statement (a hub)."""
 
     BOUNDED = "bounded"
-    """Up to its fan-in; beyond that it uses a survey, or raises `TooMuchDepends`."""
+    """To its fan-in; beyond that it needs a `BackgroundValidation`, or raises `TooMuchDepends`."""
     FULL = "full"
     """All of them, up to a number that other writers can wait for; beyond that it raises `TooMuchDepends`."""
     UNLIMITED = "unlimited"
 
 
 @dataclass(frozen=True)
-class Survey:
-    """Results of a validation in the background, for shapes by which very many nodes depend on a change.
+class BackgroundValidation:
+    """What was found beside other writes, of shapes by which very much depends on a change.
 
     `suspects` maps the name of a shape to all its targets that may newly fail with `additions`; they were
     examined together.
@@ -179,7 +179,7 @@ class Change:
     record: Record | None = None
     retract: Record | None = None
     reach: Reach = Reach.FULL
-    survey: Survey | None = None
+    validated: BackgroundValidation | None = None
     hold: Callable[[TooMuchDepends], Iterable[Quad]] | None = None
 
     @classmethod
@@ -230,7 +230,7 @@ class Gate(Protocol):
         partial: bool,
         source: str = "",
         reach: Reach = Reach.FULL,
-        survey: Survey | None = None,
+        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements. Without `partial`, one violation rejects all.
 

@@ -129,7 +129,7 @@ class JudgedCommits:
             partial=change.partial,
             source=change.source or str(change.origin),
             reach=change.reach,
-            survey=change.survey,
+            validated=change.validated,
         )
 
     def _finish(

@@ -6,7 +6,7 @@ import pytest
 import shapely
 from pyoxigraph import NamedNode, Triple
 
-from curation.place_conflicts import StatedGeometry
+from curation.place_conflicts import PlaceConflicts
 from geo.relate.rcc8 import RCC8
 from ontology import Schema
 from sparql.ask.places import StatedPlaces, Where
@@ -76,7 +76,7 @@ def triple(subject: str, predicate: str, value: str) -> Triple:
 def test_a_statement_is_borne_out_or_contradicted(
     schema: Schema, subject: str, predicate: str, value: str, agrees: bool | None
 ):
-    check = StatedGeometry(schema, slack_m=500)
+    check = PlaceConflicts(schema, slack_m=500)
     finding = check.look(triple(subject, predicate, value), geometries)
     assert finding is not None
     assert finding.agrees is agrees
@@ -84,7 +84,7 @@ def test_a_statement_is_borne_out_or_contradicted(
 
 @pytest.mark.parametrize("rough", ["near", "square"])
 def test_of_two_features_the_one_that_is_drawn_more_roughly_counts(schema: Schema, rough: str):
-    check, stated = StatedGeometry(schema), triple("near", "besides", "square")
+    check, stated = PlaceConflicts(schema), triple("near", "besides", "square")
     exact = check.look(stated, geometries, lambda node: 0.5)
     near = check.look(stated, geometries, lambda node: 600.0 if node.value == EX + rough else 0.5)
     assert exact is not None
@@ -94,13 +94,13 @@ def test_of_two_features_the_one_that_is_drawn_more_roughly_counts(schema: Schem
 
 
 def test_nothing_is_said_without_both_geometries_or_of_other_properties(schema: Schema):
-    check = StatedGeometry(schema)
+    check = PlaceConflicts(schema)
     assert check.look(triple("inner", "liesIn", "unplaced"), geometries) is None
     assert check.look(triple("inner", "likes", "square"), geometries) is None
 
 
 def test_agreement_halves_the_doubt_and_shows_both_sides(schema: Schema):
-    finding = StatedGeometry(schema).look(triple("inner", "liesIn", "square"), geometries)
+    finding = PlaceConflicts(schema).look(triple("inner", "liesIn", "square"), geometries)
     assert finding is not None
     support = finding.supports(Support(confidence=0.6))
     assert support.confidence == pytest.approx(0.8)
@@ -110,13 +110,13 @@ def test_agreement_halves_the_doubt_and_shows_both_sides(schema: Schema):
 
 def test_the_setting_decides_unless_the_property_says_otherwise(schema: Schema):
     for policy, severity in (("refuse", SH.Violation), ("warn", SH.Warning), ("ignore", SH.Info)):
-        check = StatedGeometry(schema, policy=policy)
+        check = PlaceConflicts(schema, policy=policy)
         assert check.severity(NamedNode(EX + "liesIn")) == severity
         assert check.severity(NamedNode(EX + "besides")) == SH.Warning
 
 
 def test_the_message_tells_both_sides(schema: Schema):
-    check = StatedGeometry(schema)
+    check = PlaceConflicts(schema)
     found = triple("far", "liesIn", "square")
     finding = check.look(found, geometries)
     assert finding is not None

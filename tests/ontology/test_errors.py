@@ -57,6 +57,6 @@ def test_a_text_where_a_class_belongs_is_refused(tmp_path: Path) -> None:
     assert caught.value.line == 4
 
 
-def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OntologyUnreadable, match="no such ontology folder"):
         Schema.load(tmp_path / "nowhere")

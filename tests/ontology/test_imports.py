@@ -64,7 +64,7 @@ def test_what_is_imported_twice_or_in_a_circle_is_read_once(folder: Path) -> Non
     assert len(Schema.load(folder).files) == 2
 
 
-def test_an_import_that_is_nowhere_is_told_with_file_and_line(folder: Path) -> None:
+def test_an_import_that_is_nowhere_is_reported_with_file_and_line(folder: Path) -> None:
     with pytest.raises(OntologyError) as caught:
         Schema.load(folder)
     assert (caught.value.file, caught.value.line) == (folder / "city.ttl", 4)
@@ -72,14 +72,14 @@ def test_an_import_that_is_nowhere_is_told_with_file_and_line(folder: Path) -> N
     assert "http://example.org/base/" in str(caught.value)
 
 
-def test_a_catalog_that_points_to_no_file_is_told_with_its_line(folder: Path) -> None:
+def test_a_catalog_that_points_to_no_file_is_reported_with_its_line(folder: Path) -> None:
     (folder / "catalog-v001.xml").write_text(catalog('<uri name="http://example.org/base" uri="gone.ttl"/>'))
     with pytest.raises(OntologyError) as caught:
         Schema.load(folder)
     assert (caught.value.file, caught.value.line) == (folder / "catalog-v001.xml", 3)
 
 
-def test_a_catalog_that_is_no_xml_is_told_with_its_line(folder: Path) -> None:
+def test_a_catalog_that_is_no_xml_is_reported_with_its_line(folder: Path) -> None:
     (folder / "catalog-v001.xml").write_text("<catalog>\n<uri>\n</catalog>")
     with pytest.raises(OntologyError) as caught:
         Schema.load(folder)
@@ -87,7 +87,7 @@ def test_a_catalog_that_is_no_xml_is_told_with_its_line(folder: Path) -> None:
     assert caught.value.line == 3
 
 
-def test_an_edit_stands_in_for_a_file_that_is_not_touched(folder: Path) -> None:
+def test_an_edit_replaces_a_file_that_is_not_touched(folder: Path) -> None:
     (folder / "base.ttl").write_text(BASE)
     edited = BASE.replace("#Place", "#Spot").encode()
     assert NamedNode("http://example.org/base#Spot") in Schema.load(folder, {"base.ttl": edited}).classes

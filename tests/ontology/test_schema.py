@@ -196,7 +196,7 @@ def test_rdf_xml_and_n_triples_are_read_too(tmp_path: Path) -> None:
     assert set(Schema.load(tmp_path).classes) == {ex("Lion"), ex("Bear"), ex("Wolf")}
 
 
-def test_ontologies_versions_and_prefixes_are_told(tmp_path: Path) -> None:
+def test_ontologies_versions_and_prefixes_are_reported(tmp_path: Path) -> None:
     schema = load(
         tmp_path, "ex: a owl:Ontology ; owl:versionIRI <http://example.org/zoo/2> . ex:Cat a owl:Class ."
     )

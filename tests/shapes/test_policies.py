@@ -71,6 +71,6 @@ def test_a_shape_may_be_milder_or_stricter_for_a_way(tmp_path: Path, engine):
     "policy",
     ['[ ukg:source "mail" ; sh:severity sh:Warning ]', '[ ukg:source "load" ; sh:severity ex:Bad ]', "[]"],
 )
-def test_a_policy_that_cannot_be_meant_is_told_with_its_shape(tmp_path: Path, policy):
+def test_a_policy_that_cannot_be_meant_is_reported_with_its_shape(tmp_path: Path, policy):
     with pytest.raises(ShapeMalformed, match=r"example.org/Named.*severityFor"):
         gate(tmp_path, f"{NAMED}; ukg:severityFor {policy} .")

@@ -20,7 +20,7 @@ def objects(report: list[Triple], predicate: NamedNode) -> list[object]:
     return [triple.object for triple in report if triple.predicate == predicate]
 
 
-def test_a_violation_is_told_once_whichever_statements_it_is_charged_to():
+def test_a_violation_is_reported_once_whichever_statements_it_is_charged_to():
     found = violation(EX.p.value)
     report = validation_report([Rejection(one, (found,)) for one in STATEMENTS])
     assert len(objects(report, SH.result)) == 1

@@ -12,7 +12,7 @@ from curation.review import ReviewFilter, ReviewQueue
 from extractors.pipeline import Pipeline
 from ontology import Schema
 from server.intake.intake import Intake
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.inference.materialized import Inferences
@@ -75,7 +75,7 @@ class City:
             self.writer,
             self.review,
             Proposals(self.store, self.writer),
-            rules=lambda: Rulebook(schema, gate, folder),
+            rules=lambda: Ruleset(schema, gate, folder),
             pipeline=Pipeline(schema=schema, labels=LabelIndex(), model=RecordedModel()),
         )
 

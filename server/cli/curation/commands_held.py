@@ -1,29 +1,25 @@
-"""`urbankg held list | show | withdraw | judge`: batches that wait, since very much depends on them.
+"""`urbankg held list | show | withdraw | judge`: batches held back because very much depends on them.
 
-On a folder that a server holds, the commands talk to that server, which judges what waits by itself.
+On a folder that a server holds, the commands call that server, which judges held batches by itself.
 """
 
-import asyncio
-import json
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from server.cli.invocation import on_either, settings_of
+from server.cli.invocation import settings_of, show_from_either
+from server.cli.options import AsJson, Config, Data, Limit, Offset
+from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.intake.held_store import HeldState
 from server.runtime.context import Services
 
 held_app = typer.Typer(no_args_is_help=True, help="Batches that wait to be judged, as much depends on them.")
-_told = Console(stderr=True)
-_ASK_AGAIN_S = 1.0
+_POLL_S = 1.0
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 Batch = Annotated[str, typer.Argument(help="Identifier of a held batch.")]
 Page = dict[str, Any]
 
@@ -34,71 +30,77 @@ def list_batches(
     data: Data = None,
     config: Config = None,
     status: Annotated[str, typer.Option(help="waiting, committed, refused, withdrawn or any.")] = "waiting",
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    offset: Offset = 0,
+    limit: Limit = 50,
+    as_json: AsJson = False,
 ) -> None:
-    """The batches that wait, in the order in which they are judged."""
+    """The waiting batches, in the order in which they are judged."""
     if status not in ("any", *HeldState):
         raise typer.BadParameter(f"There is no status '{status}'. Use {', '.join(HeldState)} or any.")
     settings = settings_of(context, data=data, config=config).settings
     parameters = {"status": status, "offset": str(offset), "limit": str(limit)}
 
-    async def here(services: Services) -> int:
-        return _print_page(services.held_judge.page(status, offset, limit), as_json)
-
-    on_either(settings, lambda server: _print_page(server.get("/held", parameters), as_json), here)
+    show_from_either(
+        settings,
+        lambda server: server.get("/held", parameters),
+        lambda services: services.held_judge.page(status, offset, limit),
+        lambda found: _print_page(found, as_json),
+    )
 
 
 @held_app.command()
 def show(context: typer.Context, batch: Batch, data: Data = None, config: Config = None) -> None:
-    """One batch as JSON: why it is held, where it stands, and what became of it."""
+    """One batch as JSON: why it is held, its status and its outcome."""
     settings = settings_of(context, data=data, config=config).settings
 
-    async def here(services: Services) -> int:
-        return _print_json(services.held_judge.describe(batch))
-
-    on_either(settings, lambda server: _print_json(server.get(f"/held/{batch}")), here)
+    show_from_either(
+        settings,
+        lambda server: server.get(f"/held/{batch}"),
+        lambda services: services.held_judge.describe(batch),
+        print_json,
+    )
 
 
 @held_app.command()
 def withdraw(context: typer.Context, batch: Batch, data: Data = None, config: Config = None) -> None:
-    """Take back a batch that waits; nothing of it was in the graph."""
+    """Withdraw a waiting batch; nothing of it was in the graph."""
     settings = settings_of(context, data=data, config=config).settings
 
-    async def here(services: Services) -> int:
-        return _print_end(await asyncio.to_thread(services.held_judge.withdraw, batch))
-
-    on_either(settings, lambda server: _print_end(server.delete(f"/held/{batch}")), here)
+    show_from_either(
+        settings,
+        lambda server: server.delete(f"/held/{batch}"),
+        lambda services: services.held_judge.withdraw(batch),
+        _print_end,
+    )
 
 
 @held_app.command()
 def judge(context: typer.Context, data: Data = None, config: Config = None) -> None:
-    """Judge all that waits, or wait until the server on the folder has; exit code 1 if one was refused."""
+    """Judge all waiting batches, or wait until the server has; exit code 1 if one was refused."""
     settings = settings_of(context, data=data, config=config).settings
 
-    async def here(services: Services) -> int:
-        holding = services.held_judge
-        waiting = holding.batches.find(HeldState.WAITING)
-        await asyncio.to_thread(holding.judge_waiting)
-        return _print_ends([holding.describe(one) for one in waiting])
+    def local(services: Services) -> list[Page]:
+        held_judge = services.held_judge
+        waiting = held_judge.batches.find(HeldState.WAITING)
+        held_judge.judge_waiting()
+        return [held_judge.describe(one) for one in waiting]
 
-    def through_server(server: RunningServer) -> int:
+    def remote(server: RunningServer) -> list[Page]:
         ended = []
         server.post("/held/judge", {})
         for one in _waiting(server):
-            told = server.get(f"/held/{one}")
-            while told["status"] == HeldState.WAITING and not told["problem"]:
-                time.sleep(_ASK_AGAIN_S)
-                told = server.get(f"/held/{one}")
-            ended.append(told)
-        return _print_ends(ended)
+            batch = server.get(f"/held/{one}")
+            while batch["status"] == HeldState.WAITING and not batch["problem"]:
+                time.sleep(_POLL_S)
+                batch = server.get(f"/held/{one}")
+            ended.append(batch)
+        return ended
 
-    on_either(settings, through_server, here)
+    show_from_either(settings, remote, local, _print_ends)
 
 
 def _waiting(server: RunningServer) -> list[str]:
-    """All that waits now."""
+    """All batches waiting now."""
     found: list[str] = []
     while True:
         page = server.get("/held", {"offset": str(len(found)), "limit": "1000"})
@@ -108,10 +110,10 @@ def _waiting(server: RunningServer) -> list[str]:
 
 
 def _print_ends(batches: list[Page]) -> int:
-    """What became of each; 1 when one was refused or still waits."""
+    """Print the outcome of each; 1 when one was refused or still waits."""
     for one in batches:
         _print_end(one)
-    _told.print(f"{len(batches)} judged" if batches else "Nothing waits.")
+    stderr.print(f"{len(batches)} judged" if batches else "Nothing waits.")
     return 1 if any(one["status"] in (HeldState.REFUSED, HeldState.WAITING) for one in batches) else 0
 
 
@@ -122,13 +124,13 @@ def _print_end(batch: Page) -> int:
         counts = f"\t{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused"
     print(f"{batch['id']}\t{batch['status']}{counts}")
     if batch["problem"]:
-        _told.print(f"{batch['id']} cannot be judged: {batch['problem']}", markup=False, soft_wrap=True)
+        stderr.print(f"{batch['id']} cannot be judged: {batch['problem']}", markup=False, soft_wrap=True)
     return 0
 
 
 def _print_page(page: Page, as_json: bool) -> int:
     if as_json:
-        return _print_json(page)
+        return print_json(page)
     table = Table("id", "status", "since", "statements", "source", "why")
     for one in page["batches"]:
         since = one["created"][:19]
@@ -136,10 +138,5 @@ def _print_page(page: Page, as_json: bool) -> int:
             one["id"], one["status"], since, str(one["statements"]), one["source"] or "", one["reason"]
         )
     Console().print(table)
-    _told.print(f"{len(page['batches'])} of {page['total']}")
-    return 0
-
-
-def _print_json(found: Page) -> int:
-    print(json.dumps(found, ensure_ascii=False, indent=2))
+    stderr.print(f"{len(page['batches'])} of {page['total']}")
     return 0

@@ -1,9 +1,8 @@
 """`urbankg proposals list | show | accept | dismiss | reopen | retry | export`: words the ontology lacks.
 
-On a folder that a server holds, the commands talk to that server.
+On a folder that a server holds, the commands call that server.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,20 +14,17 @@ from rich.table import Table
 from curation.decisions import Reviewer
 from curation.proposals import named_proposal
 from server.cli.curation.commands_review import account
-from server.cli.invocation import on_either, settings_of
+from server.cli.invocation import on_either, settings_of, show_from_either
+from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
+from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.curation.proposing import ProposalService, proposal_filter
 from server.http.routes.curation.proposals import term_of
 from server.runtime.context import Services
 
 proposals_app = typer.Typer(no_args_is_help=True, help="Words that texts use and the ontology does not have.")
-_told = Console(stderr=True, soft_wrap=True)
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 Name = Annotated[str, typer.Argument(help="Identifier of a proposal.")]
-Why = Annotated[str | None, typer.Option("--reason", help="Why.")]
-By = Annotated[str | None, typer.Option("--by", help="Who decides; the name of the account if not given.")]
 Status = Annotated[str, typer.Option(help="open, accepted, dismissed or any.")]
 Kind = Annotated[str | None, typer.Option(help="class or property.")]
 Text = Annotated[str | None, typer.Option(help="Words in terms, names and quotes.")]
@@ -44,22 +40,21 @@ def list_proposals(
     kind: Kind = None,
     text: Text = None,
     least: Least = 1,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    offset: Offset = 0,
+    limit: Limit = 50,
+    as_json: AsJson = False,
 ) -> None:
     """The proposals, the most used first."""
     settings = settings_of(context, data=data, config=config).settings
     wanted = proposal_filter(status, kind, text, least)
 
-    async def here(services: Services) -> int:
-        return _print_page(ProposalService(services).page(wanted, offset, limit), as_json)
-
-    def through_server(server: RunningServer) -> int:
-        parameters = {**_parameters(status, kind, text, least), "offset": str(offset), "limit": str(limit)}
-        return _print_page(server.get("/proposals", parameters), as_json)
-
-    on_either(settings, through_server, here)
+    parameters = {**_parameters(status, kind, text, least), "offset": str(offset), "limit": str(limit)}
+    show_from_either(
+        settings,
+        lambda server: server.get("/proposals", parameters),
+        lambda services: ProposalService(services).page(wanted, offset, limit),
+        lambda found: _print_page(found, as_json),
+    )
 
 
 @proposals_app.command()
@@ -67,10 +62,12 @@ def show(context: typer.Context, proposal: Name, data: Data = None, config: Conf
     """One proposal as JSON, with its examples and decisions."""
     settings = settings_of(context, data=data, config=config).settings
 
-    async def here(services: Services) -> int:
-        return _print_json(ProposalService(services).show(named_proposal(proposal)))
-
-    on_either(settings, lambda server: _print_json(server.get(f"/proposals/{proposal}")), here)
+    show_from_either(
+        settings,
+        lambda server: server.get(f"/proposals/{proposal}"),
+        lambda services: ProposalService(services).show(named_proposal(proposal)),
+        print_json,
+    )
 
 
 @proposals_app.command()
@@ -80,10 +77,10 @@ def accept(
     as_: Annotated[str, typer.Option("--as", help="IRI of the ontology's term that the word means.")],
     data: Data = None,
     config: Config = None,
-    reason: Why = None,
+    reason: Reason = None,
     by: By = None,
 ) -> None:
-    """Say that a word means a term of the ontology, and try the statements that wait for it again."""
+    """Accept a word as a term of the ontology, and try the statements that wait for it again."""
     _decide(context, "accept", proposal, data, config, reason, by, as_)
 
 
@@ -96,7 +93,7 @@ def dismiss(
     config: Config = None,
     by: By = None,
 ) -> None:
-    """Say that the ontology needs no such term."""
+    """Decide that the ontology needs no such term."""
     _decide(context, "dismiss", proposal, data, config, reason, by)
 
 
@@ -106,10 +103,10 @@ def reopen(
     proposal: Name,
     data: Data = None,
     config: Config = None,
-    reason: Why = None,
+    reason: Reason = None,
     by: By = None,
 ) -> None:
-    """Take a decision back."""
+    """Undo a decision."""
     _decide(context, "reopen", proposal, data, config, reason, by)
 
 
@@ -160,13 +157,14 @@ def _decide(
     who, term = by or account(), term_of(as_)
     message = {"decision": decision, "as": as_, "reason": reason, "by": who}
 
-    async def here(services: Services) -> int:
-        told = ProposalService(services).decide(
+    show_from_either(
+        settings,
+        lambda server: server.post(f"/proposals/{proposal}", message),
+        lambda services: ProposalService(services).decide(
             decision, named_proposal(proposal), Reviewer(who), term, reason
-        )
-        return _print_decided(told)
-
-    on_either(settings, lambda server: _print_decided(server.post(f"/proposals/{proposal}", message)), here)
+        ),
+        _print_decided,
+    )
 
 
 def _parameters(status: str, kind: str | None, text: str | None, least: int) -> dict[str, str]:
@@ -174,24 +172,24 @@ def _parameters(status: str, kind: str | None, text: str | None, least: int) -> 
     return {name: value for name, value in sent.items() if value is not None}
 
 
-def _print_decided(told: dict[str, Any]) -> int:
-    """What became of a decision; 1 when some statements still wait."""
-    proposal = told["proposal"]
+def _print_decided(outcome: dict[str, Any]) -> int:
+    """Print the outcome of a decision; 1 when some statements still wait."""
+    proposal = outcome["proposal"]
     print(f"{proposal['id']}\t{proposal['status']}\t{proposal['accepted_as'] or ''}".rstrip())
-    retried = told.get("retried")
+    retried = outcome.get("retried")
     if retried is None:
         return 0
     for one in retried["refused"]:
         print(f"{one['id']}\trefused\t{'; '.join(v['message'] for v in one['violations'])}")
     for item in retried["unread"]:
         print(f"{item}\twaits\tits other end is not known")
-    _told.print(f"{len(retried['let_in'])} waiting statements let in, {retried['left']} not tried.")
+    stderr.print(f"{len(retried['let_in'])} waiting statements accepted, {retried['left']} not tried.")
     return 1 if retried["refused"] or retried["unread"] or retried["left"] else 0
 
 
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        return _print_json(page)
+        return print_json(page)
     table = Table("id", "kind", "term", "used", "documents", "from", "to", "status")
     for one in page["proposals"]:
         ends = (", ".join(end["label"] for end in one[name][:3]) for name in ("domain", "range"))
@@ -205,10 +203,5 @@ def _print_page(page: dict[str, Any], as_json: bool) -> int:
             one["status"],
         )
     Console().print(table)
-    _told.print(f"{len(page['proposals'])} of {page['total']}")
-    return 0
-
-
-def _print_json(found: dict[str, Any]) -> int:
-    print(json.dumps(found, ensure_ascii=False, indent=2))
+    stderr.print(f"{len(page['proposals'])} of {page['total']}")
     return 0

@@ -1,10 +1,9 @@
-"""`urbankg review list | show | accept | reject | reopen`: the review queue from the command line.
+"""`urbankg review list | show | accept | reject | reopen`: the review queue.
 
-On a folder that a server holds, the commands talk to that server.
+On a folder that a server holds, the commands call that server.
 """
 
 import getpass
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +13,9 @@ from rich.table import Table
 
 from curation.decisions import Reviewer
 from curation.review import named_item
-from server.cli.invocation import on_either, settings_of
-from server.cli.running_server import RunningServer
+from server.cli.invocation import settings_of, show_from_either
+from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
+from server.cli.output import print_json, stderr
 from server.curation.reviewing import ReviewService, filter_of
 from server.http.bodies import check, parse_json
 from server.http.reporting.statements import statement_of
@@ -23,14 +23,8 @@ from server.http.routes.curation.review import AcceptRequest
 from server.runtime.context import Services
 
 review_app = typer.Typer(no_args_is_help=True, help="Decide what the gate refused or warned of.")
-_told = Console(stderr=True, soft_wrap=True)
 
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 Items = Annotated[list[str] | None, typer.Argument(help="Identifiers of review items.")]
-Why = Annotated[str | None, typer.Option("--reason", help="Why.")]
-By = Annotated[str | None, typer.Option("--by", help="Who decides; the name of the account if not given.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
 Status = Annotated[str, typer.Option(help="open, accepted, rejected, superseded or any.")]
 Document = Annotated[str | None, typer.Option(help="IRI or identifier of a document.")]
 Shape = Annotated[str | None, typer.Option(help="IRI of a shape that was broken.")]
@@ -50,26 +44,23 @@ def list_items(
     predicate: Predicate = None,
     entity: Entity = None,
     text: Text = None,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")] = 50,
+    offset: Offset = 0,
+    limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """The items that wait, newest first."""
+    """The waiting items, newest first."""
     settings = settings_of(context, data=data, config=config).settings
     wanted = filter_of(status, document, shape, predicate, entity, text)
 
-    async def here(services: Services) -> int:
-        return _print_page(ReviewService(services).page(wanted, offset, limit), as_json)
-
-    def through_server(server: RunningServer) -> int:
-        sent = {"status": status, "document": document, "shape": shape, "predicate": predicate}
-        sent |= {"entity": entity, "text": text}
-        parameters = {name: value for name, value in sent.items() if value is not None}
-        return _print_page(
-            server.get("/review", {**parameters, "offset": str(offset), "limit": str(limit)}), as_json
-        )
-
-    on_either(settings, through_server, here)
+    sent = {"status": status, "document": document, "shape": shape, "predicate": predicate}
+    sent |= {"entity": entity, "text": text, "offset": str(offset), "limit": str(limit)}
+    parameters = {name: value for name, value in sent.items() if value is not None}
+    show_from_either(
+        settings,
+        lambda server: server.get("/review", parameters),
+        lambda services: ReviewService(services).page(wanted, offset, limit),
+        lambda found: _print_page(found, as_json),
+    )
 
 
 @review_app.command()
@@ -82,10 +73,12 @@ def show(
     """One item as JSON: its statement, words, reasons, similar entities and decisions."""
     settings = settings_of(context, data=data, config=config).settings
 
-    async def here(services: Services) -> int:
-        return _print_json(ReviewService(services).show(named_item(item)))
-
-    on_either(settings, lambda server: _print_json(server.get(f"/review/{item}")), here)
+    show_from_either(
+        settings,
+        lambda server: server.get(f"/review/{item}"),
+        lambda services: ReviewService(services).show(named_item(item)),
+        print_json,
+    )
 
 
 @review_app.command()
@@ -94,7 +87,7 @@ def accept(
     items: Items = None,
     data: Data = None,
     config: Config = None,
-    reason: Why = None,
+    reason: Reason = None,
     by: By = None,
     statements: Annotated[
         Path | None,
@@ -103,7 +96,7 @@ def accept(
     text: Text = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let statements in, through the gate again; several items are judged together."""
+    """Accept statements, through the gate again; several items are judged together."""
     if statements is None:
         _decide(context, "accept", items, data, config, reason, by, text, as_json)
         return
@@ -117,17 +110,17 @@ def accept(
         "by": by or account(),
     }
 
-    async def here(services: Services) -> int:
-        mended = [statement_of(one)[0] for one in given]
-        told = ReviewService(services).decide(
-            "accept", [named_item(items[0])], Reviewer(message["by"]), reason, mended
-        )
-        return _print_told(told.json(), as_json)
+    def local(services: Services) -> dict[str, Any]:
+        corrected = [statement_of(one)[0] for one in given]
+        reviewer = Reviewer(message["by"])
+        desk = ReviewService(services)
+        return desk.decide("accept", [named_item(items[0])], reviewer, reason, corrected).json()
 
-    on_either(
+    show_from_either(
         settings,
-        lambda server: _print_told(server.post(f"/review/{items[0]}/accept", message), as_json),
-        here,
+        lambda server: server.post(f"/review/{items[0]}/accept", message),
+        local,
+        lambda outcome: _print_outcome(outcome, as_json),
     )
 
 
@@ -137,12 +130,12 @@ def reject(
     items: Items = None,
     data: Data = None,
     config: Config = None,
-    reason: Why = None,
+    reason: Reason = None,
     by: By = None,
     text: Text = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep statements out; one that was only warned of leaves the graph."""
+    """Reject statements; one with only a warning is deleted from the graph."""
     _decide(context, "reject", items, data, config, reason, by, text, as_json)
 
 
@@ -152,11 +145,11 @@ def reopen(
     items: Items = None,
     data: Data = None,
     config: Config = None,
-    reason: Why = None,
+    reason: Reason = None,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take decisions back; what they let in leaves the graph and waits again."""
+    """Undo decisions; statements that they accepted are deleted from the graph and wait again."""
     _decide(context, "reopen", items, data, config, reason, by, None, as_json)
 
 
@@ -186,51 +179,51 @@ def _decide(
     choice: dict[str, Any] = {"items": items} if items else {"filter": {"text": text}}
     message = {"decision": decision, "reason": reason, "by": who, **choice}
 
-    async def here(services: Services) -> int:
+    def local(services: Services) -> dict[str, Any]:
         desk = ReviewService(services)
         found = [named_item(one) for one in items] if items else desk.find(filter_of("open", text=text))
-        return _print_told(desk.decide(decision, found, Reviewer(who), reason).json(), as_json)
+        return desk.decide(decision, found, Reviewer(who), reason).json()
 
-    on_either(settings, lambda server: _print_told(server.post("/review/decisions", message), as_json), here)
+    show_from_either(
+        settings,
+        lambda server: server.post("/review/decisions", message),
+        local,
+        lambda outcome: _print_outcome(outcome, as_json),
+    )
 
 
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        return _print_json(page)
+        return print_json(page)
     table = Table("id", "status", "seen", "statement", "why")
     for item in page["items"]:
         why = "; ".join(violation["message"] for violation in item["violations"])
         table.add_row(item["id"], item["status"], str(item["seen"]), _statement(item["statement"]), why)
     Console().print(table)
-    _told.print(f"{len(page['items'])} of {page['total']}")
+    stderr.print(f"{len(page['items'])} of {page['total']}")
     return 0
 
 
-def _print_told(told: dict[str, Any], as_json: bool) -> int:
-    """What became of a decision; 1 when something was refused or could not be decided."""
+def _print_outcome(outcome: dict[str, Any], as_json: bool) -> int:
+    """Print the outcome of a decision; 1 when something was refused or could not be decided."""
     if as_json:
-        _print_json(told)
+        print_json(outcome)
     else:
-        lines = [f"{item['id']}\t{item['status']}" for item in told["items"]]
-        lines += [f"{one['id']}\trefused\t{_reasons(one)}" for one in told["refused"]]
-        lines += [f"{one['id']}\tis {one['status']}" for one in told["unchanged"]]
+        lines = [f"{item['id']}\t{item['status']}" for item in outcome["items"]]
+        lines += [f"{one['id']}\trefused\t{_reasons(one)}" for one in outcome["refused"]]
+        lines += [f"{one['id']}\tis {one['status']}" for one in outcome["unchanged"]]
         for line in lines:
             print(line)
         for name, what in (("fallen", "no longer conform"), ("revived", "conform now")):
-            if told[name]:
-                _told.print(f"{len(told[name])} other statements {what}.")
-    return 1 if told["refused"] or told["unchanged"] else 0
-
-
-def _print_json(found: dict[str, Any]) -> int:
-    print(json.dumps(found, ensure_ascii=False, indent=2))
-    return 0
+            if outcome[name]:
+                stderr.print(f"{len(outcome[name])} other statements {what}.")
+    return 1 if outcome["refused"] or outcome["unchanged"] else 0
 
 
 def _statement(statement: dict[str, Any]) -> str:
     value = statement["object"]
-    told = _short(value["value"]) if value["type"] == "uri" else f'"{value["value"]}"'
-    return f"{_short(statement['subject'])} {_short(statement['predicate'])} {told}"
+    outcome = _short(value["value"]) if value["type"] == "uri" else f'"{value["value"]}"'
+    return f"{_short(statement['subject'])} {_short(statement['predicate'])} {outcome}"
 
 
 def _short(iri: str) -> str:

@@ -1,8 +1,6 @@
 """`urbankg models`: what the language model is, what it can do, and what it costs."""
 
 import asyncio
-import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,32 +8,34 @@ from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import finish, settings_of
+from server.cli.options import Config, Data, ModelUrl
+from server.cli.output import print_json
 from server.cli.running_server import running_server
 from server.runtime.settings import Settings
 
 
 def models(
     context: typer.Context,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
-    model_url: Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")] = None,
+    data: Data = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Ask the model a short question and tell what it is: server, limits, schemas, adapter, speed, cost.
+    """Probe the model with a short question: server, limits, schemas, adapter, speed, cost.
 
-    Through the server that holds the folder, where one runs and no other model is named.
+    Through the server that holds the folder, where one runs and no other model is given.
     """
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     server = None if model_url else running_server(settings.data, settings.api_key)
-    told = server.post("/models/probe", {}) if server is not None else asyncio.run(_asked(settings))
+    report = server.post("/models/probe", {}) if server is not None else asyncio.run(_probe(settings))
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(report)
     else:
-        _show(told)
-    finish(1 if told["probe"]["error"] else 0)
+        _show(report)
+    finish(1 if report["probe"]["error"] else 0)
 
 
-async def _asked(settings: Settings) -> dict[str, Any]:
+async def _probe(settings: Settings) -> dict[str, Any]:
     from server.intake.language_model import language_model, prices_of, probed
     from server.runtime.metrics import Metrics
 
@@ -46,21 +46,21 @@ async def _asked(settings: Settings) -> dict[str, Any]:
         await model.close()
 
 
-def _show(told: dict[str, Any]) -> None:
+def _show(report: dict[str, Any]) -> None:
     table = Table(show_header=False)
-    for name, value in _rows(told):
+    for name, value in _rows(report):
         if value not in (None, "", []):
             table.add_row(name, str(value))
     Console().print(table)
-    if told["probe"]["error"]:
-        Console(stderr=True).print(told["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
+    if report["probe"]["error"]:
+        Console(stderr=True).print(report["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
 
 
-def _rows(told: dict[str, Any]) -> list[tuple[str, Any]]:
-    state, probe, usage = told["state"], told["probe"], told["usage"]
+def _rows(report: dict[str, Any]) -> list[tuple[str, Any]]:
+    state, probe, usage = report["state"], report["probe"], report["usage"]
     cost = usage["cost"]
     return [
-        ("model", probe.get("model") or told["model"]),
+        ("model", probe.get("model") or report["model"]),
         ("adapter", probe.get("adapter")),
         ("adapter check", state.get("adapter")),
         ("server", " ".join(filter(None, (state.get("kind"), state.get("version"))))),

@@ -1,4 +1,4 @@
-"""`urbankg prompts`: the prompts in force, with versions, and a folder to begin one's own in."""
+"""`urbankg prompts`: the prompts in use, with versions, and copies to customize."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +22,8 @@ from extractors.prompting.templates import (
 )
 from extractors.readers.examples import load_examples
 from server.cli.invocation import settings_of
+from server.cli.options import Config
 from server.runtime.settings import Settings
-
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
-
 
 FORM = "form"
 _TEXT = "The Varga Museum in Szeged was designed by Ilona Barta and opened in 1931."

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from extractors.sources.mapping import Mapping, read_mapping
 from extractors.sources.reading import read_sources
@@ -19,19 +18,19 @@ from extractors.sources.report import CleaningReport
 from extractors.sources.rules import Cleaner, Rules
 from geo.formats.literals import write_geometry
 from server.cli.invocation import on_either
+from server.cli.output import stderr
 from server.cli.running_server import RunningServer
 from server.intake.sources import Counts, SourceIntake
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 
-_told = Console(stderr=True, highlight=False, soft_wrap=True)
 _AT_ONCE = 4
 
 
 def extract_files(
     settings: Settings, files: list[Path], *, mapping: Path | None, limit: int | None, commit: bool
 ) -> None:
-    """Take in the records of files; one line of JSON each, the reports on standard error."""
+    """Extract from the records of files; one line of JSON each, the reports on standard error."""
     languages = tuple(filter(None, (code.strip() for code in settings.language.split(","))))
     read = read_mapping(mapping, languages) if mapping else Mapping(rules=Rules(languages=languages))
     work = _Work(files, read, limit)
@@ -39,7 +38,7 @@ def extract_files(
     def through_server(server: RunningServer) -> int:
         for record in work.records():
             message = {"records": [_message(record)], "clean": False, "commit": commit}
-            work.tell(server.post("/sources", message)["records"][0] | {"record": record.place})
+            work.add(server.post("/sources", message)["records"][0] | {"record": record.place})
         return work.finish()
 
     async def here(services: Services) -> int:
@@ -48,7 +47,7 @@ def extract_files(
 
         async def take_next() -> None:
             for record in records:
-                work.tell((await intake.take(record, commit=commit)).json())
+                work.add((await intake.take(record, commit=commit)).json())
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -73,7 +72,7 @@ class _Work:
         self.counts = Counts()
 
     def records(self) -> Iterator[SourceRecord]:
-        """What is left to be taken in."""
+        """The records to extract from, after cleaning."""
         cleaner = Cleaner(self._mapping.rules)
         for one in islice(read_sources(self._files, self._mapping), self._limit):
             if isinstance(one, BrokenRecord):
@@ -84,27 +83,23 @@ class _Work:
             if cleaned.record.text or cleaned.kept_place:
                 yield cleaned.record
 
-    def tell(self, answer: dict[str, Any]) -> None:
-        """Write what became of a record."""
+    def add(self, answer: dict[str, Any]) -> None:
+        """Count and print the result of a record."""
         self.counts.add(answer)
         typer.echo(json.dumps(answer, ensure_ascii=False))
 
     def finish(self) -> int:
-        """Tell both reports; 1 when something was refused, failed or not readable."""
-        counts, say = self.counts, _say()
-        for line in self.report.lines():
-            say(line)
-        say(
+        """Print both reports; 1 when something was refused, failed or was not readable."""
+        counts = self.counts
+        lines = [
+            *self.report.lines(),
             f"{counts.records} records taken in: {counts.features} places, {counts.texts} texts; "
-            f"{counts.accepted} statements accepted, {counts.refused} refused, {counts.derived} derived"
-        )
-        for failure in counts.failures:
-            say(f"text not worked on: {failure}")
+            f"{counts.accepted} statements accepted, {counts.refused} refused, {counts.derived} derived",
+            *(f"text not worked on: {failure}" for failure in counts.failures),
+        ]
+        for line in lines:
+            stderr.print(line, markup=False, soft_wrap=True)
         return 1 if counts.refused or counts.failures or self.report.broken_count else 0
-
-
-def _say() -> Callable[[str], None]:
-    return lambda line: _told.print(line, markup=False, soft_wrap=True)
 
 
 def _message(record: SourceRecord) -> dict[str, Any]:

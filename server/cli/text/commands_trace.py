@@ -1,13 +1,13 @@
-"""`urbankg trace`: what was asked of the model in an extraction, and what it said."""
+"""`urbankg trace`: the messages to the model in an extraction, and its replies."""
 
-import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from server.cli.invocation import on_store, settings_of
+from server.cli.options import Config, Data
+from server.cli.output import print_json
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
 from server.intake.traces import Traces
@@ -21,8 +21,8 @@ def trace(
     identifier: Annotated[
         str | None, typer.Argument(help="The extraction's `id`; the last one if left out.")
     ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")] = None,
+    data: Data = None,
+    config: Config = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show every message to the model and every reply of an extraction."""
@@ -40,21 +40,20 @@ def trace(
 
 def _last(extractions: list[dict[str, Any]]) -> str:
     if not extractions:
-        raise UnknownResource("The graph knows of no extraction. Extract from a text first.")
+        raise UnknownResource("There is no extraction in the graph. Extract from a text first.")
     return str(extractions[0]["id"])
 
 
-def _show(told: dict[str, Any], as_json: bool) -> int:
+def _show(record: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
-        return 0
+        return print_json(record)
     for name in ("id", "started", "source", "model", "adapter", "prompt_version"):
-        if told[name]:
-            _shown.print(f"{name}: {told[name]}", markup=False, soft_wrap=True)
-    if told["trace"] is None:
+        if record[name]:
+            _shown.print(f"{name}: {record[name]}", markup=False, soft_wrap=True)
+    if record["trace"] is None:
         _shown.print("No trace was kept (trace_message_chars is 0).")
         return 1
-    for number, turn in enumerate(told["trace"]["windows"], 1):
+    for number, turn in enumerate(record["trace"]["windows"], 1):
         heading = f"{number}. {turn['stage']}, characters {turn['start']} to {turn['end']} of the text"
         _shown.rule(heading, align="left", characters="-")
         for message in turn["messages"]:

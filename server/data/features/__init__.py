@@ -1,1 +1,4 @@
-"""Features from the files of geographic information systems, through a mapping into the graph."""
+"""Loads features from GIS files into the graph, through a mapping.
+
+May import `geo`, `sparql` and the modules of `server.data`.
+"""

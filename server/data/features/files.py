@@ -10,7 +10,7 @@ from server.data.features.vector import vector_layers
 
 
 def layers_of(path: Path, crs: str | None = None) -> list[RecordFile]:
-    """The layers of a feature file; `crs` is used instead of what the file says. Raises LoadError."""
+    """The layers of a feature file; `crs` overrides that of the file. Raises LoadError."""
     name = path.name.lower()
     if name.endswith(OSM):
         return [OsmFile(path)]

@@ -1,4 +1,4 @@
-"""Runs GDAL in a process of its own (`gdal_worker`), with the drivers for one file alone."""
+"""Runs GDAL in a process of its own (`gdal_worker`), with only the drivers for one file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO
 
 from server.data.features.names import DRIVERS
 
-# What else is in the environment may change how GDAL works: which extensions SQLite loads, for one.
+# Other environment variables may change how GDAL works, such as which extensions SQLite loads.
 _ENVIRONMENT = frozenset(
     [
         "PATH",
@@ -36,14 +36,14 @@ _FIXED = {"GDAL_DRIVER_PATH": "disable", "PROJ_NETWORK": "OFF"}
 
 
 class GdalError(Exception):
-    """GDAL could not read a file; the message is its own, or how its process ended."""
+    """GDAL could not read a file; the message is GDAL's, or how its process ended."""
 
 
 @contextmanager
 def gdal(command: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
-    """What the process prints. Raises GdalError at the end of the block where it failed.
+    """The output of the process. Raises GdalError at the end of the block where it failed.
 
-    A block that is left early ends the process.
+    Leaving the block early ends the process.
     """
     drivers = DRIVERS[path.suffix.lower()]
     with _running(command, str(path.resolve()), *arguments, *drivers, skipped=_others(drivers)) as output:
@@ -76,7 +76,7 @@ def _running(*arguments: str, skipped: Sequence[str] = ()) -> Iterator[IO[bytes]
 
 @cache
 def _others(drivers: Sequence[str]) -> Sequence[str]:
-    """All other drivers that the installed GDAL has."""
+    """All other drivers of the installed GDAL."""
     with _running("drivers") as output:
         return tuple(name for name in json.loads(output.readline() or b"[]") if name not in drivers)
 

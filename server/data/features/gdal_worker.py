@@ -1,9 +1,9 @@
-"""A process that reads one file with GDAL, which knows only the drivers for files of this name.
+"""A process that reads one file with GDAL, with only the drivers for files of this name.
 
-GDAL chooses a driver by what is in a file, and some drivers follow what is written there: to other files of
-the machine (VRT and GDALG, which are XML and JSON), or to other hosts (WFS, `/vsicurl`). So the drivers that
-are not meant are switched off before GDAL starts, which only a new process can do for sure; the kernel
-refuses it every socket; and what damaged or hostile content does to the process leaves the server alone.
+GDAL chooses a driver by a file's content, and some drivers follow references in it: to other files of the
+machine (VRT and GDALG, which are XML and JSON), or to other hosts (WFS, `/vsicurl`). So all other drivers are
+switched off before GDAL starts, which only a new process can do reliably; the kernel refuses it every socket;
+and damaged or hostile content can only harm this process, not the server.
 
 `python -m server.data.features.gdal_worker drivers` prints the names of all drivers, as JSON. With `layers
 FILE DRIVER ...` it prints the layers; with `read FILE LAYER SIZE GEOMETRY DRIVER ...` one line of JSON and
@@ -23,11 +23,11 @@ from typing import Any
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out one command."""
+    """Run one command."""
     from sparql.workers.processes.limits import forbid_network
 
     forbid_network()
-    # GDAL looks for its drivers, and at the environment, when this is imported.
+    # GDAL loads its drivers and reads the environment when this is imported.
     import pyogrio
 
     command, *rest = arguments
@@ -52,19 +52,19 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _check_drivers(pyogrio: Any, drivers: Sequence[str]) -> None:
-    """Raise ValueError where GDAL has more drivers than are meant, or lacks one."""
+    """Raise ValueError where GDAL has more drivers than allowed, or lacks one."""
     found = set(pyogrio.list_drivers())
     if found != set(drivers):
-        told = ", ".join(sorted(found ^ set(drivers)))
-        raise ValueError(f"GDAL cannot be limited to the drivers for this file ({told})")
+        differing = ", ".join(sorted(found ^ set(drivers)))
+        raise ValueError(f"GDAL cannot be limited to the drivers for this file ({differing})")
 
 
 @contextmanager
 def _local(pyogrio: Any, file: Path) -> Iterator[str]:
-    """The file under a name that GDAL takes for that of a local file.
+    """The file under a name that GDAL reads as a local file.
 
-    `!`, `;` and a leading `/vsi` mean something else to it: such a file, with those beside it that have the
-    same stem, is linked to in a folder of its own.
+    `!`, `;` and a leading `/vsi` have other meanings for it: such a file, with those beside it that have the
+    same stem, is linked in a temporary folder.
     """
     name = str(file)
     if pyogrio.util.vsi_path(name) == name and not name.startswith("/vsi"):

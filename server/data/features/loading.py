@@ -1,4 +1,4 @@
-"""Features from files into the graph: in batches through the gate, or past it with a report at the end."""
+"""Loads features from files: in batches through the gate, or in bulk with a report at the end."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from server.data.features.files import layers_of
 from server.data.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
 from server.data.features.records import FeatureRefused, Record, RecordFile, refused
 from server.data.features.replacing import outdated_geometry
-from server.data.loading import Told, describe
+from server.data.loading import LoadResult, describe
 from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
 from sparql.model.change import Change, Rejection, Statement
@@ -20,14 +20,14 @@ from sparql.writing.writer import Writer
 
 BATCH = 500
 _EXAMPLES = 20
-_LEAVE_OUT = "--partial leaves out what is refused."
+_LEAVE_OUT = "--partial skips refused features."
 OnFeatures = Callable[[int], None]
-"""Called with how many more features of the files were read, and committed where they are in batches."""
+"""Called with the number of further features read, and committed where they are in batches."""
 
 
 @dataclass(frozen=True)
 class MappedFeature:
-    """One feature of a file as statements, the first of which says its class."""
+    """One feature of a file as statements, the first of which states its class."""
 
     path: Path
     number: str
@@ -36,10 +36,10 @@ class MappedFeature:
 
 @dataclass
 class FeatureFiles:
-    """Files and the mapping that reads them; counts what it meets. Raises LoadError when they do not fit.
+    """Files and their mapping, with counts of features. Raises LoadError when they do not fit.
 
-    `base` is the IRI under which features are named where the mapping has none of its own. `left_out` counts
-    the features of which the geometry, or all, could not be used; `notes` says why of the first of them.
+    `base` is the IRI under which features are named where the mapping has none. `left_out` counts features of
+    which the geometry, or everything, was unusable; `notes` gives the reasons for the first of them.
     """
 
     paths: Sequence[Path]
@@ -72,17 +72,17 @@ class FeatureFiles:
 
     @property
     def count(self) -> int | None:
-        """How many features there are, if all files tell."""
+        """The number of features, if all files give it."""
         counts = [layer.count for layer, _ in self.layers]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def features(
         self, on_features: OnFeatures = lambda count: None, *, partial: bool = False
     ) -> Iterator[MappedFeature]:
-        """The features that a rule is for, in the order of the files.
+        """The features covered by a rule, in the order of the files.
 
-        An empty geometry is left out and noted. So is what cannot be used with `partial`; without it that
-        raises FeatureRefused. Raises LoadError where a file breaks off.
+        An empty geometry is left out and noted. So are unusable features with `partial`; without it they
+        raise FeatureRefused. Raises LoadError where a file is truncated.
         """
         for layer, rules in self.layers:
             for record in layer.records():
@@ -117,7 +117,7 @@ class FeatureFiles:
         return None
 
     def _look_at_geometry(self, layer: RecordFile, record: Record, *, partial: bool) -> None:
-        """Count a feature without a geometry, and note why it has none. Raises MappingError."""
+        """Count a feature without a geometry, and note the reason. Raises MappingError."""
         if record.geometry is not None and not record.geometry.is_empty:
             return
         if record.fault is not None and not partial:
@@ -136,23 +136,23 @@ class FeatureFiles:
         known = hash(iri)
         if known in self._seen:
             raise MappingError(
-                f"an earlier feature is <{iri}> already. Let 'iri' of the mapping tell them apart."
+                f"an earlier feature is <{iri}> already. Make 'iri' of the mapping distinguish them."
             )
         self._seen.add(known)
 
     @property
     def name(self) -> str:
-        """The files in words, with what was met in them."""
+        """The names of the files, with the counts of their features."""
         names = ", ".join(str(path) for path in self.paths)
         facts = [f"{self.read} features"]
-        facts += [f"{self.passed_over} passed over"] if self.passed_over else []
+        facts += [f"{self.passed_over} skipped"] if self.passed_over else []
         facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
         facts += [f"{self.left_out} with something left out"] if self.left_out else []
         return f"{names} ({', '.join(facts)})"
 
 
 def feature_files(paths: Sequence[Path], mapping: Path | None, base: str) -> FeatureFiles:
-    """Feature files with the mapping that reads them. Raises LoadError and MappingError."""
+    """Feature files with their mapping. Raises LoadError and MappingError."""
     if mapping is None:
         raise LoadError(
             f"{paths[0]} holds features: say with a mapping file (--mapping; `mapping` in a request) how "
@@ -168,11 +168,11 @@ def load_through_gate(
     *,
     partial: bool = False,
     on_features: OnFeatures = lambda count: None,
-) -> Told:
+) -> LoadResult:
     """Commit features in batches. Without `partial` the first batch with a refusal ends the load.
 
-    What was committed before stays, and the error says how much that is. `known` is the graph: a feature that
-    it has with another geometry gets the new one instead, in the same commit. Raises LoadError.
+    Earlier commits stay, and the error says how many features they hold. `known` is the graph: a feature
+    with another geometry in it gets the new one instead, in the same commit. Raises LoadError.
     """
     accepted = refused_count = derived = 0
     revision: int | None = None
@@ -186,7 +186,7 @@ def load_through_gate(
             Change(additions=statements, removals=frozenset() if partial else outdated, partial=partial)
         )
         if outdated and partial:
-            # Only where the new one was let in.
+            # Only where the new one was accepted.
             let_in = [one.triple for one in statements if any(known.match(*one.triple))]
             outdated &= outdated_geometry(known, let_in)
             writer.commit(Change(removals=outdated))
@@ -207,12 +207,12 @@ def load_through_gate(
             f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, _EXAMPLES - len(examples))]
         ]
     on_features(files.read - told_of)
-    told = "\n".join([*files.notes, *examples])
-    return Told(files.name, accepted, refused_count, derived, revision, told, left_out=files.left_out)
+    lines = "\n".join([*files.notes, *examples])
+    return LoadResult(files.name, accepted, refused_count, derived, revision, lines, left_out=files.left_out)
 
 
 def _next_batch(features: Iterator[MappedFeature], done: int) -> list[MappedFeature]:
-    """The next features; an error says how many were `done` before them."""
+    """The next features; an error says how many were `done` before."""
     try:
         return list(islice(features, BATCH))
     except LoadError as error:
@@ -221,7 +221,7 @@ def _next_batch(features: Iterator[MappedFeature], done: int) -> list[MappedFeat
 
 
 def _ended(error: LoadError, kept: str) -> LoadError:
-    """The error of a load that ends, with what is kept of it and what to do."""
+    """The error of a failed load, with what is kept of it and what to do."""
     hint = f"; {_LEAVE_OUT}" if isinstance(error, FeatureRefused) else "."
     return LoadError(f"{str(error).rstrip('.')}. {kept}{hint}")
 
@@ -233,7 +233,7 @@ def quads_of(
     *,
     partial: bool = False,
 ) -> Iterator[Quad]:
-    """The statements of all features, for a bulk load; `note` hears of each feature's."""
+    """The statements of all features, for a bulk load; `note` is called with those of each feature."""
     features = files.features(partial=partial)
     while True:
         try:
@@ -249,7 +249,7 @@ def quads_of(
 
 
 def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
-    """The file and number of the feature that a statement came from."""
+    """The file and number of a statement's feature."""
     for feature in batch:
         if rejection.statement.triple in feature.triples:
             return f"{feature.path}, feature {feature.number}"
@@ -263,5 +263,5 @@ def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
     if missing:
         raise LoadError(
             f"{layer.path}: layer '{layer.layer}' has no column '{missing[0]}'; "
-            f"it has {', '.join(layer.columns)}. Mend the mapping."
+            f"it has {', '.join(layer.columns)}. Fix the mapping."
         )

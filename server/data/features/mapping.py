@@ -1,4 +1,4 @@
-"""A mapping file: how the columns or tags of features become statements. TOML, and no domain in the code.
+"""A mapping file: how the columns or tags of features become statements. TOML, independent of the domain.
 
 [prefixes]
 city = "https://example.org/city#"
@@ -92,12 +92,12 @@ class LayerRules:
     prefixes: Mapping[str, str]
 
     def fit_layer(self, name: str) -> bool:
-        """Whether the rules are for a layer of this name."""
+        """Whether the rules apply to a layer of this name."""
         return fnmatchcase(name, self.layer)
 
     @property
     def columns(self) -> frozenset[str]:
-        """Every column that the rules name."""
+        """Every column in the rules."""
         templates = [self.iri, self.feature_class or "", *(rule.feature_class for rule in self.classes)]
         templates += [rule.feature for rule in self.properties if rule.feature]
         named = {name for template in templates for name in _PLACEHOLDER.findall(template)}
@@ -106,17 +106,17 @@ class LayerRules:
         return frozenset(named | ({self.label} if self.label else set()))
 
     def class_of(self, record: Record) -> NamedNode | None:
-        """The class of a feature; None for one that is passed over."""
+        """The class of a feature; None for one to skip."""
         chosen = next((rule.feature_class for rule in self.classes if rule.fits(record.values)), None)
         chosen = chosen or self.feature_class
         return None if chosen is None else _expand(_fill(chosen, record, keep=True), self.prefixes)
 
     def iri_of(self, record: Record, base: str) -> NamedNode:
-        """The IRI of a feature. Raises MappingError where a value is missing for it."""
+        """The IRI of a feature. Raises MappingError where a value for it is missing."""
         return _node(base + _fill(self.iri, record))
 
     def triples(self, record: Record, feature: NamedNode, kind: NamedNode, base: str) -> Iterator[Triple]:
-        """What a record says about its feature; an empty value says nothing. Raises MappingError."""
+        """The statements of a record about its feature; an empty value has none. Raises MappingError."""
         values = record.values
         yield Triple(feature, RDF.type, kind)
         if self.label and (label := as_text(values.get(self.label))):
@@ -144,7 +144,7 @@ class LayerRules:
 
 @dataclass(frozen=True)
 class FeatureMapping:
-    """A whole mapping file. `base` and `crs` override the setting and what the files say."""
+    """A mapping file. `base` and `crs` override the setting and those of the files."""
 
     path: Path
     base: str | None
@@ -157,13 +157,13 @@ class FeatureMapping:
 
 
 def read_feature_mapping(path: Path) -> FeatureMapping:
-    """Read a mapping file. Raises MappingError that names the file and what to mend in it."""
+    """Read a mapping file. Raises MappingError that names the file and what to fix in it."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MappingError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MappingError(f"{path}: not valid TOML, {error}. Mend that line.") from error
+        raise MappingError(f"{path}: not valid TOML, {error}. Fix that line.") from error
     try:
         _check_keys("the file", document)
         prefixes = {**_PREFIXES, **document.get("prefixes", {})}
@@ -250,11 +250,11 @@ def _node(iri: str) -> NamedNode:
     try:
         return NamedNode(iri)
     except ValueError as error:
-        raise MappingError(f"<{iri}> is no IRI: {error}. Mend the template or the value.") from error
+        raise MappingError(f"<{iri}> is not an IRI: {error}. Fix the template or the value.") from error
 
 
 def _fill(template: str, record: Record, *, keep: bool = False) -> str:
-    """A template with values for its columns, as slugs unless they are kept as they are."""
+    """A template with values for its columns, as slugs unless they are kept unchanged."""
 
     def value(match: re.Match[str]) -> str:
         text = as_text(record.values.get(match[1]))
@@ -278,7 +278,7 @@ def _words(text: str, language: str | None) -> Literal:
 def geometry_triples(feature: NamedNode, shape: BaseGeometry) -> Iterator[Triple]:
     """The default geometry of a feature, as WKT in CRS84.
 
-    Said by `geo:hasGeometry` too, which most queries ask for, as it follows only where RDFS inference is on.
+    Also stated with `geo:hasGeometry`, which most queries use and which otherwise needs RDFS inference.
     """
     geometry = NamedNode(feature.value + "/geometry")
     yield Triple(feature, GEO.hasGeometry, geometry)

@@ -1,4 +1,4 @@
-"""Feature files by name: known before any library that reads them is loaded."""
+"""Recognizes feature files by name, before a library that reads them is loaded."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,18 +13,18 @@ DRIVERS = {
     ".shp": ("ESRI Shapefile",),
     ".fgb": ("FlatGeobuf",),
 }
-"""The drivers of GDAL that may open a file of this name; no other one is even there to try."""
+"""The only GDAL drivers available for a file of this name."""
 VECTOR = tuple(DRIVERS)
 PARQUET = (".parquet", ".geoparquet")
 OSM = (".osm.pbf", ".pbf", ".osm", ".osm.gz", ".osm.bz2")
 
 
 def is_feature_file(path: Path) -> bool:
-    """Whether a file is of features, by its name."""
+    """Whether a file contains features, by its name."""
     return path.name.lower().endswith((*VECTOR, *PARQUET, *OSM))
 
 
 def split_features(names: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The names that mean feature files, and the others."""
+    """The names of feature files, and the others."""
     features = [name for name in names if is_feature_file(name) and not name.is_dir()]
     return features, [name for name in names if name not in features]

@@ -9,9 +9,9 @@ from shapely.geometry.base import BaseGeometry
 
 from server.data.features.records import Record, needed, unreadable
 
-# A closed way with one of these is a line that comes back to its start, unless it says area=yes.
+# A closed way with one of these tags is a closed line, unless it has area=yes.
 _LINEAR = ("highway", "barrier", "railway", "waterway", "aerialway", "power")
-#: The columns that every element has besides its tags: `node/1`, `way/2`, `relation/3`; `node` ...
+#: The columns of every element besides its tags: `node/1`, `way/2`, `relation/3`; `node` ...
 IDENTIFIER, KIND = "@id", "@type"
 
 
@@ -27,7 +27,7 @@ class OsmFile:
     def __init__(self, path: Path) -> None:
         self._osmium = needed("osmium", "osmium", path)
         if not path.is_file():
-            raise unreadable(path, "it is no file")
+            raise unreadable(path, "it is not a file")
         self.path = path
         self.layer = path.name.partition(".")[0]
 
@@ -35,7 +35,7 @@ class OsmFile:
         """The tagged elements in the order of the file, areas last. Raises LoadError."""
         shapes = self._osmium.geom.WKBFactory()
         try:
-            # As an absolute path, since `http:` at the beginning means another host to it.
+            # As an absolute path, since the library reads a leading `http:` as another host.
             processor = self._osmium.FileProcessor(str(self.path.resolve())).with_locations().with_areas()
             for element in processor:
                 if len(element.tags):

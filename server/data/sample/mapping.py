@@ -1,7 +1,7 @@
 """Reads a mapping file: how the columns of a table become the statements of a feature.
 
 The file is TOML. Each of its layers names the columns that hold the label, the aliases, the class and
-the geometry, and lists the properties that further columns fill. No IRI of a domain is in the code.
+the geometry, and lists the properties that further columns fill. The code has no IRI of the domain.
 """
 
 import re
@@ -29,12 +29,12 @@ Row = Mapping[str, str]
 
 
 class MappingError(ValueError):
-    """A mapping file, or a row read through it, that cannot be used; the message says what to mend."""
+    """An unusable mapping file, or row read through it; the message says what to fix."""
 
 
 @dataclass(frozen=True)
 class PropertyColumn:
-    """One column and the property that its values fill: with a feature, or with a literal."""
+    """One column and its property: its values are features or literals."""
 
     column: str
     property: NamedNode
@@ -95,13 +95,13 @@ class Layer:
 
 
 def read_mapping(path: Path) -> tuple[Layer, ...]:
-    """Read the layers of a mapping file, in its order. Raises MappingError with the file and the mend."""
+    """Read the layers of a mapping file, in its order. Raises MappingError with the file and the fix."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         prefixes = document.get("prefixes", {})
         return tuple(_layer(table, prefixes) for table in document["layers"])
     except tomllib.TOMLDecodeError as error:
-        raise MappingError(f"{path}: not valid TOML, {error}. Mend that line.") from error
+        raise MappingError(f"{path}: not valid TOML, {error}. Fix that line.") from error
     except KeyError as error:
         raise MappingError(
             f"{path}: the key {error} is missing. Add it to the layer that lacks it."
@@ -152,7 +152,7 @@ def _fill(template: str, row: Row, change: Callable[[str], str]) -> str:
 
 def _cell(row: Row, column: str) -> str:
     if column not in row:
-        raise MappingError(f"No column '{column}' among {sorted(row)}. Mend the mapping or the table.")
+        raise MappingError(f"No column '{column}' among {sorted(row)}. Fix the mapping or the table.")
     return row[column].strip()
 
 
@@ -174,9 +174,9 @@ def _geometry_triples(feature: NamedNode, wkt: str, label: str) -> Iterator[Trip
     try:
         shape = shapely.from_wkt(wkt)
     except shapely.GEOSException as error:
-        raise MappingError(f"The geometry of '{label}' does not parse: {error}. Mend its WKT.") from error
+        raise MappingError(f"The geometry of '{label}' does not parse: {error}. Fix its WKT.") from error
     if not shape.is_valid:
-        raise MappingError(f"The geometry of '{label}': {shapely.is_valid_reason(shape)}. Mend it there.")
+        raise MappingError(f"The geometry of '{label}': {shapely.is_valid_reason(shape)}. Fix it there.")
     geometry = NamedNode(feature.value + "/geometry")
     yield Triple(feature, HAS_GEOMETRY, geometry)
     yield Triple(feature, HAS_DEFAULT_GEOMETRY, geometry)

@@ -73,7 +73,7 @@ def all_problems() -> ProblemMap:
     add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
     add(ReasonNeeded, 422, "Reason needed")
     add(ProposalUnknown, 404, "No such proposal")
-    add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.standing})
+    add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.status})
     add(TermNotDeclared, 422, "Term not declared")
     add(DocumentUnknown, 404, "No such document")
     add(EntityUnknown, 404, "No such entity")

@@ -75,7 +75,7 @@ def test_a_latitude_over_ninety_is_refused_also_when_the_system_is_named() -> No
         (32618, "583960 4507523", "4507523 583960"),
     ],
 )
-def test_swapped_axes_of_a_named_system_are_told_by_where_it_is_used(
+def test_swapped_axes_of_a_named_system_are_recognized_by_its_area_of_use(
     code: int, right: str, swapped: str
 ) -> None:
     assert not parse_geometry(wkt(f"<{EPSG}{code}> POINT({right})")).is_empty

@@ -84,7 +84,7 @@ def test_any_of_them_in_any_order_mean_what_they_do_alone(texts: list[str]) -> N
     assert all(identical(*pair) for pair in zip(together(list(texts)), map(alone, texts), strict=True))
 
 
-def test_other_literals_and_gaps_are_told_apart() -> None:
+def test_other_literals_and_gaps_are_distinguished() -> None:
     point = Literal('{"type": "Point", "coordinates": [1, 2]}', datatype=GEOJSON_LITERAL)
     some = [point, None, Literal("POINT (1 2)"), "POINT (1 2)"]
     assert all(identical(*pair) for pair in zip(together(some), map(alone, some), strict=True))

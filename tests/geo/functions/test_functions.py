@@ -224,7 +224,7 @@ def test_an_unreadable_literal_is_reported_with_its_reason() -> None:
     assert "axes look swapped" in str(error)
 
 
-def test_invalid_shapes_are_repaired_or_refused_as_the_table_is_told() -> None:
+def test_invalid_shapes_are_repaired_or_refused_as_the_table_is_configured() -> None:
     bow_tie = '"POLYGON((0 0, 2 2, 2 0, 0 2, 0 0))"^^geo:wktLiteral'
     assert ask(f"geof:isEmpty({bow_tie})") is not None
     assert ask(f"geof:isEmpty({bow_tie})", FunctionTable(invalid="refuse")) is None

@@ -87,7 +87,7 @@ def families(seed: int) -> Iterator[tuple[str, list[BaseGeometry]]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_pair_that_is_told_is_told_as_geos_does(seed: int) -> None:
+def test_every_pair_that_is_decided_agrees_with_geos(seed: int) -> None:
     for name, shapes in families(seed):
         areas = array(shapes)
         left, right = numpy.triu_indices(len(areas), 1)
@@ -102,7 +102,7 @@ def test_every_pair_that_is_told_is_told_as_geos_does(seed: int) -> None:
             assert (told != borders.OPEN).mean() > 0.4
 
 
-def test_neighbours_of_a_coverage_are_all_told() -> None:
+def test_neighbors_of_a_coverage_are_all_decided() -> None:
     areas = array(list(cells(numpy.random.default_rng(3))))
     left, right = numpy.triu_indices(len(areas), 1)
     told = borders.settle_areas(borders.compiled_kernel(), areas, left, right)

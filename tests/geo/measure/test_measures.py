@@ -84,7 +84,7 @@ def test_what_is_near_is_never_taken_for_far(pair: tuple[shapely.Geometry, shape
     assert may_be_near(one, numpy.array([other, other]), metres).all()
 
 
-def test_what_is_clearly_further_is_told_from_its_shape_and_not_its_box() -> None:
+def test_what_is_clearly_further_is_excluded_by_its_shape_and_not_its_box() -> None:
     ring = shapely.Point(-74, 40.7).buffer(0.5).exterior
     inside = shapely.box(-74.01, 40.69, -73.99, 40.71)
     assert distance_m(ring, inside) > 39_000

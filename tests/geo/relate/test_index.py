@@ -151,7 +151,7 @@ def test_a_key_is_there_once_and_must_be_there_to_be_removed() -> None:
 
 
 def test_a_tolerance_must_be_a_sensible_number_of_metres() -> None:
-    with pytest.raises(ArgumentError, match="Give metres"):
+    with pytest.raises(ArgumentError, match="Give meters"):
         FeatureIndex(tolerance_m=-1)
 
 

@@ -103,7 +103,7 @@ def test_two_points_within_the_tolerance_are_one_place() -> None:
     assert relate_within(a, b, 2).rcc8 is RCC8.EQ
 
 
-def test_the_matrix_stays_the_exact_one_and_the_tolerance_is_told() -> None:
+def test_the_matrix_stays_the_exact_one_and_the_tolerance_is_reported() -> None:
     relation = relate_within(A, CASES[0][1], 3)
     assert relation.matrix[0] == "2"
     assert relation.tolerance_m == 3

@@ -54,23 +54,23 @@ def test_a_rule_finds_what_it_is_named_after(tmp_path: Path, rule: str, turtle: 
     assert found, [one.rule.name for one in lint(tmp_path, turtle)]
     assert found[0].file == tmp_path / "o.ttl"
     assert found[0].line is not None
-    assert found[0].mend
+    assert found[0].fix
 
 
-def test_two_domains_that_can_both_hold_are_told_to_intersect(tmp_path: Path) -> None:
+def test_two_domains_that_can_both_hold_are_reported_to_intersect(tmp_path: Path) -> None:
     turtle = f""":Wide a owl:Class ; rdfs:label "wide"@en ; skos:definition "Wide." .
     :p a owl:ObjectProperty ; {DOCUMENTED} ; rdfs:domain :Park , :Wide ; rdfs:range :Park ."""
     assert [one.rule.name for one in lint(tmp_path, turtle)] == ["intersecting_domains"]
 
 
-def test_classes_that_exclude_nothing_and_a_file_without_a_version_are_told(tmp_path: Path) -> None:
+def test_classes_that_exclude_nothing_and_a_file_without_a_version_are_reported(tmp_path: Path) -> None:
     head = HEAD.replace("; owl:versionIRI <http://example.org/o/1> ", "").replace(
         "; owl:disjointWith :Park ", ""
     )
     assert [one.rule.name for one in lint(tmp_path, "", head)] == ["missing_version_iri", "no_disjointness"]
 
 
-def test_a_file_without_an_ontology_is_told(tmp_path: Path) -> None:
+def test_a_file_without_an_ontology_is_reported(tmp_path: Path) -> None:
     names = [one.rule.name for one in lint(tmp_path, "", HEAD.replace("a owl:Ontology ;", ""))]
     assert names == ["missing_ontology_iri"]
 

@@ -27,7 +27,7 @@ def test_without_java_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
         reason(triples(""))
 
 
-def test_the_java_of_the_installed_package_goes_before_that_of_the_machine(
+def test_the_java_of_the_installed_package_takes_precedence_over_that_of_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PATH", "")

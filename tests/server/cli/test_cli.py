@@ -53,7 +53,7 @@ def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):
     assert told["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
 
 
-def test_a_query_that_does_not_parse_is_told_with_its_place(folder: Path):
+def test_a_query_that_does_not_parse_is_reported_with_its_place(folder: Path):
     done = urbankg("query", "SELECT * WHERE { ?s ?p }", "--data", str(folder))
     assert done.returncode == 2
     assert done.stdout == ""

@@ -55,12 +55,12 @@ def test_a_folder_a_pattern_and_a_file_mean_their_rdf_files(files: Path):
 
 
 @pytest.mark.parametrize("name", ["readme.txt", "missing.ttl", "*.owl"])
-def test_a_name_that_means_no_rdf_is_told(files: Path, name: str):
+def test_a_name_that_means_no_rdf_is_reported(files: Path, name: str):
     with pytest.raises(LoadError, match=name.replace("*", r"\*")):
         rdf_files([files / name])
 
 
-def test_a_broken_file_is_told_with_its_line(files: Path):
+def test_a_broken_file_is_reported_with_its_line(files: Path):
     (files / "broken.nt.gz").write_bytes(gzip.compress(DATA.encode() + b"nonsense\n"))
     with pytest.raises(LoadError, match=r"broken\.nt\.gz, line 3"):
         list(rdf_files([files / "broken.nt.gz"])[0].quads())

@@ -122,13 +122,13 @@ def test_a_geoparquet_file_is_related_into_a_file(tmp_path: Path) -> None:
             "absent",
             ["no iri", *["http://e/"] * (SIDE * SIDE - 1)],
             ("--id", "iri"),
-            "feature 1: 'iri' is no IRI",
+            "feature 1: 'iri' is not an IRI",
         ),
         (None, None, ("--id", "iri"), "reference system is unknown"),
         ("EPSG:99", None, ("--id", "iri"), "not understood: EPSG:99"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_its_place(
+def test_a_file_that_cannot_be_used_is_reported_with_its_place(
     tmp_path: Path, crs: object, identifiers: list[str | None] | None, flags: tuple[str, ...], told: str
 ) -> None:
     file = geoparquet(tmp_path / "squares.parquet", identifiers, crs=crs)
@@ -138,13 +138,13 @@ def test_a_file_that_cannot_be_used_is_told_with_its_place(
     assert not (tmp_path / "out.nt").exists()
 
 
-def test_a_parquet_file_without_geometry_is_told(tmp_path: Path) -> None:
+def test_a_parquet_file_without_geometry_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "plain.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"id": [1]}), file)
     assert "not GeoParquet" in relate(tmp_path, "--input", file, "--output", tmp_path / "o.nt", code=2)
 
 
-def test_a_folder_without_a_graph_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_graph_is_reported(tmp_path: Path) -> None:
     assert "no graph" in relate(tmp_path / "data", code=2)
 
 
@@ -202,7 +202,7 @@ def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
-def test_an_address_where_something_else_answers_is_told(tmp_path: Path, answer: bytes) -> None:
+def test_an_address_where_something_else_answers_is_reported(tmp_path: Path, answer: bytes) -> None:
     pytest.importorskip("distributed")
     graph_without_relations(tmp_path / "data")
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -214,7 +214,7 @@ def test_an_address_where_something_else_answers_is_told(tmp_path: Path, answer:
     assert time.monotonic() - begun < 20
 
 
-def test_who_ends_a_run_is_told_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_ends_a_run_is_reported_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
@@ -223,7 +223,7 @@ def test_who_ends_a_run_is_told_what_is_kept(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_a_cluster_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     graph_without_relations(tmp_path / "data")
     assert "No Dask scheduler answers" in relate(tmp_path / "data", "--dask", "tcp://127.0.0.1:9", code=2)

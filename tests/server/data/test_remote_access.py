@@ -156,7 +156,7 @@ async def test_other_addresses_are_refused_unasked(far: Far, url: str):
 @pytest.mark.parametrize(
     "answer", ["10.0.0.1", "169.254.169.254", "127.0.0.1 10.0.0.1", "::1", "::ffff:10.0.0.1"]
 )
-async def test_a_name_that_stands_for_a_private_address_is_refused(far: Far, answer: str):
+async def test_a_name_that_resolves_to_a_private_address_is_refused(far: Far, answer: str):
     with pytest.raises(FetchRefused, match="not public"):
         await access(far, Names(far_example=[answer])).fetch(f"http://far.example:{far.port}/", "*/*")
 
@@ -349,7 +349,7 @@ async def test_both_are_off_as_long_as_no_host_is_named(client: httpx.AsyncClien
     assert (query.status_code, load.status_code) == (403, 403)
 
 
-async def test_what_silent_passes_over_is_told_in_a_header(client: httpx.AsyncClient):
+async def test_what_silent_passes_over_is_reported_in_a_header(client: httpx.AsyncClient):
     query = "SELECT ?x { VALUES ?x { 1 } SERVICE SILENT <http://dbpedia.org/sparql> { ?x ?p ?o } }"
     answer = await client.get("/sparql", params={"query": query})
     assert [row["x"]["value"] for row in answer.json()["results"]["bindings"]] == ["1"]
@@ -359,7 +359,7 @@ async def test_what_silent_passes_over_is_told_in_a_header(client: httpx.AsyncCl
     assert "LOAD SILENT is skipped" in load.headers["warning"]
 
 
-async def test_a_function_that_nobody_knows_is_an_error_of_its_expression(client: httpx.AsyncClient):
+async def test_a_function_that_is_unknown_is_an_error_of_its_expression(client: httpx.AsyncClient):
     query = (
         "PREFIX e: <http://e/> SELECT ?a ?b { VALUES ?x { 1 2 } "
         "BIND(e:one(?x) AS ?a) BIND(COALESCE(e:two(?x, 1), ?x) AS ?b) FILTER(?x = 2 || e:one(?x)) }"

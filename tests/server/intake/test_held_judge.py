@@ -170,17 +170,17 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
         assert [f"/held/{one['id']}" for one in shown] == [first, second]
 
 
-async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: Path, monkeypatch):
-    """Whatever is written between the survey of a shape and the commit, the batch is not let in past it."""
+async def test_what_is_written_during_background_validation_is_judged_with_it(tmp_path: Path, monkeypatch):
+    """Whatever is written between the validation of a shape and the commit, the batch is judged with it."""
     from shapes.gate import background_validation
 
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
         paused(services)
         first, second = await held(client, "late"), await held(client, "fine")
-        real, writes = background_validation.survey, iter(["late", "other"])
+        real, writes = background_validation.validate_in_background, iter(["late", "other"])
 
-        def surveyed(*arguments, **more):
+        def validating(*arguments, **more):
             found = real(*arguments, **more)
             value = next(writes, None)
             if value is not None:
@@ -188,7 +188,7 @@ async def test_what_is_written_while_it_is_surveyed_is_judged_with_it(tmp_path: 
                 services.writer.commit(Change(additions=(Statement(triple),)))
             return found
 
-        monkeypatch.setattr(background_validation, "survey", surveyed)
+        monkeypatch.setattr(background_validation, "validate_in_background", validating)
         await asyncio.to_thread(services.held_judge.judge_waiting)
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"

@@ -87,7 +87,7 @@ async def test_an_axiom_about_very_many_things_is_not_followed_to_each_and_the_a
     assert "urbankg validate" in impact["notes"][0]
 
 
-async def test_what_fails_after_a_switch_is_put_before_people_and_settled_when_it_is_mended(
+async def test_what_fails_after_a_switch_is_put_before_people_and_settled_when_it_is_fixed(
     parks: httpx.AsyncClient,
 ) -> None:
     assert await open_items(parks) == []
@@ -100,7 +100,7 @@ async def test_what_fails_after_a_switch_is_put_before_people_and_settled_when_i
     assert await open_items(parks) == []
 
 
-async def test_what_waits_and_conforms_after_a_switch_is_let_in(parks: httpx.AsyncClient) -> None:
+async def test_what_waits_and_conforms_after_a_switch_is_accepted(parks: httpx.AsyncClient) -> None:
     await put(parks, "/shapes/rules.ttl", RULES + SHORT)
     refused = await submit(parks, ("c", "a", "Park"), ("c", "name", "'Morningside'"))
     assert len(refused["rejected"]) == 2

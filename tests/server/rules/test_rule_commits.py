@@ -33,10 +33,10 @@ from tests.support.workshop import settings_in
 services = build(settings_in(Path(sys.argv[1])))
 services.startup.start()
 services.startup.started.result()
-services.workplace.effects = None
-services.workplace.put_in_force = lambda rules: os.kill(os.getpid(), signal.SIGKILL)
+services.rule_registry.effects = None
+services.rule_registry.put_in_force = lambda rules: os.kill(os.getpid(), signal.SIGKILL)
 kind, name, content = Kind(sys.argv[2]), sys.argv[3], Path(sys.argv[4]).read_bytes()
-services.workplace.apply(Edit.of(kind, name, content))
+services.rule_registry.apply(Edit.of(kind, name, content))
 """
 
 
@@ -90,14 +90,16 @@ async def test_an_edit_that_the_store_does_not_take_leaves_file_and_rules_as_the
     assert "no space left" in answer.json()["detail"]
     assert ((tmp_path / file).read_bytes() if (tmp_path / file).exists() else None) == former
     assert (await shop_client.get("/rules")).json() == before
-    assert [shop.workplace.look(), shop.workplace.look()] == [None, None], "nothing is left to be done"
+    assert [shop.rule_registry.look(), shop.rule_registry.look()] == [None, None], (
+        "nothing is left to be done"
+    )
     assert (await shop_client.request(method, path, **request)).is_success  # type: ignore[arg-type]
 
 
-async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_told_of_and_tried_until_it_does(
+async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_reported_and_tried_until_it_does(
     shop: Services, shop_client: httpx.AsyncClient, failing: Failing, tmp_path: Path
 ) -> None:
-    look = shop.workplace.look
+    look = shop.rule_registry.look
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
     assert look() is None
     failing.times = 2
@@ -119,18 +121,18 @@ async def test_what_follows_from_new_rules_is_tried_again_when_the_store_fails_a
     shop: Services, shop_client: httpx.AsyncClient, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await update(shop_client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).is_success
-    put_in_force = shop.workplace.put_in_force
+    put_in_force = shop.rule_registry.put_in_force
 
     def then_fail(rules: Any) -> None:
         put_in_force(rules)
         failing.times = 1
 
-    monkeypatch.setattr(shop.workplace, "put_in_force", then_fail)
+    monkeypatch.setattr(shop.rule_registry, "put_in_force", then_fail)
     answer = await shop_client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
     assert answer.status_code == 200, "the rules are in force, and the file is the new one"
     assert "no space left" in (await shop_client.get("/rules")).json()["problem"]
     assert (await shop_client.get("/review")).json()["items"] == []
-    assert shop.workplace.look() is None
+    assert shop.rule_registry.look() is None
     assert (await shop_client.get("/rules")).json()["problem"] is None
     assert len((await shop_client.get("/review")).json()["items"]) == 1
 
@@ -162,9 +164,9 @@ async def test_after_a_kill_between_file_and_commit_the_next_start_has_file_and_
     assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
     assert (tmp_path / kind / name).read_text() == text
     async with build(settings_in(tmp_path), model=RecordedModel()) as services:
-        workplace = services.workplace
-        assert workplace.problem is None
-        assert workplace.content(Kind(kind), name) == text.encode()
+        rule_registry = services.rule_registry
+        assert rule_registry.problem is None
+        assert rule_registry.content(Kind(kind), name) == text.encode()
         assert any(services.store.match(SQUARE, None, None)) is (text == MORE)
-        assert workplace.look() is None
-        assert services.writer.gate is workplace.current.gate
+        assert rule_registry.look() is None
+        assert services.writer.gate is rule_registry.current.gate

@@ -110,7 +110,7 @@ async def test_the_shipped_files_are_not_edited(services: Services) -> None:
 
 
 async def test_an_edit_on_the_disk_is_followed_once_it_is_still(shop: Services, tmp_path: Path) -> None:
-    look = shop.workplace.look
+    look = shop.rule_registry.look
     assert look() is None
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
     assert look() is None, "it may still be written to"
@@ -121,17 +121,17 @@ async def test_an_edit_on_the_disk_is_followed_once_it_is_still(shop: Services, 
     assert look() is None
 
 
-async def test_a_broken_file_on_the_disk_is_told_and_the_old_rules_serve(
+async def test_a_broken_file_on_the_disk_is_reported_and_the_old_rules_serve(
     client: httpx.AsyncClient, shop: Services, tmp_path: Path
 ) -> None:
     before = shop.gate.version
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
-    assert [shop.workplace.look(), shop.workplace.look()] == [None, None]
+    assert [shop.rule_registry.look(), shop.rule_registry.look()] == [None, None]
     assert shop.gate.version == before
     assert "rules.ttl:6" in (await client.get("/rules")).json()["problem"]
     assert (await update(client, "INSERT DATA { :a a :Park }")).status_code == 422
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
-    assert [shop.workplace.look(), shop.workplace.look()][1] is not None
+    assert [shop.rule_registry.look(), shop.rule_registry.look()][1] is not None
     assert (await client.get("/rules")).json()["problem"] is None
 
 
@@ -142,10 +142,10 @@ async def test_at_start_a_broken_file_lets_the_last_good_version_serve(tmp_path:
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
     async with build(settings_in(tmp_path), model=RecordedModel()) as services:
         assert services.gate.version == good
-        assert "rules.ttl" in (services.workplace.problem or "")
+        assert "rules.ttl" in (services.rule_registry.problem or "")
         (tmp_path / "shapes" / "rules.ttl").write_text(RULES)
-        assert [services.workplace.look(), services.workplace.look()][1] is not None
-        assert services.workplace.problem is None
+        assert [services.rule_registry.look(), services.rule_registry.look()][1] is not None
+        assert services.rule_registry.problem is None
 
 
 async def test_every_version_that_was_in_force_is_kept_as_files(
@@ -155,7 +155,7 @@ async def test_every_version_that_was_in_force_is_kept_as_files(
     await client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
     history = (await client.get("/rules")).json()["history"]
     assert {one["version"] for one in history if one["kind"] == "shapes"} >= {shop.gate.version}
-    kept = shop.workplace.history.folder / "shapes" / first / "rules.ttl"
+    kept = shop.rule_registry.history.folder / "shapes" / first / "rules.ttl"
     assert kept.read_text() == RULES
 
 
@@ -233,7 +233,7 @@ async def test_shapes_made_from_the_ontology_are_shown_and_judge_where_switched_
 
 
 @pytest.mark.slow
-async def test_an_impossible_class_is_told_of_by_the_reasoner_after_the_switch(tmp_path: Path):
+async def test_an_impossible_class_is_reported_by_the_reasoner_after_the_switch(tmp_path: Path):
     folders(tmp_path)
     settings = settings_in(tmp_path).model_copy(update={"reasoner": "hermit"})
     async with build(settings, model=RecordedModel()) as services:

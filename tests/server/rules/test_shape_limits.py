@@ -63,7 +63,7 @@ def grow(services: Services, size: int = 400) -> None:
 async def started(services: Services) -> None:
     """Return when a dry run has its process."""
     deadline = time.monotonic() + 60
-    while not services.workplace.dry_runs.pids:
+    while not services.rule_registry.dry_runs.pids:
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
 
@@ -99,7 +99,7 @@ async def test_a_shape_that_takes_too_long_on_the_graph_is_refused_and_all_stays
     assert "1 s" in answer.json()["detail"]
     assert not (tmp_path / "shapes" / "slow.ttl").exists()
     assert (await client.get("/rules")).json()["rules"] == before
-    assert slow_shop.workplace.dry_runs.pids == []
+    assert slow_shop.rule_registry.dry_runs.pids == []
 
 
 @pytest.mark.parametrize("query", KINDS)
@@ -160,19 +160,19 @@ async def test_a_dry_run_that_is_only_asked_for_ends_with_an_edit_of_its_file_to
     assert (await asked).status_code == 409
 
 
-async def test_a_slow_shape_on_the_disk_is_told_of_and_not_put_in_force(
+async def test_a_slow_shape_on_the_disk_is_reported_and_not_put_in_force(
     slow_shop: Services, tmp_path: Path
 ) -> None:
     grow(slow_shop)
-    workplace, before = slow_shop.workplace, slow_shop.gate.version
+    rule_registry, before = slow_shop.rule_registry, slow_shop.gate.version
     (tmp_path / "shapes" / "slow.ttl").write_text(shape(EVERYTHING))
-    assert [workplace.look(), workplace.look()] == [None, None]
-    assert "took more than 1 s" in (workplace.problem or "")
+    assert [rule_registry.look(), rule_registry.look()] == [None, None]
+    assert "took more than 1 s" in (rule_registry.problem or "")
     assert slow_shop.gate.version == before
     (tmp_path / "shapes" / "slow.ttl").unlink()
-    assert workplace.look() is None
-    assert workplace.look() is not None
-    assert workplace.problem is None
+    assert rule_registry.look() is None
+    assert rule_registry.look() is not None
+    assert rule_registry.problem is None
 
 
 @pytest.mark.parametrize("limit_s", [100.0])
@@ -180,16 +180,16 @@ async def test_a_slow_shape_on_the_disk_is_given_up_when_the_file_changes(
     slow_shop: Services, tmp_path: Path
 ) -> None:
     grow(slow_shop)
-    workplace = slow_shop.workplace
+    rule_registry = slow_shop.rule_registry
     (tmp_path / "shapes" / "slow.ttl").write_text(shape(EVERYTHING))
-    assert workplace.look() is None
-    looking = asyncio.create_task(asyncio.to_thread(workplace.look))
+    assert rule_registry.look() is None
+    looking = asyncio.create_task(asyncio.to_thread(rule_registry.look))
     await started(slow_shop)
     (tmp_path / "shapes" / "slow.ttl").unlink()
     assert await looking is None
-    assert workplace.problem is None
-    assert workplace.look() is None
-    assert workplace.look() is not None, "the files are those in force"
+    assert rule_registry.problem is None
+    assert rule_registry.look() is None
+    assert rule_registry.look() is not None, "the files are those in force"
 
 
 async def test_a_full_validation_names_the_shape_that_it_gave_up_and_judges_by_the_others(

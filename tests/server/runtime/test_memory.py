@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from server.rules.ruleset import Rulebook
+from server.rules.ruleset import Ruleset
 from tests.server.conftest import RecordedModel, triples
 from tests.support.workshop import RULES
 
@@ -93,10 +93,10 @@ async def test_reloads_of_shapes_keep_one_rule_set_in_memory(shop_client: httpx.
     # The collector runs by itself when millions of objects have come; here it does not.
     gc.disable()
     try:
-        before = sum(type(one) is Rulebook for one in gc.get_objects())
+        before = sum(type(one) is Ruleset for one in gc.get_objects())
         for length in range(10, 60):
             await put(length)
-            alive = sum(type(one) is Rulebook for one in gc.get_objects()) - before
+            alive = sum(type(one) is Ruleset for one in gc.get_objects()) - before
             # Those in force, and at most those before them.
             assert alive <= 2
         garbage = gc.collect()

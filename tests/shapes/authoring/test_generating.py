@@ -102,7 +102,7 @@ def test_what_must_be_there_only_warns(tmp_path: Path) -> None:
          ":x a :Park , :Road ; :in :x ."),
     ],
 )  # fmt: skip
-def test_a_shape_by_hand_stands_in_for_the_generated_one(tmp_path: Path, by_hand: str, turtle: str) -> None:
+def test_a_shape_by_hand_replaces_the_generated_one(tmp_path: Path, by_hand: str, turtle: str) -> None:
     assert not {one for one in found(gate(tmp_path, by_hand), turtle) if one[0] == "Violation"}
 
 

@@ -1,4 +1,4 @@
-"""Statements on which very much depends: judged in full up to a bound, or by a survey of their shapes."""
+"""Statements on which very much depends: judged in full up to a bound, or by background validation."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, Quad, Triple
 
-from shapes.gate.background_validation import survey
+from shapes.gate.background_validation import validate_in_background
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.model.change import Delta, Reach, Selection, Statement, Survey
+from sparql.model.change import BackgroundValidation, Delta, Reach, Selection, Statement
 from sparql.model.errors import TooMuchDepends
 from sparql.model.vocabulary import RDF, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
@@ -50,7 +50,7 @@ def select(
     *,
     partial: bool = False,
     reach: Reach = Reach.FULL,
-    survey: Survey | None = None,
+    validated: BackgroundValidation | None = None,
 ) -> Selection:
     return gate.select(
         source,
@@ -59,7 +59,7 @@ def select(
         lambda a, r: Delta(),
         partial=partial,
         reach=reach,
-        survey=survey,
+        validated=validated,
     )
 
 
@@ -92,30 +92,30 @@ def test_a_gate_that_may_hold_says_so_at_its_fan_in(store, tmp_path):
     assert select(gate, store, [BARRED], reach=Reach.UNLIMITED).rejected
 
 
-def test_a_survey_finds_what_fails_and_only_that_is_judged_again(store, tmp_path):
+def test_background_validation_finds_what_fails_and_only_that_is_judged_again(store, tmp_path):
     gate = opened(tmp_path, 10)
-    found = survey(gate, store, [BARRED], {UNMATCHED})
+    found = validate_in_background(gate, store, [BARRED], {UNMATCHED})
     assert found is not None
     assert found.suspects == {UNMATCHED: {EX.place3}}
     source = CountingSource(store)
-    selection = select(gate, source, [BARRED], partial=True, reach=Reach.BOUNDED, survey=found)
+    selection = select(gate, source, [BARRED], partial=True, reach=Reach.BOUNDED, validated=found)
     assert [r.statement.triple for r in selection.rejected] == [BARRED]
     assert source.read < 60
-    found = survey(gate, store, [HARMLESS], {UNMATCHED})
-    selection = select(gate, store, [HARMLESS], partial=True, reach=Reach.BOUNDED, survey=found)
+    found = validate_in_background(gate, store, [HARMLESS], {UNMATCHED})
+    selection = select(gate, store, [HARMLESS], partial=True, reach=Reach.BOUNDED, validated=found)
     assert (len(selection.accepted), selection.hubs) == (1, {HARMLESS})
 
 
-def test_a_survey_of_other_statements_than_those_that_stand_does_not_do(store, tmp_path):
+def test_background_validation_of_other_statements_does_not_count(store, tmp_path):
     gate = opened(tmp_path, 10)
     wrong = Triple(EX.new, EX.term("in"), EX.village)
     both = [HARMLESS, wrong]
-    found = survey(gate, store, both, {UNMATCHED})
+    found = validate_in_background(gate, store, both, {UNMATCHED})
     with pytest.raises(TooMuchDepends) as caught:
-        select(gate, store, both, partial=True, reach=Reach.BOUNDED, survey=found)
+        select(gate, store, both, partial=True, reach=Reach.BOUNDED, validated=found)
     assert caught.value.additions == {HARMLESS}
-    found = survey(gate, store, [HARMLESS], {UNMATCHED})
-    selection = select(gate, store, both, partial=True, reach=Reach.BOUNDED, survey=found)
+    found = validate_in_background(gate, store, [HARMLESS], {UNMATCHED})
+    selection = select(gate, store, both, partial=True, reach=Reach.BOUNDED, validated=found)
     assert [s.triple for s in selection.accepted] == [HARMLESS]
 
 
@@ -125,5 +125,8 @@ def test_what_comes_with_the_change_is_judged_whatever_the_hub(store, tmp_path):
     assert [v.focus for r in selection.rejected for v in r.violations] == [EX.new]
 
 
-def test_a_survey_gives_up_when_told_to(store, tmp_path):
-    assert survey(opened(tmp_path, 10), store, [BARRED], {UNMATCHED}, stopped=lambda: True) is None
+def test_background_validation_stops_on_request(store, tmp_path):
+    assert (
+        validate_in_background(opened(tmp_path, 10), store, [BARRED], {UNMATCHED}, stopped=lambda: True)
+        is None
+    )

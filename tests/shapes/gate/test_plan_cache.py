@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from ontology import Schema
-from shapes.gate.plan_cache import KeptPlan
+from shapes.gate.plan_cache import PlanCache
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.model import targeted_shapes
 from shapes.rules import gate_of, with_generated
@@ -25,7 +25,7 @@ def files() -> ShapesFiles:
 
 def test_what_was_found_out_is_read_back_as_it_was(files: ShapesFiles, tmp_path: Path):
     found = targeted_shapes(files.graph)
-    plan = KeptPlan(tmp_path / "rules" / "plan.json")
+    plan = PlanCache(tmp_path / "rules" / "plan.json")
     plan.write(files.version, found)
     assert plan.read(files.version) == found
 
@@ -37,7 +37,7 @@ def test_a_gate_from_what_is_kept_refuses_what_any_other_refuses(tmp_path: Path)
         "sh:property [ sh:path ( e:p [ sh:inversePath e:q ] ) ; sh:maxCount 0 ] ; "
         'sh:sparql [ sh:select "SELECT $this WHERE { $this <http://e/bad> ?x }" ] .'
     )
-    plan = KeptPlan(tmp_path / "plan.json")
+    plan = PlanCache(tmp_path / "plan.json")
     first, second = (gate_of(load_shapes(tmp_path), plan) for _ in range(2))
     store = EmbeddedStore()
     bad = [
@@ -51,7 +51,7 @@ def test_a_gate_from_what_is_kept_refuses_what_any_other_refuses(tmp_path: Path)
 
 def test_other_shapes_another_program_and_a_broken_file_are_read_anew(files: ShapesFiles, tmp_path: Path):
     path = tmp_path / "plan.json"
-    plan = KeptPlan(path)
+    plan = PlanCache(path)
     assert plan.read(files.version) is None
     plan.write(files.version, targeted_shapes(files.graph))
     assert plan.read("another") is None
@@ -67,7 +67,7 @@ def test_shapes_without_a_name_are_not_kept(tmp_path: Path):
         "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix e: <http://e/> . "
         "[] a sh:NodeShape ; sh:targetClass e:C ; sh:property [ sh:path e:p ; sh:minCount 1 ] ."
     )
-    plan = KeptPlan(tmp_path / "plan.json")
+    plan = PlanCache(tmp_path / "plan.json")
     gate = gate_of(load_shapes(tmp_path), plan)
     assert not (tmp_path / "plan.json").exists()
     assert gate.judge(EmbeddedStore(), [Triple(NamedNode("http://e/s"), RDF.type, NamedNode("http://e/C"))])

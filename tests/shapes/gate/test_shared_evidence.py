@@ -86,7 +86,7 @@ def test_two_texts_that_say_the_same_have_evidence_each(city: City):
     assert len(EvidenceReader(city.store).about(kind("x"))) == 1
 
 
-def test_what_statements_rest_on_is_told_once_for_many_and_read_back_for_each():
+def test_what_statements_rest_on_is_reported_once_for_many_and_read_back_for_each():
     now = datetime.now(UTC)
     run = Run("many", now, now)
     triples = [Triple(ex(f"s{number}"), ex("p"), Literal("o")) for number in range(200)]

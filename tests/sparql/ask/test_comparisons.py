@@ -107,7 +107,7 @@ async def test_a_ranking_is_among_what_was_found_before_it(valued: City) -> None
         ({"op": "compare", "property": "height", "is": "less", "value": "3 tonnes"}, "cannot be compared"),
     ],
 )
-async def test_what_cannot_be_compared_is_told(valued: City, step: dict[str, str], reason: str) -> None:
+async def test_what_cannot_be_compared_is_reported(valued: City, step: dict[str, str], reason: str) -> None:
     asker, _ = valued.asker([MUSEUMS, step], [MUSEUMS, step], profile="full")
     result = await asker.ask("Which museums are meant, those of height that lie in what was begun?")
     assert result.answer is None
@@ -122,7 +122,7 @@ async def test_a_small_model_is_asked_without_the_comparison_and_it_is_added(val
     assert "compare" not in str(model.schemas[0])
 
 
-async def test_the_comparison_stands_before_what_asks_for_something_of_the_things(valued: City) -> None:
+async def test_the_comparison_comes_before_what_asks_for_something_of_the_things(valued: City) -> None:
     asker, _ = valued.asker([MUSEUMS, {"op": "relate", "property": "designed by"}])
     result = await asker.ask("Who designed the oldest museum?")
     assert result.answer is not None

@@ -60,7 +60,7 @@ async def test_the_nearest_are_of_those_that_the_steps_before_leave(city: City) 
     assert result.answer.endswith(": Glass Museum.")
 
 
-async def test_a_distance_is_told_in_kilometres_with_a_map(city: City) -> None:
+async def test_a_distance_is_given_in_kilometers_with_a_map(city: City) -> None:
     plan = [{"op": "entity", "name": "Glass Museum"}, {"op": "measure", "what": "distance", **PARK}]
     asker, _ = city.asker(plan, profile="full")
     result = await asker.ask("How far is the Glass Museum from Green Park?")
@@ -156,7 +156,7 @@ async def test_what_has_no_place_has_no_distance(city: City) -> None:
         ({"op": "measure", "what": "weight"}, '"what" must be one of'),
     ],
 )
-async def test_a_step_that_cannot_be_read_is_told_to_the_model(
+async def test_a_step_that_cannot_be_read_is_reported_to_the_model(
     city: City, step: dict[str, Any], reason: str
 ) -> None:
     asker, model = city.asker([MUSEUMS, step], [MUSEUMS, nearest(1)], profile="full")
@@ -198,7 +198,7 @@ def test_a_nearest_without_a_place_is_none(city: City, question: str) -> None:
     assert read_nearest(question, names) is None
 
 
-async def test_a_side_without_anything_is_told(city: City) -> None:
+async def test_a_side_without_anything_is_reported(city: City) -> None:
     parks = {"op": "find", "class": "park"}
     asker, _ = city.asker([parks, {"op": "direction", "of": "Northside", "side": "north"}], profile="full")
     result = await asker.ask("Which parks are north of Northside?")

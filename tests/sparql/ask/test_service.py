@@ -130,7 +130,7 @@ async def test_values_are_listed_without_a_map(city: City) -> None:
     assert result.map is None
 
 
-async def test_neighbours_are_those_that_touch(city: City) -> None:
+async def test_neighbors_are_those_that_touch(city: City) -> None:
     asker, _ = city.asker([{"op": "find", "class": "borough"}, {"op": "touches", "of": "Southside"}])
     result = await asker.ask("Which borough borders Southside?")
     assert result.answer == "The graph has 1 borough bordering Southside: Northside."
@@ -352,7 +352,9 @@ async def test_a_question_cannot_forge_lines_of_the_prompt(city: City) -> None:
     assert model.asked[0][1].content.count("\n") == 3
 
 
-async def test_two_things_of_one_name_are_told_apart_by_their_class(city_with: Callable[[str], City]) -> None:
+async def test_two_things_of_one_name_are_distinguished_by_their_class(
+    city_with: Callable[[str], City],
+) -> None:
     city = city_with('c:mill1 a t:Park ; rdfs:label "Mill" . c:mill2 a t:Shop ; rdfs:label "Mill" .')
     asker, model = city.asker([{"op": "entity", "name": "Mill (shop)"}])
     result = await asker.ask("Where is Mill?")

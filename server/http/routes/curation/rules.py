@@ -18,8 +18,8 @@ from server.http.bodies import body_schema, read_body, read_json
 from server.rules.checking import Reasoner, check, reasoned
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
-from server.rules.rule_registry import Edit, Kind, Switched, Workplace
-from server.rules.ruleset import Rulebook, turtle
+from server.rules.rule_registry import Edit, Kind, RuleRegistry, SwitchOutcome
+from server.rules.ruleset import Ruleset, turtle
 from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
@@ -44,11 +44,11 @@ class EditMessage(BaseModel):
 
 
 def router(services: Services) -> APIRouter:
-    """The routes of the workplace."""
+    """The routes of the rule registry."""
     routes = APIRouter(tags=["rules"])
     read = [Depends(services.guard.requires(Scope.READ))]
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
-    workplace = services.workplace
+    rule_registry = services.rule_registry
     limit = services.settings.max_update_chars
 
     @routes.get("/rules", dependencies=read)
@@ -61,7 +61,7 @@ def router(services: Services) -> APIRouter:
         """The shapes in force; with `generated` those that the ontology makes, `=false` those of files."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         wanted = _flag(request, "generated") if "generated" in request.query_params else None
-        text = await run_in_threadpool(_shapes, workplace.current, format_.engine, wanted)
+        text = await run_in_threadpool(_shapes, rule_registry.current, format_.engine, wanted)
         return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
@@ -69,14 +69,14 @@ def router(services: Services) -> APIRouter:
         """What the check says of the files in force with these edits; nothing is changed."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await run_in_threadpool(_checked, workplace, edit, reason)
+        return await run_in_threadpool(_checked, rule_registry, edit, reason)
 
     @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_impact(request: Request) -> dict[str, Any]:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await run_in_threadpool(_would, workplace, edit)
+        return await run_in_threadpool(_would, rule_registry, edit)
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path)
@@ -86,23 +86,25 @@ def router(services: Services) -> APIRouter:
 def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -> None:
     read = [Depends(services.guard.requires(Scope.READ))]
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
-    workplace = services.workplace
+    rule_registry = services.rule_registry
     body = {"requestBody": {"required": True, "content": {one: {} for one in ("text/turtle", "*/*")}}}
 
     async def get_file(file: str) -> Response:
         """One file in force, as it was written."""
-        content = await run_in_threadpool(workplace.content, kind, file)
+        content = await run_in_threadpool(rule_registry.content, kind, file)
         media_type = _TYPES.get("." + file.rpartition(".")[2], "application/rdf+xml")
-        return Response(content, media_type=media_type, headers={"ETag": f'"{workplace.digest(kind, file)}"'})
+        return Response(
+            content, media_type=media_type, headers={"ETag": f'"{rule_registry.digest(kind, file)}"'}
+        )
 
     async def put_file(request: Request, file: str) -> Response:
         """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
         content = await read_body(request, services.settings.max_update_chars)
-        return await _edit(request, workplace, kind, file, content)
+        return await _edit(request, rule_registry, kind, file, content)
 
     async def delete_file(request: Request, file: str) -> Response:
         """Take a file out; with `dry-run=true` only say what would follow."""
-        return await _edit(request, workplace, kind, file, None)
+        return await _edit(request, rule_registry, kind, file, None)
 
     routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
     routes.add_api_route(path, put_file, methods=["PUT"], dependencies=admin, openapi_extra=body)
@@ -110,15 +112,15 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
 
 
 async def _edit(
-    request: Request, workplace: Workplace, kind: Kind, name: str, content: bytes | None
+    request: Request, rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     if _flag(request, "dry-run"):
-        return JSONResponse(await run_in_threadpool(_would, workplace, edit))
+        return JSONResponse(await run_in_threadpool(_would, rule_registry, edit))
     tag = request.headers.get("if-match")
     expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
-    is_new = workplace.digest(kind, name) is None and name != CATALOG
-    switched = await run_in_threadpool(lambda: workplace.apply(edit, expected=expected))
+    is_new = rule_registry.digest(kind, name) is None and name != CATALOG
+    switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected))
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
@@ -129,7 +131,7 @@ def _flag(request: Request, name: str) -> bool:
     return value in ("true", "1", "")
 
 
-def switched_json(switched: Switched) -> dict[str, Any]:
+def switched_json(switched: SwitchOutcome) -> dict[str, Any]:
     """What came of an edit."""
     return {
         "switched": switched.changed,
@@ -140,19 +142,19 @@ def switched_json(switched: Switched) -> dict[str, Any]:
     }
 
 
-def _would(workplace: Workplace, edit: Edit) -> dict[str, Any]:
+def _would(rule_registry: RuleRegistry, edit: Edit) -> dict[str, Any]:
     """The same of an edit that is not carried out."""
-    candidate, impact = workplace.would(edit)
+    candidate, impact = rule_registry.would(edit)
     return {
         "switched": False,
         "rules": _versions(candidate.rules),
-        "before": _versions(workplace.current),
+        "before": _versions(rule_registry.current),
         "check": candidate.report.as_json(),
         "impact": None if impact is None else impact_json(impact),
     }
 
 
-def _versions(rules: Rulebook) -> dict[str, Any]:
+def _versions(rules: Ruleset) -> dict[str, Any]:
     return {
         "ontology": rules.schema.version,
         "version_iris": [iri.value for iri in rules.schema.version_iris],
@@ -161,18 +163,18 @@ def _versions(rules: Rulebook) -> dict[str, Any]:
 
 
 def _told(services: Services) -> dict[str, Any]:
-    workplace = services.workplace
-    report = workplace.report
+    rule_registry = services.rule_registry
+    report = rule_registry.report
     return {
-        "rules": _versions(workplace.current),
-        "since": workplace.since.isoformat(),
-        "problem": workplace.problem,
+        "rules": _versions(rule_registry.current),
+        "since": rule_registry.since.isoformat(),
+        "problem": rule_registry.problem,
         "inference": services.writer.inferring,
         "background": services.background.under_way,
         "files": {
             kind.value: [
-                {"name": name, "sha256": digest, "direct": path.parent == workplace.folder(kind)}
-                for name, (path, digest) in workplace.files(kind).items()
+                {"name": name, "sha256": digest, "direct": path.parent == rule_registry.folder(kind)}
+                for name, (path, digest) in rule_registry.files(kind).items()
             ]
             for kind in Kind
         },
@@ -185,12 +187,12 @@ def _told(services: Services) -> dict[str, Any]:
                 "files": one.files,
                 "first_in_force": datetime.fromtimestamp(one.seconds, UTC).isoformat(),
             }
-            for one in workplace.history.versions()
+            for one in rule_registry.history.versions()
         ],
     }
 
 
-def _shapes(rules: Rulebook, engine: object, generated: bool | None) -> str:
+def _shapes(rules: Ruleset, engine: object, generated: bool | None) -> str:
     assert isinstance(engine, RdfFormat)
     triples = rules.generated() if generated else rules.by_hand()
     if generated is None:
@@ -203,8 +205,8 @@ def _guarded(edit: Edit) -> Edit:
     return edit
 
 
-def _checked(workplace: Workplace, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
-    folders = workplace.edited(edit)
+def _checked(rule_registry: RuleRegistry, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
+    folders = rule_registry.edited(edit)
     report = check(folders)
     if reasoner is not Reasoner.NONE and not any(one.rule.name == "unusable" for one in report.findings):
         schema = Schema.load(folders.ontology, folders.ontology_edits)

@@ -64,7 +64,7 @@ async def test_what_waits_is_listed_shown_taken_back_and_judged(tmp_path: Path):
     assert all(state in ended.stdout for state in ("committed", "refused", "withdrawn"))
 
 
-async def test_what_is_not_there_or_settled_is_told(tmp_path: Path):
+async def test_what_is_not_there_or_settled_is_reported(tmp_path: Path):
     (only,) = await left_waiting(tmp_path, "nobody")
 
     def run(*arguments: str) -> Result:

@@ -57,7 +57,7 @@ def test_jobs_are_made_and_changed_without_a_server(tmp_path: Path, leaflets: Pa
     assert json.loads(call(data, "list", "--json"))["total"] == 0
 
 
-def test_what_cannot_be_done_is_told(tmp_path: Path, leaflets: Path):
+def test_what_cannot_be_done_is_reported(tmp_path: Path, leaflets: Path):
     data = tmp_path / "data"
     for arguments, word in (
         (["add", str(tmp_path / "x.pdf")], "unknown format"),
@@ -158,7 +158,7 @@ def test_a_job_on_a_cluster_that_loses_a_worker_comes_to_the_same_graph(tmp_path
 
 
 @pytest.mark.slow
-def test_a_cluster_that_is_not_there_is_told_and_waited_for(tmp_path: Path, leaflets: Path):
+def test_a_cluster_that_is_not_there_is_reported_and_waited_for(tmp_path: Path, leaflets: Path):
     pytest.importorskip("distributed")
     data = tmp_path / "data"
     with RunningServer(data, "--config", str(_config(tmp_path, "tcp://127.0.0.1:9"))) as server:

@@ -108,7 +108,7 @@ def test_osm_nodes_ways_areas_and_multipolygons_become_features(tmp_path: Path) 
         ("missing.parquet", None, "cannot be read: there is no such file"),
     ],
 )
-def test_a_file_that_is_none_is_told_by_name(
+def test_a_file_that_is_none_is_reported_by_name(
     tmp_path: Path, name: str, content: str | None, told: str
 ) -> None:
     if content is not None:
@@ -139,7 +139,7 @@ def test_a_file_without_a_layer_cannot_be_read(tmp_path: Path) -> None:
         records(path)
 
 
-def test_a_parquet_file_that_breaks_off_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_parquet_file_that_breaks_off_is_reported_with_its_place(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "places.parquet")
     content = bytearray(path.read_bytes())
     content[4:200] = bytes(196)

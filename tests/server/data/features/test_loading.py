@@ -136,7 +136,7 @@ def test_osm_elements_are_mapped_by_their_tags(tmp_path: Path) -> None:
         '[[layers.classes]]\ncolumn = "amenity"\nclass = "ex:Amenity"\n'
     )
     told = load(tmp_path, write_osm(tmp_path / "city.osm.pbf"), "--mapping", mapping)
-    assert "(6 features, 4 passed over)" in told
+    assert "(6 features, 4 skipped)" in told
     cafe, park = NamedNode(BASE + "osm/node-8"), NamedNode(BASE + "osm/way-10")
     assert Triple(cafe, GEO.rcc8ntpp, park) in graph(tmp_path)
 
@@ -168,7 +168,7 @@ def with_geometry(folder: Path, shape: BaseGeometry) -> Path:
 
 @pytest.mark.parametrize("how", [(), ("--bulk",), ("--partial",)])
 @pytest.mark.parametrize("shape", [shapely.Point(), shapely.Polygon(), shapely.MultiPolygon()])
-def test_an_empty_geometry_is_left_out_and_told(
+def test_an_empty_geometry_is_left_out_and_reported(
     tmp_path: Path, mapping: Path, shape: BaseGeometry, how: tuple[str, ...]
 ) -> None:
     file = with_geometry(tmp_path, shape)
@@ -185,11 +185,11 @@ def test_a_geometry_past_the_edge_ends_the_load(tmp_path: Path, mapping: Path, h
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
     told = load(tmp_path, file, "--mapping", mapping, *how, code=2)
     assert f"{file}, feature 2: longitudes run from -180 to 180" in told
-    assert told.endswith(". Nothing was loaded; --partial leaves out what is refused.")
+    assert told.endswith(". Nothing was loaded; --partial skips refused features.")
     assert labels(tmp_path) == set()
 
 
-def test_what_was_loaded_before_a_refused_feature_is_told(
+def test_what_was_loaded_before_a_refused_feature_is_reported(
     tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
@@ -238,7 +238,7 @@ def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -
 @pytest.mark.parametrize(
     ("how", "told", "kept"),
     [
-        ((), "What was committed stays; the same command loads the rest.", {"Central Park"}),
+        ((), "Committed features stay; the same command loads the rest.", {"Central Park"}),
         (("--bulk",), "Nothing was loaded.", set()),
     ],
 )
@@ -276,7 +276,7 @@ def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) 
     assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
 
 
-def test_a_mended_geometry_is_told_with_its_feature(tmp_path: Path, mapping: Path) -> None:
+def test_a_repaired_geometry_is_reported_with_its_feature(tmp_path: Path, mapping: Path) -> None:
     bow_tie = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2), (0, 0)])
     file = write_parquet(tmp_path / "a.parquet", [(bow_tie, ROWS[0][1])])
     told = load(tmp_path, file, "--mapping", mapping)
@@ -294,7 +294,7 @@ def test_a_mended_geometry_is_told_with_its_feature(tmp_path: Path, mapping: Pat
         (('column = "area"', 'column = "name"'), "feature 1"),
     ],
 )
-def test_a_mapping_that_does_not_fit_the_file_is_told(
+def test_a_mapping_that_does_not_fit_the_file_is_reported(
     tmp_path: Path, mapping: Path, change: tuple[str, str], told: str
 ) -> None:
     mapping.write_text(MAPPING.replace(*change))
@@ -302,7 +302,7 @@ def test_a_mapping_that_does_not_fit_the_file_is_told(
     assert told in load(tmp_path, file, "--mapping", mapping, code=2)
 
 
-def test_a_file_of_another_kind_is_told_which_kinds_there_are(tmp_path: Path, mapping: Path) -> None:
+def test_a_file_of_another_kind_is_reported_which_kinds_there_are(tmp_path: Path, mapping: Path) -> None:
     file = tmp_path / "places.kml"
     file.write_text("<kml/>")
     told = load(tmp_path, file, "--mapping", mapping, code=2)

@@ -110,13 +110,13 @@ def test_names_without_latin_letters_still_make_an_iri(tmp_path: Path) -> None:
         (HEAD + 'class = "ex:Place"\n[[layers.properties]]\ncolumn = "a"\n', "'property' is missing"),
     ],
 )
-def test_a_mapping_with_a_mistake_says_what_to_mend(tmp_path: Path, text: str, told: str) -> None:
+def test_a_mapping_with_a_mistake_says_what_to_fix(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(MappingError, match=told.replace(".", r"\.")) as error:
         read(tmp_path, text)
     assert "map.toml" in str(error.value)
 
 
-def test_an_iri_without_a_value_is_told(tmp_path: Path) -> None:
+def test_an_iri_without_a_value_is_reported(tmp_path: Path) -> None:
     rules = read(tmp_path, HEAD + 'class = "ex:Place"\n').layers[0]
     with pytest.raises(MappingError, match="no value in 'gid'"):
         rules.iri_of(Record("1", {"gid": None}, None), BASE)
@@ -152,7 +152,7 @@ def test_values_become_literals_of_their_kind(
 
 
 @pytest.mark.parametrize(("value", "datatype"), [(2.5, XSD.integer), ("maybe", XSD.boolean)])
-def test_a_value_that_does_not_fit_its_datatype_is_told(value: Any, datatype: NamedNode) -> None:
+def test_a_value_that_does_not_fit_its_datatype_is_reported(value: Any, datatype: NamedNode) -> None:
     with pytest.raises(ValueProblem, match="xsd:"):
         as_literal(value, datatype)
 

@@ -127,7 +127,7 @@ def test_what_is_stated_of_place_agrees_with_the_geometry(
     assert checked > 400
 
 
-def test_neighbours_touch_and_never_overlap(
+def test_neighbors_touch_and_never_overlap(
     shapes: dict[str, shapely.Geometry], classes: dict[str, str]
 ) -> None:
     boroughs = [shapes[iri] for iri, kind in classes.items() if kind == "Borough"]
@@ -209,7 +209,7 @@ def test_a_mapping_turns_a_row_into_a_feature(tmp_path: Path) -> None:
     assert stated[-1].object.value == "POINT (1.5 2)"
 
 
-def test_a_mapping_says_what_to_mend(tmp_path: Path) -> None:
+def test_a_mapping_says_what_to_fix(tmp_path: Path) -> None:
     mapping = tmp_path / "map.toml"
     mapping.write_text('[[layers]]\nname = "x"\n', encoding="utf-8")
     with pytest.raises(MappingError, match="'iri' is missing"):

@@ -261,7 +261,7 @@ async def test_an_ontology_edited_while_nobody_served_settles_at_the_next_start(
     (tmp_path / "ontology" / "city.ttl").write_text(CITY + outshines)
     async with build(settings_in(tmp_path), model=RecordedModel()) as other:
         assert other.proposals.find(one_open()) == []
-        (iri,) = other.proposals.find(one_open(standing=None))
+        (iri,) = other.proposals.find(one_open(status=None))
         assert other.proposals.get(iri).accepted_as is not None
 
 

@@ -1,0 +1,19 @@
+"""The options that several commands share. Imports little: `urbankg serve` starts with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the graph.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+OntologyFolder = Annotated[Path | None, typer.Option("--ontology", help="Folder of OWL files.")]
+ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of SHACL files.")]
+ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
+Reason = Annotated[str | None, typer.Option("--reason", help="Why.")]
+By = Annotated[str | None, typer.Option("--by", help="Who decides; the name of the account if not given.")]
+Offset = Annotated[int, typer.Option(min=0, help="How many to skip.")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")]
