@@ -27,7 +27,8 @@ def resident_bytes(process: int | str) -> int:
 _PARENT = """
 import asyncio, sys
 from pathlib import Path
-from sparql.workers import WorkerPool, PoolSettings
+from sparql.workers.pool import WorkerPool
+from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 
 async def main():
