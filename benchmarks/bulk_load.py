@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.bulk.data import write_city
 from benchmarks.bulk.processes import Cost, Start, cost_of, start_of
-from benchmarks.serving.processes import load_average
+from tests.support.processes import load_average
 
 LOAD_BAR = 1.5
 REPORT_BAR = 2 * LOAD_BAR

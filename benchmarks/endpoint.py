@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.serving import data as city
 from benchmarks.serving.load import Request, find_wrk
-from benchmarks.serving.processes import PeakMemory, load_average
 from benchmarks.serving.rounds import Open, Task, compare, fresh, in_words
 from benchmarks.serving.servers import Server, start_oxigraph, start_urbankg, start_virtuoso
+from tests.support.processes import PeakMemory, load_average
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.peers.answer import Missing
 from benchmarks.peers.postgis import PostGIS, running_postgis
 from benchmarks.serving.connection import Connection
-from benchmarks.serving.processes import cpu_seconds
 from benchmarks.w3c.server_process import running_server
 from sparql.model.vocabulary import GEO, RDF, Namespace
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.bulk import BulkLoad
 from sparql.writing.writer import Writer
+from tests.support.processes import cpu_seconds
 
 EX = Namespace("http://example.org/")
 POINTS, AREAS, SIDE = 100_000, 5_000, 0.4

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.serving.processes import cpu_seconds, wait_until
+from tests.support.processes import cpu_seconds, wait_until
 
 
 @dataclass

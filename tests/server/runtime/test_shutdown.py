@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 
 import httpx
-import pytest
 
-from benchmarks.crash import main
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.running_server import RunningServer
 
@@ -55,12 +53,6 @@ def test_sigterm_ends_with_exit_code_0_and_nothing_acknowledged_is_lost(tmp_path
     store = EmbeddedStore(tmp_path / "data")
     held = {int(triple.object.value) for triple in store.match(None, None, None)}
     assert held >= set(acknowledged)
-
-
-@pytest.mark.slow
-def test_two_kills_under_mixed_writes_lose_and_tear_nothing():
-    # How fast it comes up is a figure for a quiet machine: `make crash` holds it to its bar.
-    assert main(["--cycles", "2", "--clients", "1", "--reopen", "60", "--increments", "10"]) == 0
 
 
 def _children(pid: int) -> list[int]:
