@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,12 @@ ShapesFolder = Annotated[Path | None, typer.Option("--shapes", help="Folder of S
 ModelUrl = Annotated[str | None, typer.Option("--model-url", help="TGI-compatible server.")]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"urbankg {version('urbankg')}")
+        raise typer.Exit
+
+
 def options(
     context: typer.Context,
     data: Data = None,
@@ -21,6 +28,9 @@ def options(
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     model_url: ModelUrl = None,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """A knowledge-graph server for cities: text in, gated and related graph out, SPARQL over it."""
     context.obj = {
