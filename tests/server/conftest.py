@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from extractors.models.chat import Message, PromptProfile, Reply
 from ontology import Schema
@@ -92,10 +93,40 @@ async def services(
         yield services
 
 
+@pytest.fixture(scope="module")
+def shared_model() -> RecordedModel:
+    return RecordedModel()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_services(
+    tmp_path_factory: pytest.TempPathFactory, shared_model: RecordedModel, schema: Schema, gate: ShapesGate
+) -> AsyncIterator[Services]:
+    """A server for all tests of a module that only read.
+
+    The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
+    """
+    settings = settings_of(data=tmp_path_factory.mktemp("shared") / "data", readers=1)
+    async with build(settings, model=shared_model, schema=schema, gate=gate) as services:
+        await services.opened()
+        yield services
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_client(shared_services: Services) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(shared_services) as client:
+        yield client
+
+
+def client_of(services: Services) -> httpx.AsyncClient:
+    """A client of a server in this process."""
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+
 @pytest.fixture
 async def client(services: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(services) as client:
         yield client
 
 
@@ -120,6 +151,5 @@ async def shop(tmp_path: Path) -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def shop_client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(shop), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(shop) as client:
         yield client

@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 
 from ontology import Schema
-from server.http.app import create_app
 from server.runtime.context import Services
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
+from tests.server.conftest import client_of
 from tests.support.answering import AnsweringModel
 from tests.support.workshop import settings_of
 
@@ -38,11 +38,6 @@ async def at_work(
         services.job_worker.working(services.opened),
     ):
         yield services
-
-
-def client_of(services: Services) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
 
 
 @pytest.fixture
