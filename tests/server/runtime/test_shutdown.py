@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 import httpx
 
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.running_server import RunningServer
+from tests.support.waiting import wait_until
 
 
 def test_sigterm_ends_with_exit_code_0_and_nothing_acknowledged_is_lost(tmp_path: Path):
@@ -39,9 +39,7 @@ def test_sigterm_ends_with_exit_code_0_and_nothing_acknowledged_is_lost(tmp_path
 
         writing = threading.Thread(target=write)
         writing.start()
-        deadline = time.monotonic() + 30
-        while len(acknowledged) < 5 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: len(acknowledged) >= 5, seconds=30)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=60) == 0
         writing.join()

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from sparql.workers.pool import ReaderPool
 from sparql.workers.queue.workers import ReaderSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually, wait_until
 from tests.support.worker_queries import ALL, LOOKUP, drained, is_running, quads
 
 
@@ -27,8 +27,10 @@ def resident_bytes(process: int | str) -> int:
 _PARENT = """
 import asyncio, sys
 from pathlib import Path
-from sparql.workers import ReaderPool, ReaderSettings
+from sparql.workers.pool import ReaderPool
+from sparql.workers.queue.workers import ReaderSettings
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 
 async def main():
     source = StoreCheckpoints(Path(sys.argv[1]))
@@ -37,7 +39,7 @@ async def main():
     await pool.start()
     pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(12))
     running = asyncio.create_task(pool.solutions("SELECT (COUNT(*) AS ?n) { " + pairs + " }"))
-    await asyncio.sleep(0.3)
+    await eventually(lambda: pool._staff._sharing.held)
     print(*pool.pids, flush=True)
     await running
 
@@ -74,7 +76,7 @@ async def test_an_idle_reader_that_is_killed_is_replaced(source: StoreCheckpoint
     async with ReaderPool(source, ReaderSettings(readers=1)) as pool:
         (victim,) = pool.pids
         os.kill(victim, signal.SIGKILL)
-        await asyncio.sleep(0.1)
+        await eventually(lambda: not is_running(victim))
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
         assert pool.pids != (victim,)
 
@@ -114,9 +116,7 @@ def test_readers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         assert all(is_running(pid) for pid in pids)
         parent.kill()
         parent.wait()
-        deadline = time.monotonic() + 20
-        while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: not (any(is_running(pid) for pid in pids)), seconds=20)
         assert not any(is_running(pid) for pid in pids)
 
 
