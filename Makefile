@@ -4,15 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data/demo
 PORT ?= 8000
-BENCHMARKS ?= benchmarks/spatial.py benchmarks/spatial_queries.py benchmarks/gate.py
 W3C ?= ../shared/data/w3c/sparql
 SHACL_SUITE ?= ../shared/data/w3c/shacl/tests.tar.xz
+ATLAS ?= ../shared/data
 SEARCHES ?= 3
 MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check bench extraction jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-remote search check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -39,7 +39,7 @@ test-slow: setup
 test-remote: setup
 	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/runtime/test_remote_store.py
 
-# New cases for the tests of properties, which the everyday run tries with the same ones each time.
+# New cases for the property tests; the everyday run repeats the same ones.
 search: setup
 	for turn in $$(seq $(SEARCHES)); do $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=search || exit 1; done
 
@@ -47,22 +47,48 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_architecture.py
+	$(BIN)/python -m pytest tests/test_architecture.py tests/test_documents.py
 
-bench: setup
-	for program in $(BENCHMARKS); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+# The wheel, installed in a clean environment, answers a query from another folder.
+wheel:
+	.ci/wheel
 
-# A job of a thousand documents, left alone and killed twice.
+# Geometry and the gate. What each program shows: benchmarks/README.md; the last figures: docs/benchmarks.md.
+bench: spatial spatial-queries gate
+
+# RCC8 of all pairs beside other spatial engines; ATLAS is a folder with us_atlas/ and may be missing.
+spatial: setup
+	$(BIN)/python -m benchmarks.spatial $(ATLAS)
+
+# Spatial queries beside PostGIS, and without the index of geometries.
+spatial-queries: setup
+	$(BIN)/python -m benchmarks.spatial_queries
+
+acceleration: setup
+	$(BIN)/python -m benchmarks.acceleration
+
+gate: setup
+	$(BIN)/python -m benchmarks.gate
+
+# What an edit of the shapes would change in the graph.
+impact: setup
+	$(BIN)/python -m benchmarks.impact
+
+# What texts state and what they only mention, up to the gate's verdict, by the embedded model.
+statements: setup
+	$(BIN)/python -m benchmarks.statements
+
+# A job of a thousand documents, undisturbed and killed twice.
 jobs: setup
-	$(BIN)/python benchmarks/jobs.py
+	$(BIN)/python -m benchmarks.jobs
 
 crash: setup
-	$(BIN)/python benchmarks/crash.py
+	$(BIN)/python -m benchmarks.crash
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz
 
-# What must never be allowed: keys, origins, other hosts and files, framing, bombs, names of files.
+# Attacks: keys, origins, other hosts and files, framing, bombs, names of files.
 hostile: setup
 	$(BIN)/python -m benchmarks.hostile
 
@@ -72,15 +98,15 @@ soak: setup
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
 endpoint: setup
-	$(BIN)/python benchmarks/endpoint.py
+	$(BIN)/python -m benchmarks.endpoint
 
 # A bulk load beside oxigraph's: processor time, memory, and how soon a server serves the result.
 bulk-load: setup
-	$(BIN)/python benchmarks/bulk_load.py --triples $(TRIPLES)
+	$(BIN)/python -m benchmarks.bulk_load --triples $(TRIPLES)
 
 # What extraction costs with the embedded model, stage by stage.
 extraction: setup
-	$(BIN)/python benchmarks/extraction.py
+	$(BIN)/python -m benchmarks.extraction
 
 runaway: setup
 	$(BIN)/python -m benchmarks.runaway
@@ -91,15 +117,15 @@ read-after-write: setup
 
 # The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
 conformance: setup
-	$(BIN)/python benchmarks/conformance.py --suites $(W3C) --write docs/conformance.md
+	$(BIN)/python -m benchmarks.conformance --suites $(W3C) --write docs/conformance.md
 
 # The GeoSPARQL compliance benchmark; GEOSPARQL is the folder of its archives.
 compliance: setup
-	$(BIN)/python benchmarks/compliance.py --data $(GEOSPARQL) --write docs/compliance.md
+	$(BIN)/python -m benchmarks.compliance --data $(GEOSPARQL) --write docs/compliance.md
 
 # The W3C SHACL tests through the gate, beside pySHACL over the whole.
 shacl-conformance: setup
-	$(BIN)/python benchmarks/shacl_conformance.py --suite $(SHACL_SUITE) --write docs/shacl-conformance.md
+	$(BIN)/python -m benchmarks.shacl_conformance --suite $(SHACL_SUITE) --write docs/shacl-conformance.md
 
 clean:
 	rm -rf $(VENV) data/demo build *.egg-info

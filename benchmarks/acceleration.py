@@ -1,6 +1,6 @@
 """What the index of geometries is worth: spatial queries with and without it, in one run.
 
-    python benchmarks/acceleration.py [--points 100000] [--areas 5000] [--http]
+    python -m benchmarks.acceleration [--points 100000] [--areas 5000] [--http]
 
 A store in memory with points and areas spread by chance. For each query the rewritten one (rewriting
 included) is timed against the plain one on the same engine with the same functions, and the answers are

@@ -1,6 +1,6 @@
 """What a bulk load costs beside `oxigraph load` and `oxigraph optimize`, and how soon the result serves.
 
-    python benchmarks/bulk_load.py [--triples 5000000,20000000] [--rounds 1] [--folder /tmp]
+    python -m benchmarks.bulk_load [--triples 5000000,20000000] [--rounds 1] [--folder /tmp]
 
 A made-up city is written as N-Triples (`benchmarks/bulk/data.py`) and loaded by both programs in alternating
 order: oxigraph's command line with its compaction, `urbankg load --bulk --no-report`, which compacts too, and
@@ -21,11 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from benchmarks.bulk.data import write_city
 from benchmarks.bulk.processes import Cost, Start, cost_of, start_of
-from benchmarks.serving.processes import load_average
+from tests.support.processes import load_average
 
 LOAD_BAR = 1.5
 REPORT_BAR = 2 * LOAD_BAR

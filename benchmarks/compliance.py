@@ -1,6 +1,6 @@
 """Runs the GeoSPARQL compliance benchmark against this server and prints a table per requirement.
 
-    python benchmarks/compliance.py [--data FOLDER] [--only PATTERN ...] [--write FILE]
+    python -m benchmarks.compliance [--data FOLDER] [--only PATTERN ...] [--write FILE]
 
 The 206 queries of the benchmark, the 44 cases of the engine's own suite, and the OGC register of functions
 against the service description; everything over HTTP against a real server process. Geometry is compared as
@@ -21,8 +21,6 @@ from urllib.parse import urlencode
 
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.ogc.archives import (
     GEOF,

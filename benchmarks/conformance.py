@@ -1,6 +1,6 @@
 """Runs the W3C SPARQL suites against this server and prints a table per suite.
 
-    python benchmarks/conformance.py [--suites PLACE] [--only PATTERN ...] [--no-http] [--write FILE]
+    python -m benchmarks.conformance [--suites PLACE] [--only PATTERN ...] [--no-http] [--write FILE]
 
 Queries and updates run in this process, through the readers and the writer; protocol, graph store and service
 description through HTTP against a real server process. Ends with 1 when a test fails whose cause is not in
@@ -17,8 +17,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.w3c.archive import SuitesMissing, unpacked
 from benchmarks.w3c.description import run_description_test

@@ -5,7 +5,7 @@ changes the graph (candidates, updates, the graph store, bulk loads), kills it a
 again and counts. A batch is a subject of its own with a known number of triples: all or none may be there.
 At the end clients increment one counter together through /update. Exit code 1 when anything fails.
 
-    python benchmarks/crash.py --cycles 30
+    python -m benchmarks.crash --cycles 30
 """
 
 import argparse

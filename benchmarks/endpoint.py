@@ -1,4 +1,4 @@
-"""Our endpoint beside the `oxigraph` server, and Virtuoso with `--virtuoso`: python benchmarks/endpoint.py
+"""Our endpoint beside the `oxigraph` server, and Virtuoso with `--virtuoso`: python -m benchmarks.endpoint
 
 All servers hold the same made-up city (a million statements unless `--triples` says otherwise) and answer the
 same requests from `wrk`, one after the other, on the same machine, in several short rounds. Each round starts
@@ -24,13 +24,11 @@ from pathlib import Path
 import httpx
 import pyoxigraph
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from benchmarks.serving import data as city
 from benchmarks.serving.load import Request, find_wrk
-from benchmarks.serving.processes import PeakMemory, load_average
 from benchmarks.serving.rounds import Open, Task, compare, fresh, in_words
 from benchmarks.serving.servers import Server, start_oxigraph, start_urbankg, start_virtuoso
+from tests.support.processes import PeakMemory, load_average
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What extraction costs, stage by stage: a sentence of thirty words through the whole pipeline.
 
-    python benchmarks/extraction.py [--methods fast zero_shot thorough] [--rounds 5] [--model-url URL]
+    python -m benchmarks.extraction [--methods fast zero_shot thorough] [--rounds 5] [--model-url URL]
                                     [--price-in 0.2 --price-out 0.6]
 
 Each method reads the same sentences; the reading's stages, the statements, the gate and the commit are told
@@ -14,15 +14,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import statistics
-import sys
 import time
 from collections import defaultdict
-from pathlib import Path
 
 from shapely import Point
 from shapely.affinity import translate
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from extractors.candidates import Extraction
 from extractors.completion.pair import Pair, Place

@@ -1,6 +1,6 @@
 """What the gate costs, and that it does not grow with the store.
 
-    python benchmarks/gate.py [--sizes 10000,100000,1000000] [--large] [--whole 2000] [--candidates 100000]
+    python -m benchmarks.gate [--sizes 10000,100000,1000000] [--large] [--whole 2000] [--candidates 100000]
 
 For each size a store on the disk is filled with made-up museums by the bulk loader and compacted, as `urbankg
 load --bulk` does (`--large`: also one of 10,000,000 triples, which takes minutes, 3 GB of disk and 3 GB of
@@ -19,7 +19,6 @@ import argparse
 import http.client
 import json
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -30,8 +29,6 @@ from urllib.parse import urlsplit
 import rdflib
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyshacl import validate
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.w3c.server_process import running_server
 from ontology import Schema

@@ -14,8 +14,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks.hostility import bombs, framing, names, outside, pages, scopes
-from benchmarks.hostility.attack import Result, Target, targets
+from tests.support.attacks import bombs, framing, names, outside, pages, scopes
+from tests.support.attacks.attack import Result, Target, targets
 
 Attack = Callable[[Target], Iterator[Result]]
 OPEN: dict[str, Attack] = {

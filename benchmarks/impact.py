@@ -1,4 +1,4 @@
-"""What an edit of the shapes file costs to measure: python benchmarks/impact.py [--sizes ...].
+"""What an edit of the shapes file costs to measure: python -m benchmarks.impact [--sizes ...].
 
 For each size a store of that many triples is filled with made-up museums. Then four edits of the shapes are
 measured as `urbankg impact` does: one shape's words change, one new shape that all conform to, one that every
@@ -9,12 +9,9 @@ engine, which is what one would do without knowing what an edit touches.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.gate import filled
 from ontology import Schema

@@ -10,8 +10,8 @@ documents one by one through `/extractions`: what memory grows by there is the g
 own must be nothing beside it. A body of 100 MB is taken as a job, too. Exit code 1 when graphs differ, a
 document is missing or doubled, or a job takes memory of its own.
 
-    python benchmarks/jobs.py --documents 1000
-    python benchmarks/jobs.py --embedded 20       # the embedded model instead, without kills
+    python -m benchmarks.jobs --documents 1000
+    python -m benchmarks.jobs --embedded 20       # the embedded model instead, without kills
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ from pathlib import Path
 from threading import Event, Thread
 
 import httpx
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.support.recorded.frames import texts
 

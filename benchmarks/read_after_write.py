@@ -27,7 +27,7 @@ from statistics import median
 from urllib.parse import quote, urlsplit
 
 from benchmarks.serving.data import LABEL, E, write_city
-from benchmarks.serving.processes import cpu_seconds, load_average, resident_mb
+from tests.support.processes import cpu_seconds, load_average, resident_mb
 
 _START_S = 300.0
 _QUERIES = {

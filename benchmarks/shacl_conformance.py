@@ -1,6 +1,6 @@
 """Runs the W3C SHACL tests through the gate.
 
-    python benchmarks/shacl_conformance.py [--suite PLACE] [--engine NAME] [--splits N] [--write FILE]
+    python -m benchmarks.shacl_conformance [--suite PLACE] [--engine NAME] [--splits N] [--write FILE]
 
 Each test's data goes in as one change to an empty store, and again as several random changes one after
 another. What the gate finds is compared, result by result, with pySHACL over the whole: a change must bring

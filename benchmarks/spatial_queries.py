@@ -1,6 +1,6 @@
 """Spatial queries through SPARQL against the same in PostGIS, and without the index: milliseconds an answer.
 
-    python benchmarks/spatial_queries.py [--runs N] [--index-only]
+    python -m benchmarks.spatial_queries [--runs N] [--index-only]
 
 100,000 points and 5,000 areas: filters by a constant area that .1, 1 and 10 percent of the points lie in, the
 ten points nearest to a place, and a join of two variables. The server runs as a process and answers over
@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -33,18 +32,16 @@ import numpy
 import shapely
 from pyoxigraph import Literal, Quad, Triple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from benchmarks.peers.answer import Missing
 from benchmarks.peers.postgis import PostGIS, running_postgis
 from benchmarks.serving.connection import Connection
-from benchmarks.serving.processes import cpu_seconds
 from benchmarks.w3c.server_process import running_server
 from sparql.model.vocabulary import GEO, RDF, Namespace
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.bulk import BulkLoad
 from sparql.writing.writer import Writer
+from tests.support.processes import cpu_seconds
 
 EX = Namespace("http://example.org/")
 POINTS, AREAS, SIDE = 100_000, 5_000, 0.4

@@ -1,6 +1,6 @@
 """What texts only say (orders, quotations, plans, fiction) and what they state, up to the gate's verdict.
 
-    python benchmarks/statements.py [--half second] [--replies FILE] [--limit N]
+    python -m benchmarks.statements [--half second] [--replies FILE] [--limit N]
 
 Every text of `tests/data/statements/` goes through the real intake with the embedded model, over an empty
 graph, with and without the rules that tell the two apart; the model reads each text once. `--replies` keeps
@@ -14,15 +14,12 @@ import argparse
 import asyncio
 import json
 import pickle
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
 from extractors.checks import claims

@@ -1,4 +1,4 @@
-"""The rooms import in one direction only (docs/architecture.md)."""
+"""Packages import in one direction only, and files never in a circle (docs/architecture.md)."""
 
 import ast
 from collections.abc import Iterator
@@ -18,36 +18,29 @@ MAY_IMPORT = {
     "server": {"geo", "ontology", "extractors", "sparql", "shapes", "curation"},
 }
 KNOWN_BACKWARD_IMPORTS = {
-    ("sparql.model.triple_store", "sparql.storage.embedded_store"),
     ("sparql.rewriting.index.geometry_state", "sparql.rewriting.index.features"),
     ("sparql.rewriting.index.geometry_state", "sparql.rewriting.index.geometries"),
 }
 """Imports that close a circle, to be repaired. None may be added."""
 
 
-def rooms_imported_by(path: Path) -> set[str]:
-    """The rooms that a file imports anywhere, also inside functions."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names.append(node.module)
-    return {name.partition(".")[0] for name in names} & MAY_IMPORT.keys()
+def packages_imported_by(path: Path) -> set[str]:
+    """The packages that a file imports anywhere, also inside functions."""
+    return {name.partition(".")[0] for name in imported_names(path)} & MAY_IMPORT.keys()
 
 
-@pytest.mark.parametrize("room", MAY_IMPORT)
-def test_a_room_imports_only_what_it_stands_on(room: str) -> None:
-    files = list((ROOT / room).rglob("*.py"))
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_imports_only_what_is_below_it(package: str) -> None:
+    files = list((ROOT / package).rglob("*.py"))
     assert files
     for path in files:
-        extra = rooms_imported_by(path) - MAY_IMPORT[room] - {room}
+        extra = packages_imported_by(path) - MAY_IMPORT[package] - {package}
         assert not extra, f"{path.relative_to(ROOT)} imports {', '.join(sorted(extra))}"
 
 
-def test_the_domain_stands_in_files_and_not_in_code() -> None:
-    for room in MAY_IMPORT:
-        for path in (ROOT / room).rglob("*.py"):
+def test_no_iri_of_the_domain_is_in_code() -> None:
+    for package in MAY_IMPORT:
+        for path in (ROOT / package).rglob("*.py"):
             assert "w3id.org/urbankg/urban" not in path.read_text(encoding="utf-8"), path
 
 
@@ -93,3 +86,11 @@ def test_no_two_files_import_each_other_directly_or_in_a_circle() -> None:
     except CycleError as error:
         # Each is imported by the next.
         pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_tests_import_nothing_from_benchmarks() -> None:
+    """What both use is in tests/support; a test of a benchmark program is in tests/benchmarks."""
+    for path in (ROOT / "tests").rglob("*.py"):
+        if path.parent.name != "benchmarks":
+            names = imported_names(path)
+            assert not [name for name in names if name.partition(".")[0] == "benchmarks"], path

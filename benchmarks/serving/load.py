@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from benchmarks.serving.processes import cpu_seconds
+from tests.support.processes import cpu_seconds
 
 
 @dataclass(frozen=True)

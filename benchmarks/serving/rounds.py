@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import httpx
 
 from benchmarks.serving.load import Measured, Request, measure
-from benchmarks.serving.processes import load_average
 from benchmarks.serving.servers import Server
+from tests.support.processes import load_average
 
 Open = Callable[[], AbstractContextManager[Server]]
 """Opens a server for one round."""

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.serving.processes import cpu_seconds, wait_until
+from tests.support.processes import cpu_seconds
+from tests.support.waiting import wait_until
 
 
 @dataclass

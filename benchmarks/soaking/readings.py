@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.serving.processes import family
+from tests.support.processes import family
 
 _ROLES = {
     "sparql.workers.capture.capture_worker": "capturer",

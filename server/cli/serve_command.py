@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from server.cli.options import Config, Data, ModelUrl, OntologyFolder, ShapesFolder
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"urbankg {version('urbankg')}")
+        raise typer.Exit
 
 
 def options(
@@ -16,6 +23,9 @@ def options(
     ontology: OntologyFolder = None,
     shapes: ShapesFolder = None,
     model_url: ModelUrl = None,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """A knowledge-graph server for cities: text in, gated and related graph out, SPARQL over it."""
     context.obj = {

@@ -1,22 +1,23 @@
 """A whole server in this process, with a model that answers from recorded replies."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
-from extractors.models.chat import Message, Reply
+from extractors.models.chat import Message, PromptProfile, Reply
 from ontology import Schema
 from server.http.app import create_app
 from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from tests.support.workshop import folders, settings_in
+from tests.support.workshop import folders, settings_in, settings_of
 
 COLUMBIA = (
     "Columbia University is a private Ivy League research university in New York City. Established in 1754 "
@@ -29,13 +30,20 @@ class RecordedModel:
     """Answers every dialog with the next recorded reply, the last one again and again."""
 
     name = "recorded"
-    prompt_profile = "full"
+    prompt_profile: PromptProfile = "full"
 
     def __init__(self, *replies: str | Exception) -> None:
         self.replies = list(replies) or ['{"triples":[]}']
         self.asked: list[Sequence[Message]] = []
 
-    async def complete(self, messages, *, schema, max_tokens, temperature=0.0) -> Reply:
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
         self.asked.append(messages)
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, Exception):
@@ -78,17 +86,47 @@ def gate() -> ShapesGate:
 async def services(
     tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
-    settings = Settings(data=tmp_path / "data", readers=1)
+    settings = settings_of(data=tmp_path / "data", readers=1)
     async with build(settings, model=model, schema=schema, gate=gate) as services:
         # What opens beside the first answers commits the ontology: tests begin after that.
         await services.opened()
         yield services
 
 
+@pytest.fixture(scope="module")
+def shared_model() -> RecordedModel:
+    return RecordedModel()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_services(
+    tmp_path_factory: pytest.TempPathFactory, shared_model: RecordedModel, schema: Schema, gate: ShapesGate
+) -> AsyncIterator[Services]:
+    """A server for all tests of a module that only read.
+
+    The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
+    """
+    settings = settings_of(data=tmp_path_factory.mktemp("shared") / "data", readers=1)
+    async with build(settings, model=shared_model, schema=schema, gate=gate) as services:
+        await services.opened()
+        yield services
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_client(shared_services: Services) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(shared_services) as client:
+        yield client
+
+
+def client_of(services: Services) -> httpx.AsyncClient:
+    """A client of a server in this process."""
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+
 @pytest.fixture
 async def client(services: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(services) as client:
         yield client
 
 
@@ -113,6 +151,5 @@ async def shop(tmp_path: Path) -> AsyncIterator[Services]:
 
 @pytest.fixture
 async def shop_client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_app(shop), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(shop) as client:
         yield client

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import httpx
 import pytest
 
 from tests.support.running_server import RunningServer
+from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
 
 TURTLE = {"content-type": "text/turtle"}
@@ -26,10 +26,7 @@ def urbankg(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for the server to follow the files; half a minute is the ceiling, not what is expected."""
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, "the server did not follow the files"
-        time.sleep(0.1)
+    wait_until(holds, seconds=60)
 
 
 @pytest.mark.slow

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from extractors.models.chat import Reply
+from extractors.models.chat import Message, PromptProfile, Reply
 from tests.support.recorded.frames import reply_to
 
 
@@ -11,7 +13,7 @@ class AnsweringModel:
     """Answers by the frames of the recorded model; `asked` counts the questions by their text."""
 
     name = "frames"
-    prompt_profile = "full"
+    prompt_profile: PromptProfile = "full"
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
@@ -25,7 +27,14 @@ class AnsweringModel:
     async def at_once(self) -> int:
         return self.limit
 
-    async def complete(self, messages, *, schema, max_tokens, temperature=0.0) -> Reply:
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
         text = messages[-1].content.rpartition("Text:")[2].strip()
         self.asked[text] += 1
         self.busy += 1

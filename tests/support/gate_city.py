@@ -6,7 +6,7 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode, Triple
 
 from curation.decisions import Reviewer
-from curation.documents import Documents
+from curation.documents import Documents, Removal
 from curation.proposals import Proposals
 from curation.review import ReviewFilter, ReviewQueue
 from extractors.pipeline import Pipeline
@@ -86,7 +86,7 @@ class City:
     def state(self, triples: list[Triple]) -> None:
         self.writer.commit(Change(additions=tuple(Statement(triple) for triple in triples)))
 
-    def remove(self, text: str):
+    def remove(self, text: str) -> Removal:
         return self.documents.remove(Document(text).iri, ADA)
 
     def graphs(self) -> dict[str, set[str]]:

@@ -6,6 +6,7 @@ Made apart from the code under test: it knows no deltas, no deletion and no orde
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
@@ -23,10 +24,10 @@ def closure(stated: set[Triple]) -> set[Triple]:
 
 
 def _round(known: set[Triple]) -> set[Triple]:
-    def pairs(predicate: NamedNode) -> list[tuple]:
+    def pairs(predicate: NamedNode) -> list[tuple[Any, Any]]:
         return [(t.subject, t.object) for t in known if t.predicate == predicate]
 
-    def both_named(predicate: NamedNode) -> list[tuple]:
+    def both_named(predicate: NamedNode) -> list[tuple[Any, Any]]:
         return [(a, b) for a, b in pairs(predicate) if isinstance(a, NamedNode) and isinstance(b, NamedNode)]
 
     found: set[Triple] = set()

@@ -71,7 +71,7 @@ class City:
 
     def answers(self, text: str, **dataset: Any) -> Counter[str]:
         """The solutions of a query as a bag; of an ASK its answer, of a CONSTRUCT its triples."""
-        results = self.store.query(text, custom_functions=FUNCTIONS, **dataset)
+        results = self.store.query(text, custom_functions=dict(FUNCTIONS), **dataset)
         if isinstance(results, pyoxigraph.QueryBoolean):
             return Counter([str(bool(results))])
         if isinstance(results, pyoxigraph.QueryTriples):
@@ -80,7 +80,7 @@ class City:
 
     def _ask(self, probe: Probe) -> list[Row]:
         self.probes.append(probe.text)
-        results = self.store.query(probe.text, custom_functions=FUNCTIONS)
+        results = self.store.query(probe.text, custom_functions=dict(FUNCTIONS))
         assert isinstance(results, pyoxigraph.QuerySolutions)
         names = [variable.value for variable in results.variables]
         return [{n: s[n] for n in names if s[n] is not None} for s in results]
@@ -99,7 +99,7 @@ def small_city(seed: int = 7, places: int = 60, *, literals_only: bool = False) 
         quads += _feature(feature, chance, DefaultGraph())
         if number % 9 == 0:
             quads += _feature(feature, chance, OTHER_GRAPH)
-    odd = [
+    odd: list[NamedNode | Literal] = [
         wkt("POINT(nowhere)"),
         wkt("POINT EMPTY"),
         wkt("POLYGON((0.1 0.1, 0.4 0.4, 0.4 0.1, 0.1 0.4, 0.1 0.1))"),

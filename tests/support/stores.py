@@ -5,19 +5,13 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph
 from pyoxigraph import Quad
 
-from sparql.workers.capture.capturer import UpdateCapturer
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    path: Path
-    revision: int
+from sparql.storage.embedded_store import Checkpoint
 
 
 class StoreCheckpoints:
@@ -48,7 +42,7 @@ class StoreCheckpoints:
     def revision(self) -> int:
         return self._revision
 
-    def match_quads(self, subject, predicate, object_, graph=None) -> Iterator[Quad]:
+    def match_quads(self, subject: Any, predicate: Any, object_: Any, graph: Any = None) -> Iterator[Quad]:
         return iter(self.store.quads_for_pattern(subject, predicate, object_, graph))
 
     def acquire(self) -> Checkpoint:
@@ -66,8 +60,8 @@ class StoreCheckpoints:
             self.store.backup(str(path))
             return Checkpoint(path, self._revision)
 
-    def follow(self, follower: UpdateCapturer) -> None:
-        """Nobody is told of anything: whoever follows sees by the revision that a clone is too old."""
+    def follow(self, follower: object) -> None:
+        """Report no commits: a follower sees by the revision that its clone is too old."""
 
     def release(self, checkpoint: Checkpoint) -> None:
         del self.lent[checkpoint.path]

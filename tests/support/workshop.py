@@ -1,6 +1,7 @@
 """A small ontology with its shapes, in folders of their own, for tests that edit them."""
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -42,9 +43,14 @@ def folders(root: Path, *, ontology: str = CITY, shapes: str = RULES) -> tuple[P
     return root / "ontology", root / "shapes"
 
 
+def settings_of(**values: Any) -> Settings:
+    """Settings with these values, the defaults for all others."""
+    return Settings(**values)
+
+
 def settings_in(root: Path) -> Settings:
     """Settings of a server over these folders."""
-    return Settings(
+    return settings_of(
         data=root / "data",
         readers=1,
         ontology=root / "ontology",

@@ -38,10 +38,11 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 @pytest.mark.parametrize(("method", "target", "headers", "body", "status"), REQUESTS)
 async def test_both_ways_give_the_same(
-    client: httpx.AsyncClient,
+    shared_client: httpx.AsyncClient,
     encoding: str,
     method: str,
     target: str,
@@ -50,8 +51,8 @@ async def test_both_ways_give_the_same(
     status: int,
 ) -> None:
     headers = {"accept": "*/*", "accept-encoding": encoding, **headers}
-    direct = await client.request(method, target, headers=headers, content=body)
-    around = await client.request(
+    direct = await shared_client.request(method, target, headers=headers, content=body)
+    around = await shared_client.request(
         method, target, headers={**headers, "origin": "http://127.0.0.1:8000"}, content=body
     )
     assert direct.status_code == around.status_code == status

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from benchmarks.fuzz import Target, protocol, target
-from benchmarks.fuzzing.slow import stalled
-from benchmarks.fuzzing.wire import exchange, once, request
+from tests.support.fuzzing.slow import stalled
+from tests.support.fuzzing.target import Target, protocol, target
+from tests.support.fuzzing.wire import exchange, once, request
 
 
 @pytest.fixture(scope="module")

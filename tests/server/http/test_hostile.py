@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.hostility import framing, names
-from benchmarks.hostility.attack import Target, targets
+from tests.support.attacks import framing, names
+from tests.support.attacks.attack import Target, targets
 
 
 @pytest.fixture(scope="module")

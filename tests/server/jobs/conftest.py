@@ -5,18 +5,19 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
 
 from ontology import Schema
-from server.http.app import create_app
 from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
+from tests.server.conftest import client_of
 from tests.support.answering import AnsweringModel
+from tests.support.workshop import settings_of
 
 PATIENCE_S = 120
 LINES = {"content-type": "application/x-ndjson"}
@@ -31,17 +32,12 @@ def frames() -> AnsweringModel:
 async def at_work(
     folder: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
-    settings = Settings(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
+    settings = settings_of(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
     async with (
         build(settings, model=frames, schema=schema, gate=gate) as services,
         services.job_worker.working(services.opened),
     ):
         yield services
-
-
-def client_of(services: Services) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
 
 
 @pytest.fixture
@@ -90,18 +86,19 @@ async def post(client: httpx.AsyncClient, *texts: str, **parameters: str) -> str
     return str(answer.json()["id"])
 
 
-async def until(client: httpx.AsyncClient, job: str, *states: str) -> dict:
+async def until(client: httpx.AsyncClient, job: str, *states: str) -> dict[str, Any]:
     """The job when it has come to one of these states."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            found = (await client.get(f"/jobs/{job}")).json()
+            found: dict[str, Any] = (await client.get(f"/jobs/{job}")).json()
             if found["state"] in states:
                 return found
             await asyncio.sleep(0.02)
 
 
-async def documents(client: httpx.AsyncClient, job: str, **parameters: str) -> list[dict]:
+async def documents(client: httpx.AsyncClient, job: str, **parameters: str) -> list[dict[str, Any]]:
     """What became of a job's documents."""
     answer = await client.get(f"/jobs/{job}/documents", params={"limit": "1000", **parameters})
     assert answer.status_code == 200, answer.text
-    return answer.json()["documents"]
+    found: list[dict[str, Any]] = answer.json()["documents"]
+    return found

@@ -17,6 +17,7 @@ from shapes.gate.gate import ShapesGate
 from tests.server.jobs.conftest import PATIENCE_S, post, until
 from tests.support.answering import AnsweringModel
 from tests.support.listening import listening
+from tests.support.waiting import eventually
 
 TOWNS = [f"Town{letter} is a city." for letter in "abcdefgh"]
 Event = tuple[str, int, dict]
@@ -64,8 +65,7 @@ async def test_events_tell_what_becomes_of_each_document_and_end_with_the_job(
     job = await post(client, *TOWNS)
     listening = asyncio.create_task(told(client, job))
     # The first event has come before anything happens.
-    while not frames.asked:
-        await asyncio.sleep(0.01)
+    await eventually(lambda: frames.asked)
     frames.open.set()
     found = await listening
     numbers = [number for _, number, _ in found]
@@ -103,8 +103,7 @@ async def test_streams_end_when_the_server_is_about_to_stop(
     frames.open.clear()
     job = await post(client, TOWNS[0])
     listening = asyncio.create_task(told(client, job))
-    while not frames.asked:
-        await asyncio.sleep(0.01)
+    await eventually(lambda: frames.asked)
     services.draining.begin()
     found = await listening
     assert found[-1][0] == "job"

@@ -10,6 +10,7 @@ from server.runtime.context import Services
 from tests.server.conftest import select
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post, until
 from tests.support.answering import AnsweringModel
+from tests.support.waiting import eventually
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 PARK = "Brinwick Park is a park in Larnford."
@@ -278,6 +279,4 @@ async def test_a_job_that_does_not_exist_is_told(shared_desk: httpx.AsyncClient)
 
 async def _asked(frames: AnsweringModel, text: str) -> None:
     """Return when the model has been asked about a text."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not frames.asked[text]:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: frames.asked[text], seconds=PATIENCE_S)

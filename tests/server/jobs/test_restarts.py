@@ -25,6 +25,7 @@ from tests.support.answering import AnsweringModel
 from tests.support.recorded.frames import texts
 from tests.support.recorded.server import RecordedServer, serving
 from tests.support.running_server import RunningServer
+from tests.support.waiting import eventually
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 TOWN = "Larnford is a city."
@@ -90,9 +91,7 @@ async def test_answers_are_kept_over_a_restart_and_not_paid_for_again(
     async with start() as (services, client):
         frames.open.clear()
         job = (await client.post("/jobs", content=lines(MUSEUM, TOWN), headers=LINES)).json()["id"]
-        async with asyncio.timeout(PATIENCE_S):
-            while not (frames.asked[MUSEUM] and frames.asked[TOWN]):
-                await asyncio.sleep(0.01)
+        await eventually(lambda: frames.asked[MUSEUM] and frames.asked[TOWN], seconds=PATIENCE_S)
         # Nothing is committed any more, but what is asked is answered and kept.
         services.writer.close()
         frames.open.set()

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from sparql.model.errors import StoreUnwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel
 from tests.support.running_server import RunningServer
+from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, RULES, SHORT, folders, settings_in, update
 
 TURTLE = {"content-type": "text/turtle"}
@@ -142,10 +142,7 @@ def test_the_check_on_the_command_line_says_what_keeps_a_server_from_using_the_f
     flags = ("--ontology", str(ontology), "--shapes", str(shapes))
     with RunningServer(tmp_path / "data", *flags) as server:
         (shapes / "rules.ttl").write_text(RULES + "s:Broken sh:minCount 1 ;")
-        deadline = time.monotonic() + 60
-        while httpx.get(server.url + "/rules").json()["problem"] is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: httpx.get(server.url + "/rules").json()["problem"] is not None, seconds=60)
         command = [sys.executable, "-m", "server", "check", "--data", str(tmp_path / "data"), *flags]
         told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert told.returncode == 1

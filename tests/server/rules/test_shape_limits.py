@@ -17,6 +17,7 @@ from sparql.model.vocabulary import UKG
 from sparql.writing.bulk import BulkLoad
 from tests.server.conftest import RecordedModel
 from tests.support.running_server import RunningServer
+from tests.support.waiting import eventually
 from tests.support.workshop import RULES, SHORT, folders, settings_in, update
 
 TURTLE = {"content-type": "text/turtle"}
@@ -229,8 +230,8 @@ def test_sigterm_while_a_dry_run_runs_ends_the_server_within_seconds(tmp_path: P
         async def edit() -> None:
             async with httpx.AsyncClient(base_url=server.url) as client:
                 asked = asyncio.create_task(put(client, "slow.ttl", shape(EVERYTHING)))
-                while not any("task_worker" in _command(pid) for pid in _children(server.process.pid)):
-                    await asyncio.sleep(0.05)
+                pid = server.process.pid
+                await eventually(lambda: any("task_worker" in _command(one) for one in _children(pid)))
                 began = time.monotonic()
                 server.process.send_signal(signal.SIGTERM)
                 assert (await asked).status_code == 503

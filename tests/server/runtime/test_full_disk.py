@@ -14,7 +14,7 @@ import httpx
 import pyoxigraph
 import pytest
 
-from benchmarks.serving.processes import family
+from tests.support.processes import family
 from tests.support.running_server import RunningServer
 
 UPDATE = {"Content-Type": "application/sparql-update"}

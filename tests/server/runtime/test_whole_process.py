@@ -1,7 +1,6 @@
 """The server as a user runs it: a process, a TGI-compatible model, real SPARQL clients, kill -9."""
 
 import threading
-import time
 from pathlib import Path
 
 import httpx
@@ -12,6 +11,7 @@ from SPARQLWrapper import JSON, SPARQLWrapper
 from tests.server.conftest import COLUMBIA, triples
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, free_port, running
+from tests.support.waiting import wait_until
 
 URBAN = "https://w3id.org/urbankg/urban#"
 ESTABLISHED = f"SELECT ?s ?year WHERE {{ ?s <{URBAN}established> ?year }}"
@@ -53,9 +53,7 @@ def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_ba
         other = COLUMBIA.replace("Columbia University", "Fordham University")
         posting = threading.Thread(target=_post_quietly, args=(server.url, other))
         posting.start()
-        deadline = time.monotonic() + 120
-        while not model.at_once and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: model.at_once, seconds=120)
         server.kill()
         posting.join()
         model.held = 0

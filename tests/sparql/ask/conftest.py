@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyoxigraph import DefaultGraph, Quad, QueryResultsFormat, Store
+from pyoxigraph import DefaultGraph, Quad, QueryResultsFormat, QueryTriples, Store
 
 from extractors.grounding.linking import Linker
 from extractors.models.chat import Message, PromptProfile, Reply
@@ -58,8 +58,9 @@ class City:
 
     async def run(self, query: str) -> dict[str, Any]:
         self.queries.append(query)
-        results = self.store.query(query, custom_functions=FUNCTIONS)
-        found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON))
+        results = self.store.query(query, custom_functions=dict(FUNCTIONS))
+        assert not isinstance(results, QueryTriples)
+        found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON) or b"")
         return found
 
     def asker(self, *plans: object, profile: PromptProfile = "compact") -> tuple[Asker, RecordedModel]:

@@ -10,8 +10,7 @@ import pytest
 from ontology import Schema
 from sparql.ask.comparisons import read_comparisons
 from sparql.ask.wording import step_words
-
-from .conftest import DATA, City, build_city
+from tests.sparql.ask.conftest import DATA, City, build_city
 
 VALUES = """
 @prefix t: <https://example.org/town#> .

@@ -10,8 +10,7 @@ import pytest
 from extractors.grounding.linking import Linker
 from sparql.ask.distances import read_direction, read_nearest
 from sparql.ask.naming import find_names
-
-from .conftest import City
+from tests.sparql.ask.conftest import City
 
 MUSEUMS = {"op": "find", "class": "museum"}
 PARK: dict[str, Any] = {"of": "Green Park"}

@@ -10,8 +10,7 @@ from pyoxigraph import Store
 
 from extractors.errors import ModelReplyError
 from sparql.ask.errors import AskError
-
-from .conftest import City
+from tests.sparql.ask.conftest import City
 
 MUSEUMS = {"op": "find", "class": "museum"}
 COUNT = {"op": "count"}

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -269,8 +268,8 @@ def test_kill_9_costs_no_acknowledged_revision(tmp_path: Path):
             [sys.executable, "-c", _WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.1)
+        for _ in range(20):
+            process.stdout.readline()
         os.kill(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
         acknowledged = max([acknowledged, *(int(line) for line in output.splitlines() if line.isdigit())])

@@ -1,7 +1,6 @@
 """When a commit is on the disk: which logs are synced, and who shares a sync."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from sparql.model.vocabulary import Namespace
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.waiting import wait_until
 
 EX = Namespace("http://example.org/")
 
@@ -55,8 +55,7 @@ def test_writers_that_wait_together_share_a_sync():
     reached = 1
     first = threading.Thread(target=group.wait, args=(1,))
     first.start()
-    while not group._syncing:
-        time.sleep(0.001)
+    wait_until(lambda: group._syncing)
     reached = 9
     others = [threading.Thread(target=group.wait, args=(number,)) for number in range(2, 10)]
     for other in others:

@@ -13,6 +13,7 @@ from sparql.protocol.formats import BY_NAME
 from sparql.workers.pool import WorkerPool
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 from tests.support.worker_queries import ALL, LOOKUP, body, quads
 
 SYSTEM = "https://w3id.org/urbankg/graph/"
@@ -41,8 +42,7 @@ async def test_old_checkpoints_are_given_back(source: StoreCheckpoints, pool: Wo
     for number in range(6):
         source.write(*quads(number))
         await asyncio.gather(*(pool.solutions(LOOKUP) for _ in range(4)))
-    await asyncio.sleep(0.1)
-    assert len(source.lent) == 1
+    await eventually(lambda: len(source.lent) == 1)
     await pool.close()
     assert source.lent == {}
 

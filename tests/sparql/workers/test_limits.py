@@ -16,6 +16,7 @@ from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 from tests.support.worker_queries import ALL, LOOKUP, RUNAWAY, body, drained, is_running, quads
 
 
@@ -33,9 +34,7 @@ async def test_a_runaway_query_ends_at_its_deadline_while_others_answer(
     with pytest.raises(QueryTimeout):
         await runaway
     assert answered > 3
-    async with asyncio.timeout(30):
-        while len(pool.pids) < 2:
-            await asyncio.sleep(0.05)
+    await eventually(lambda: len(pool.pids) >= 2, seconds=30)
 
 
 async def test_a_query_over_its_memory_limit_is_stopped_and_others_continue(source: StoreCheckpoints) -> None:
@@ -51,7 +50,7 @@ async def test_a_full_queue_turns_queries_away(source: StoreCheckpoints) -> None
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, queue_limit=1, timeout_s=30)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
-        await asyncio.sleep(0.2)
+        await eventually(lambda: pool._workers._sharing.held)
         avoid_express = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
         await asyncio.sleep(0)
         with pytest.raises(TooManyQueries):
@@ -65,7 +64,7 @@ async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: Store
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
-        await asyncio.sleep(0.2)
+        await eventually(lambda: pool._workers._sharing.held)
         with pytest.raises(TooManyQueries):
             await pool.solutions(LOOKUP, timeout_s=0.3)
         with pytest.raises(QueryTimeout):
@@ -78,9 +77,7 @@ async def test_an_answer_that_nobody_takes_ends_at_its_deadline_too(source: Stor
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         (victim,) = pool.pids
         async with pool.query(QueryRequest(ALL, timeout_s=4.0)) as result:
-            async with asyncio.timeout(60):
-                while not pool.pids or pool.pids == (victim,):
-                    await asyncio.sleep(0.05)
+            await eventually(lambda: not (not pool.pids or pool.pids == (victim,)), seconds=60)
             assert not is_running(victim)
             assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
             with pytest.raises(QueryTimeout):
@@ -98,8 +95,7 @@ async def test_short_queries_are_answered_while_all_workers_are_busy(source: Sto
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
         runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
-        while pool.statistics.kills < 2:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: pool.statistics.kills >= 2)
         for _ in range(3):
             assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
         assert not any(one.done() for one in runaways)
@@ -115,8 +111,7 @@ async def test_a_query_that_is_too_long_for_the_express_starts_again(source: Sto
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
         async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as held:
             waiting = asyncio.create_task(body(pool, QueryRequest(ALL, BY_NAME["tsv"])))
-            while pool.statistics.kills < 1:
-                await asyncio.sleep(0.01)
+            await eventually(lambda: pool.statistics.kills >= 1)
             assert (await drained(held)).count(b"\n") == 200_001
         assert (await waiting).count(b"\n") == 200_001
 
@@ -155,7 +150,7 @@ async def test_a_caller_that_leaves_an_endless_query_frees_the_worker(source: St
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY))
-        await asyncio.sleep(0.2)
+        await eventually(lambda: pool._workers._sharing.held)
         runaway.cancel()
         with pytest.raises(asyncio.CancelledError):
             await runaway

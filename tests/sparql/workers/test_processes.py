@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually, wait_until
 from tests.support.worker_queries import ALL, LOOKUP, drained, is_running, quads
 
 
@@ -30,6 +30,7 @@ from pathlib import Path
 from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 
 async def main():
     source = StoreCheckpoints(Path(sys.argv[1]))
@@ -38,7 +39,7 @@ async def main():
     await pool.start()
     pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(12))
     running = asyncio.create_task(pool.solutions("SELECT (COUNT(*) AS ?n) { " + pairs + " }"))
-    await asyncio.sleep(0.3)
+    await eventually(lambda: pool._workers._sharing.held)
     print(*pool.pids, flush=True)
     await running
 
@@ -75,7 +76,7 @@ async def test_a_killed_idle_worker_is_replaced(source: StoreCheckpoints) -> Non
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         (victim,) = pool.pids
         os.kill(victim, signal.SIGKILL)
-        await asyncio.sleep(0.1)
+        await eventually(lambda: not is_running(victim))
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
         assert pool.pids != (victim,)
 
@@ -115,9 +116,7 @@ def test_workers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         assert all(is_running(pid) for pid in pids)
         parent.kill()
         parent.wait()
-        deadline = time.monotonic() + 20
-        while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: not (any(is_running(pid) for pid in pids)), seconds=20)
         assert not any(is_running(pid) for pid in pids)
 
 

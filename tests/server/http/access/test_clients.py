@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from http.client import HTTPConnection, HTTPException
@@ -28,6 +27,7 @@ from sparql.workers.queue.workers import Staff
 from tests.server.conftest import RecordedModel
 from tests.server.http.routes.text.test_ask import CITY, plan
 from tests.support.running_server import RunningServer
+from tests.support.waiting import wait_until
 
 PROXY = "10.0.0.1"
 TRUSTED = "10.0.0.0/8, 2001:db8:ffff::/48"
@@ -207,8 +207,7 @@ def test_one_address_with_endless_queries_turns_away_nobody_else(tmp_path: Path)
     with RunningServer(tmp_path / "data") as server:
         greedy, sent = at_once(server.url, "127.0.0.2", f"SELECT (COUNT(*) AS ?n) {{ {pairs} }}", 80)
         # All of them were turned away or wait, but for those that run.
-        while sum(greedy.values()) + queued(server.url) < 75:
-            time.sleep(0.05)
+        wait_until(lambda: sum(greedy.values()) + queued(server.url) >= 75)
         others, asking = at_once(server.url, "127.0.0.3", "SELECT (COUNT(*) AS ?n) { ?s a ?c }", 20)
         for thread in asking:
             thread.join()

@@ -9,7 +9,23 @@ import rdflib
 from server.runtime.context import Services
 from tests.server.conftest import RecordedModel
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 SQUARE = "POLYGON((0 0,2 0,2 2,0 2,0 0))"
+
+
+@pytest.fixture
+def client(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shared_client
+
+
+@pytest.fixture
+def services(shared_services: Services) -> Services:
+    return shared_services
+
+
+@pytest.fixture
+def model(shared_model: RecordedModel) -> RecordedModel:
+    return shared_model
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from server.http.short.handover import offer_outlet
 from server.runtime.context import Services
 from sparql.workers.pool import WorkerPool
 from sparql.workers.processes.process import WorkerProcess
+from tests.support.waiting import eventually
 
 ROWS = 5_000
 ALL = "SELECT ?s ?n { ?s <http://e/n> ?n }"
@@ -49,8 +50,7 @@ async def server(services: Services) -> AsyncIterator[uvicorn.Server]:
     config = uvicorn.Config(app, http=protocol, port=0, lifespan="off", log_level="critical", ws="none")
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await eventually(lambda: server.started)
     yield server
     server.should_exit = True
     await task
@@ -78,13 +78,6 @@ async def ask(port: int, query: str) -> tuple[asyncio.StreamReader, asyncio.Stre
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4096)
     writer.write(f"GET {address(query)} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode())
     return reader, writer
-
-
-async def until(condition: object) -> None:
-    assert callable(condition)
-    async with asyncio.timeout(SECONDS):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 async def test_a_large_answer_is_the_same_by_both_ways(
@@ -134,7 +127,7 @@ async def test_a_reader_whose_client_leaves_stops_and_takes_the_next_query(
     assert isinstance(services.readers, WorkerPool)
     readers = services.readers.pids
     received, writer = await ask(port, ENDLESS)
-    await until(lambda: handed_over)
+    await eventually(lambda: handed_over)
     await received.readexactly(100_000)
     writer.close()
     assert len((await client.get(address(ALL))).json()["results"]["bindings"]) == ROWS
@@ -148,8 +141,8 @@ async def test_a_client_that_takes_nothing_is_let_go_of(
         "server.http.short.client_limits.offer_outlet", lambda cycle, patience_s: offer_outlet(cycle, 0.2)
     )
     received, writer = await ask(port, ENDLESS)
-    await until(lambda: handed_over)
-    await until(lambda: not server.server_state.connections)
+    await eventually(lambda: handed_over)
+    await eventually(lambda: not server.server_state.connections)
     last = b""
     with suppress(ConnectionError):
         while piece := await received.read(65_536):

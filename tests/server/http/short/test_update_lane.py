@@ -17,6 +17,7 @@ from server.http.short.update_lane import UpdateLane
 from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
 from tests.support.listening import listening
+from tests.support.waiting import eventually
 from tests.support.workshop import PREFIX
 
 FORM = "application/x-www-form-urlencoded"
@@ -187,8 +188,7 @@ async def test_a_client_that_leaves_has_its_update_carried_out(
         + content
     )
     await writer.drain()
-    while not lane.taken:
-        await asyncio.sleep(0.01)
+    await eventually(lambda: lane.taken)
     writer.transport.abort()
     answer = await client.post("/update", data={"update": f"{PREFIX}INSERT DATA {{ :s :p 2 }}"})
     assert answer.status_code == 200

@@ -15,6 +15,7 @@ import pytest
 
 from sparql.model.errors import ReaderLost, StoreClosing
 from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
+from tests.support.waiting import wait_until
 
 LARGE = 2**31
 HUNG = (map, time.sleep, [1000])
@@ -51,8 +52,7 @@ def test_it_can_be_canceled_before_and_while_it_runs() -> None:
     task = Task(LARGE)
 
     def cancel() -> None:
-        while task.pid is None:
-            time.sleep(0.01)
+        wait_until(lambda: task.pid is not None)
         task.cancel(StoreClosing())
 
     thread = threading.Thread(target=cancel)
@@ -79,10 +79,7 @@ def test_it_dies_with_its_parent() -> None:
         while not (found := children.read_text().split()):
             time.sleep(0.02)
         os.kill(parent.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{found[0]}").exists() and not _is_dead(found[0]):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not (Path(f"/proc/{found[0]}").exists() and not _is_dead(found[0])), seconds=10)
 
 
 def _is_dead(pid: str) -> bool:

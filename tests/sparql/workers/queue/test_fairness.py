@@ -17,6 +17,7 @@ from sparql.workers.queue import workers as staff
 from sparql.workers.queue.client import CLIENT
 from sparql.workers.queue.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 from tests.support.worker_queries import LOOKUP, RUNAWAY, quads
 
 T = TypeVar("T")
@@ -88,8 +89,7 @@ async def test_a_long_query_of_another_client_gets_its_own_worker(
             assert not any(one.done() for one in endless)
             # The greedy client does not get what was started for the others, and it goes in time.
             assert sum(client == "greedy" for client in pool._workers._sharing.held.values()) <= 3
-            while len(pool.pids) > 3:
-                await asyncio.sleep(0.01)
+            await eventually(lambda: len(pool.pids) <= 3)
         assert not any(one.done() for one in endless)
 
 
@@ -115,9 +115,8 @@ async def test_a_free_worker_is_given_to_the_client_that_has_none(source: StoreC
             answered.append(name)
 
         first = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=1.0))
-        while not pool._workers._sharing.held:
-            await asyncio.sleep(0.01)
-        # All are in the queue, none of them with a worker more: for whom is the same to all of them.
+        await eventually(lambda: pool._workers._sharing.held)
+        # All are in the queue, none of them with a reader more: for whom is the same to all of them.
         monopolist = pool._workers._start_spare_if_needed
         pool._workers._start_spare_if_needed = lambda: None  # type: ignore[method-assign]
         tasks = [as_client(name, ask(name)) for name in "aaabc"]

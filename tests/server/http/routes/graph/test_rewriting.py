@@ -17,16 +17,22 @@ from sparql.workers.result import error_of
 from tests.server.conftest import select
 from tests.support.spatial_city import EX, PREFIXES, small_city, wkt
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
 WITHIN = PREFIXES + (
     f"SELECT ?f ?w {{ ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, {BOX})) }} ORDER BY ?f ?w"
 )
 
 
+@pytest.fixture(scope="module")
+def city(shared_services: Services) -> Services:
+    shared_services.writer.bulk(small_city())
+    return shared_services
+
+
 @pytest.fixture
-def city(services: Services) -> Services:
-    services.writer.bulk(small_city())
-    return services
+def client(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shared_client
 
 
 async def test_the_answer_is_the_same_with_and_without_the_index(
@@ -54,13 +60,13 @@ async def test_explain_shows_the_rewritten_query_and_does_not_run_it(
 
 async def test_a_place_added_a_moment_ago_is_found(city: Services, client: httpx.AsyncClient) -> None:
     await select(client, WITHIN)
-    city.store.commit(
-        [
-            Quad(EX.new, GEO.hasGeometry, EX.newg, DEFAULT),
-            Quad(EX.newg, GEO.asWKT, wkt("POINT(0.31 0.32)"), DEFAULT),
-        ]
-    )
+    added = [
+        Quad(EX.new, GEO.hasGeometry, EX.newg, DEFAULT),
+        Quad(EX.newg, GEO.asWKT, wkt("POINT(0.31 0.32)"), DEFAULT),
+    ]
+    city.store.commit(added)
     assert "http://example.org/new" in {row["f"] for row in await select(client, WITHIN)}
+    city.store.commit([], added)
 
 
 async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client: httpx.AsyncClient) -> None:
@@ -127,7 +133,7 @@ async def test_a_call_that_may_fit_is_not_told_of(
     assert "warning" not in (await client.get("/sparql", params={"query": query})).headers
 
 
-def test_an_unknown_function_is_the_fault_of_the_query() -> None:
+async def test_an_unknown_function_is_the_fault_of_the_query() -> None:
     told = (
         "The custom function <http://www.opengis.net/def/function/geosparql/symdifference> is not supported"
     )

@@ -28,6 +28,7 @@ from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
 from sparql.writing.group import Outcome
 from tests.support.stores import StoreCheckpoints
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -102,8 +103,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
             server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", lifespan="off"))
             task = asyncio.create_task(server.serve(sockets=[listening]))
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
-                while not server.started:
-                    await asyncio.sleep(0.01)
+                await eventually(lambda: server.started)
                 yield Running(source, pool, client, port)
             server.should_exit = True
             await task
@@ -269,9 +269,7 @@ async def test_a_result_cut_by_its_deadline_breaks_the_connection(running: Runni
 async def test_a_client_that_leaves_before_the_answer_stops_the_query(running: Running) -> None:
     with pytest.raises(httpx.ReadTimeout):
         await running.client.get("/sparql", params={"query": RUNAWAY}, timeout=0.4)
-    async with asyncio.timeout(20):
-        while running.pool.statistics.kills == 0:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: running.pool.statistics.kills != 0, seconds=20)
 
 
 async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Running) -> None:
@@ -280,9 +278,7 @@ async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Run
         async for _ in answer.aiter_bytes():
             break
     before = running.pool.pids
-    async with asyncio.timeout(20):
-        while len(running.pool._workers._sharing.idle) < 2:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: len(running.pool._workers._sharing.idle) >= 2, seconds=20)
     assert running.pool.pids == before
 
 
@@ -291,9 +287,7 @@ async def test_a_client_that_stops_reading_is_cut_off_at_the_deadline(running: R
     query = str(httpx.QueryParams({"query": ENDLESS, "timeout": "0.5"}))
     writer.write(f"GET /sparql?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     await reader.read(100)
-    async with asyncio.timeout(20):
-        while running.pool.statistics.kills == 0:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: running.pool.statistics.kills != 0, seconds=20)
     writer.close()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()

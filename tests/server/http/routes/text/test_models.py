@@ -21,6 +21,7 @@ from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import COLUMBIA, RecordedModel, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, free_port, running
+from tests.support.waiting import eventually
 
 ANSWER = triples(("Columbia University", "is a", "university"))
 
@@ -95,8 +96,7 @@ async def test_the_model_server_is_met_in_the_background_and_its_state_told(
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (services, client):
         async with connecting(services.model), asyncio.timeout(120):
-            while len(stand_in.requests) < 3:
-                await asyncio.sleep(0.01)
+            await eventually(lambda: len(stand_in.requests) >= 3)
         assert len(stand_in.canaries) == 1
         assert {request["max_tokens"] for request in stand_in.requests} == {1}
         health = (await client.get("/healthz")).json()
@@ -119,8 +119,7 @@ async def test_a_model_server_that_is_down_does_not_keep_the_server_from_its_wor
     url = f"http://127.0.0.1:{free_port()}"
     async with serving(tmp_path, schema, gate, model_url=url) as (services, client):
         async with connecting(services.model), asyncio.timeout(120):
-            while model_state(services.model).get("problem") is None:
-                await asyncio.sleep(0.01)
+            await eventually(lambda: model_state(services.model).get("problem") is not None)
             health = await client.get("/healthz")
         assert health.status_code == 200
         assert health.json()["model_state"]["schema"] == "unknown"

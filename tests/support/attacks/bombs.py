@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.fuzzing.documents import rdf, sparql
-from benchmarks.hostility.attack import Result, Target
+from tests.support.attacks.attack import Result, Target
+from tests.support.fuzzing.documents import rdf, sparql
 
 GROUP = "bombs"
 _SLOW_S = 20.0

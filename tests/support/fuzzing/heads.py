@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.fuzzing.wire import Exchange, once, request
+from tests.support.fuzzing.wire import Exchange, once, request
 
 _QUERY = b"ASK%7B%7D"
 _LINES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from benchmarks.hostility.attack import Result, Target
+from tests.support.attacks.attack import Result, Target
 
 GROUP = "file names"
 _NAMES = (

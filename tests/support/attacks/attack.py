@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.fuzzing.ledger import Answer
-from benchmarks.fuzzing.wire import exchange, once, request
 from server.http.access.keys import KeyStore, Scope
+from tests.support.fuzzing.ledger import Answer
+from tests.support.fuzzing.wire import exchange, once, request
 from tests.support.running_server import RunningServer
 
 ONE_SCOPE = (Scope.READ, Scope.WRITE, Scope.EXTRACT, Scope.REVIEW, Scope.ADMIN)

@@ -10,22 +10,22 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.fuzzing.ledger import HANG_S, Answer, Ledger
-from benchmarks.fuzzing.wire import Exchange, dribbled, exchange, request
+from tests.support.fuzzing.ledger import HANG_S, Answer, Ledger
+from tests.support.fuzzing.wire import Exchange, dribbled, exchange, request
 
 _EVERY = "/sparql?timeout=60&query=SELECT%20*%7B%3Fa%20%3Fb%20%3Fc%20.%20%3Fd%20%3Fe%20%3Ff%7D"
 _QUERY_BODY = {"Content-Type": "application/sparql-query"}
 _ESTABLISHED = "01"  # A state of /proc/net/tcp.
 
 
-def slow_exchanges(patience_s: float) -> Iterator[Exchange]:
+def slow_exchanges(client_timeout_s: float) -> Iterator[Exchange]:
     """Heads and bodies that come slower than the server waits for them, and just quickly enough."""
     get = request("GET", "/sparql?query=ASK%7B%7D")
     post = request("POST", "/sparql", _QUERY_BODY, b"ASK { }")
     store = request(
         "PUT", "/store?graph=http://example.org/slow", {"Content-Type": "text/turtle"}, b"<a:a> <a:b> 1 ."
     )
-    slower, quicker = patience_s * 1.5, patience_s / 10
+    slower, quicker = client_timeout_s * 1.5, client_timeout_s / 10
     yield dribbled("a head byte by byte", (get[n : n + 1] for n in range(len(get))), quicker)
     yield dribbled("a head in two pieces, late", (get[:20], get[20:]), slower)
     yield dribbled("a body in two pieces, late", (post[:-4], post[-4:]), slower, "POST")

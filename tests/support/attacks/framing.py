@@ -6,8 +6,8 @@ import socket
 import time
 from collections.abc import Iterator
 
-from benchmarks.fuzzing.heads import SMUGGLED, framings
-from benchmarks.hostility.attack import Result, Target
+from tests.support.attacks.attack import Result, Target
+from tests.support.fuzzing.heads import SMUGGLED, framings
 
 GROUP = "framing"
 _UPDATE = b"INSERT DATA { <http://example.org/f> <http://example.org/p> 1 }"

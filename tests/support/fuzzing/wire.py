@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from benchmarks.fuzzing.ledger import HANG_S, Answer
+from tests.support.fuzzing.ledger import HANG_S, Answer
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import httpx
 
-from benchmarks.hostility.attack import Result, Target
+from tests.support.attacks.attack import Result, Target
 
 GROUP = "pages"
 _LOOKUP = "/sparql?query=SELECT%20%3Fo%20%7B%20%3Chttp%3A%2F%2Fexample.org%2F1%3E%20%3Fp%20%3Fo%20%7D"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -76,14 +75,3 @@ class PeakMemory:
 def load_average() -> str:
     """How busy the machine is, in the kernel's words."""
     return " ".join(Path("/proc/loadavg").read_text().split()[:3])
-
-
-def wait_until(ready: object, *, seconds: float = 300, pause: float = 0.1) -> None:
-    """Call `ready` until it gives something true."""
-    assert callable(ready)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if ready():
-            return
-        time.sleep(pause)
-    raise TimeoutError(f"not ready after {seconds} s")

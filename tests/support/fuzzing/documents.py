@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from benchmarks.fuzzing.wire import Exchange, once, request
+from tests.support.fuzzing.wire import Exchange, once, request
 
 DEPTHS = (99, 2_000)
 DEEPER = 100_000

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 from urllib.parse import quote
 
-from benchmarks.hostility.attack import Result, Target
+from tests.support.attacks.attack import Result, Target
 
 GROUP = "other hosts"
 _CANARY: Final = "canary-7f3a91"

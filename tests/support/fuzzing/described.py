@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
-from benchmarks.fuzzing.wire import Exchange, once, request
+from tests.support.fuzzing.wire import Exchange, once, request
 
 METHODS = (
     "GET",

@@ -11,9 +11,9 @@ from typing import Final
 
 import httpx
 
-from benchmarks.fuzzing.described import routes_of
-from benchmarks.hostility.attack import ONE_SCOPE, Result, Target
 from server.http.access.keys import Scope
+from tests.support.attacks.attack import ONE_SCOPE, Result, Target
+from tests.support.fuzzing.described import routes_of
 
 GROUP = "keys"
 _OPEN: Final = frozenset({"/healthz", "/readyz"})

@@ -7,7 +7,7 @@ from typing import Any
 import schemathesis
 from schemathesis.engine import Status, events, from_schema
 
-from benchmarks.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
+from tests.support.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
 
 _CHECKS = (
     "not_a_server_error",

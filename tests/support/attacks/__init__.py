@@ -1,0 +1,1 @@
+"""What `make hostile` and its tests try: each attack reports whether the server held."""
