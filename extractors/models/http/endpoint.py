@@ -1,4 +1,4 @@
-"""One model server's chat completions: a request out, a streamed reply back, and what can go wrong between.
+"""One model server's chat completions: sends a request, reads the stream, and maps failures to errors.
 
 Plain HTTP and not a vendor's package: those retry on their own, take keys and addresses from the environment,
 and send local servers through the environment's proxy.
