@@ -20,7 +20,7 @@ from extractors.grounding.linking import LabelEntry, normalise
 from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import Method, requested_method
 from server.curation.proposing import use_of
 from server.http.reporting.statements import judged_in_full, rejection_json, statement_json
 from server.intake.batch import Assessor, Batch
@@ -113,7 +113,7 @@ class Intake:
         *,
         source: str | None = None,
         commit: bool = True,
-        method: str | None = None,
+        method: str | Method | None = None,
         about: Mapping[NamedNode, str] | None = None,
         model: ChatModel | None = None,
         identifier: str | None = None,
@@ -130,7 +130,7 @@ class Intake:
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
         with account() as spent:
-            extraction = await pipeline.extract(text, method_asked(method))
+            extraction = await pipeline.extract(text, requested_method(method))
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)

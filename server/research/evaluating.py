@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from extractors.models.chat import ChatModel
+from extractors.prompting.methods import Method
 from extractors.research.evaluation.rte import Extract, Gated
 from server.cli.operations import load_sample
 from server.runtime.context import Services
@@ -33,10 +34,10 @@ async def empty_graph(
             yield services
 
 
-def gated(services: Services, method: str | None = None) -> Extract:
+def gated(services: Services, method: Method | None = None) -> Extract:
     """Extraction as the server does it, up to the verdict of the gate; nothing is committed.
 
-    `method` names how texts are read, if not as the settings say.
+    `method` says how texts are read, if not as the settings say.
     """
 
     async def extract(text: str) -> Gated:

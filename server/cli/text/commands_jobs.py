@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import requested_method
 from server.cli.invocation import finish, on_folder, settings_of
 from server.cli.running_server import running_server
 from server.errors import ServerError
@@ -63,7 +63,7 @@ def add(
     settings = settings_of(context, data=data, config=config).settings
     for path in files:
         reader_of(path)
-    method_asked(method)
+    requested_method(method)
     request = JobRequest(name or files[0].name, source, concurrency, again, paused, method=method)
     with _desk(settings) as desk:
         job = desk.add(records_of_files(files, longest=settings.max_text_chars), request)
@@ -101,7 +101,7 @@ def run(
         )
     for path in files or ():
         reader_of(path)
-    method_asked(method)
+    requested_method(method)
     if dask is not None:
         settings = settings.model_copy(update={"job_cluster": dask})
 
