@@ -25,7 +25,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
-from extractors.checks import claims
+from extractors.grounding import claims
 from extractors.models.chat import Message, Reply
 from extractors.models.forms import BlankForm, FilledForm, FormModel
 from extractors.models.opening import open_model

@@ -16,12 +16,12 @@ from extractors.grounding.interpretation import Said, Synonyms, no_synonym
 from extractors.grounding.iri_minting import Minter
 from extractors.grounding.linking import Labels, Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.grounding.statements import StatementBuilder
 from extractors.models.chat import ChatModel
 from extractors.prompting.methods import FAST, OPEN, Method
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings, ProfileSettings
+from extractors.statements import StatementBuilder
 from extractors.text.chunking import Span, Window, windows
 from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema

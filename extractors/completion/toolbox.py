@@ -1,4 +1,4 @@
-"""The eight tools as the model is offered them, and their answers in words (methods U7)."""
+"""The eight tools that the model may call, with results in words (UrbanKGent, section 4.3.2, Table 8)."""
 
 from __future__ import annotations
 

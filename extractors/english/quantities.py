@@ -12,7 +12,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.numerals import read_number
-from extractors.text.unreadable import Unreadable
+from extractors.english.unreadable import Unreadable
 from geo.measure.units import QUDT_UNIT, UNITS
 
 __all__ = ["PLAIN_NUMBER", "QUDT_CURRENCY", "convert", "range_in", "spelled_out", "unit_of"]

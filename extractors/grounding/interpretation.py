@@ -10,8 +10,8 @@ from typing import Literal as OneOf
 
 from pyoxigraph import NamedNode
 
-from extractors.checks.calibration import Calibration
 from extractors.english.coreference import Antecedents, is_anaphor
+from extractors.english.values import looks_like_value
 from extractors.grounding.entities import is_name, name_key, without_whereabouts
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import Grounded, GroundedText
@@ -19,7 +19,6 @@ from extractors.grounding.relation_words import Ends, RelationWords
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
-from extractors.text.values import looks_like_value
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
@@ -84,28 +83,18 @@ class Interpreter:
         schema: Schema,
         linker: Linker,
         *,
-        calibration: Calibration | None = None,
         synonyms: Synonyms = no_synonym,
     ) -> None:
         self._text = text
         self._schema = schema
         self._linker = linker
-        self._calibration = calibration
         self._synonyms = synonyms
 
     def interpret(self, said: Sequence[Said]) -> Sequence[Interpretation]:
         """What each triple stands for, in order."""
-        calibrated = [self._bare(self._calibrated(one)) for one in said]
-        kinds = self._kinds(calibrated)
-        return self._resolved([self._read(one, kinds) for one in calibrated])
-
-    def _calibrated(self, said: Said) -> Said:
-        """The same with a probability in the place of the raw score, where a calibration is there."""
-        raw = said.triple.confidence
-        if self._calibration is None or raw is None:
-            return said
-        sure = replace(said.triple, confidence=self._calibration.probability(raw))
-        return replace(said, triple=sure, score=raw)
+        bare = [self._bare(one) for one in said]
+        kinds = self._kinds(bare)
+        return self._resolved([self._read(one, kinds) for one in bare])
 
     def _bare(self, said: Said) -> Said:
         """The same with the subject's name alone, where the model copied with it where it stands."""

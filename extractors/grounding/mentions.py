@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
-from extractors.checks.claims import Claims
+from extractors.grounding.claims import Claims
 from extractors.reservations import Reservation
 from extractors.text.chunking import Span, sentences
 

@@ -89,7 +89,7 @@ class Account:
         self.task_seconds += seconds
 
     def json(self, prices: Prices) -> dict[str, Any]:
-        """The sums, and what a thousand such tasks take (U13 of the methods); money where prices are set.
+        """The sums, and the cost of 1,000 such tasks (UrbanKGent, section 5.4); money where prices are set.
 
         `model_seconds` adds up calls that may have run side by side.
         """

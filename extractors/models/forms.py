@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import ChatModel, Token
 
-__all__ = ["BlankField", "BlankForm", "FilledField", "FilledForm", "FormModel", "fill_with"]
+__all__ = [
+    "END_OF_ANSWER",
+    "NONE",
+    "BlankField",
+    "BlankForm",
+    "FilledField",
+    "FilledForm",
+    "FormModel",
+    "fill_with",
+]
+
+NONE: Final = " none"
+"""The answer of an empty field."""
+END_OF_ANSWER: Final = "<|im_end|>"
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from extractors.english.dates import DATE_DATATYPES, read_date
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import looks_like_value
 from extractors.grounding.linking import normalise
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
 from extractors.text.chunking import WindowSize
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import looks_like_value
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 

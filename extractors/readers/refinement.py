@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extractors.completion.verdicts import is_faithful
 from extractors.models.chat import Message
 from extractors.prompting.methods import PromptFormat
 from extractors.prompting.reply import ReplyTriple
@@ -18,6 +17,7 @@ from extractors.prompting.templates import Prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.readers.steps import as_sent
+from extractors.readers.verdicts import is_faithful
 
 __all__ = ["Refinement"]
 

@@ -1,4 +1,4 @@
-"""From files to source records: areas, roads, points of interest, reviews and pages (methods U1)."""
+"""From files to source records: areas, roads, points of interest, reviews and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One record of a source: what a row of a file, or a message, says about one place (methods U1)."""
+"""One record of a source: what a row of a file or a message says about a place (UrbanKGent, section 2.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cleaning before use (methods U2): what is taken out of a text, and which texts are not used at all.
+"""Cleaning before use: what is removed from a text, and which texts are dropped (UrbanKGent, section 2.2).
 
 Nothing goes in silence: each record keeps the rule that dropped its text and what was stripped from it.
 """

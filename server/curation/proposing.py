@@ -179,8 +179,8 @@ class ProposalDesk:
 
     def _meaning(self, use: Use, term: NamedNode) -> Triple | None:
         """The waiting statement in the ontology's words; None where its other end cannot be made out."""
+        from extractors.english.values import read_value
         from extractors.grounding.linking import Linker
-        from extractors.text.values import read_value
 
         subject, value = use.triple.subject, use.triple.object
         if use.kind is TermKind.CLASS:

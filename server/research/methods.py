@@ -1,7 +1,7 @@
 """Modes and ablations on one model, table by table: groups of prompts, UrbanKGent's, and those of forms.
 
-The groups are those of Nie et al. (methods K4), the modes and ablations those of UrbanKGent for both of its
-tasks (U11). The forms of the embedded model have parts of their own to leave out.
+The groups are those of Nie et al. (section 4.2), the modes and ablations those of UrbanKGent (5.1.2) for both
+of its tasks. The forms of the embedded model have parts of their own to leave out.
 """
 
 from __future__ import annotations

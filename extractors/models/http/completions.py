@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Token
-from extractors.models.forms import BlankForm, FilledField
+from extractors.models.forms import END_OF_ANSWER, NONE, BlankForm, FilledField
 from extractors.models.http.endpoint import AttemptFailed, Endpoint
 from extractors.models.http.server_probe import Met
 from extractors.models.http.servers import ServerKind
-from extractors.prompting.form import END_OF_ANSWER, NONE
 
 __all__ = ["Filling", "fill_over_http"]
 

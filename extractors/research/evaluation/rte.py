@@ -65,7 +65,7 @@ Extract = Callable[[str], Awaitable[Gated]]
 class Said:
     """One statement in words; `right` tells whether the gold has it, `named` whether its name says the kind.
 
-    `conforms`: the relation is one of the ontology's (K5). `words` are as they are compared, `told` as a
+    `conforms`: the relation is one of the ontology's. `words` are as they are compared, `told` as a
     person reads them; `quote` is what the statement rests on.
     """
 

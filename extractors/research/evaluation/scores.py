@@ -51,7 +51,7 @@ class Scores:
 
     `relations` and `kinds` are the two parts of the last of them. `conformance` is the share of all that was
     said whose relation, or kind, the ontology has, None where nothing was said; `relation_types` counts the
-    distinct relations in all that was said (K5).
+    distinct relations in all that was said.
     """
 
     texts: int

@@ -11,8 +11,8 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.english.periods import EDTF
 from extractors.english.quantities import QUDT_CURRENCY, convert
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import looks_like_value, read_value
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import looks_like_value, read_value
 from geo.measure.units import QUDT_UNIT
 from tests.support.scripted import XSD, english, xsd
 

@@ -31,14 +31,14 @@ from extractors.checks.calibration import Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds
 from extractors.checks.plausibility_checks import Doubts
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import Interpretation, Interpreter, Said, Synonyms, no_synonym
 from extractors.grounding.iri_minting import Minter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import datatype_of, looks_like_value, read_value
 from ontology.schema import Schema
 from ontology.terms import PropertyKind
 
@@ -74,12 +74,13 @@ class StatementBuilder:
         self._linker = linker
         self._minter = minter
         self._language = language
-        self._interpreter = Interpreter(text, schema, linker, calibration=calibration, synonyms=synonyms)
+        self._calibration = calibration
+        self._interpreter = Interpreter(text, schema, linker, synonyms=synonyms)
         self._doubts = Doubts(schema, linker, minimum_confidence, held)
 
     def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._interpreter.interpret(said)
+        readings = self._interpreter.interpret([self._calibrated(one) for one in said])
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}
@@ -102,6 +103,14 @@ class StatementBuilder:
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _calibrated(self, said: Said) -> Said:
+        """Replace the model's raw score by a probability, if there is a calibration."""
+        score = said.triple.confidence
+        if self._calibration is None or score is None:
+            return said
+        triple = replace(said.triple, confidence=self._calibration.probability(score))
+        return replace(said, triple=triple, score=score)
 
     def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, Interpretation]) -> None:
         """Keep back what the same words say less likely than something else."""
