@@ -1,4 +1,4 @@
-"""The pipeline from a text to candidate statements: windows, a reader for each, statements."""
+"""The pipeline from a text to candidate statements: chunks, a reading of each, statements."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
+from extractors.candidates import Candidate, Entity, Extraction, TurnTrace
 from extractors.checks.calibration import Calibration
-from extractors.grounding.interpretation import Said, Synonyms, no_synonym
-from extractors.grounding.iri_minting import Minter
+from extractors.grounding.interpretation import StatedTriple, Synonyms, no_synonym
+from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Labels, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.models.chat import ChatModel
@@ -40,10 +40,10 @@ class Pipeline:
     """Extracts candidate statements from texts; stateless between texts, so texts may run side by side.
 
     `schema` is a schema or gives the one in force, since the ontology can be switched while the server
-    runs: each text is worked on with one schema from end to end. `exists` tells whether an IRI is already in
-    use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read;
-    `calibration` makes probabilities of the model's raw scores. `synonyms` gives the term that people said a
-    word means, and is called from a worker thread.
+    runs: each text is worked on with one schema throughout. `exists` returns whether an IRI is already in
+    use, and is called from a worker thread, as `labels` are. `reader` opens the reader of a method;
+    `calibration` makes probabilities of the model's raw scores. `synonyms` returns the term that people
+    assigned to a word, and is called from a worker thread.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Pipeline:
         return self._schema if isinstance(self._schema, Schema) else self._schema()
 
     async def extract(self, text: str, method: Method | None = None) -> Extraction:
-        """Extract the statements of a text; they are candidates, and their problems stand beside them.
+        """Extract the statements of a text; they are candidates, with their problems attached.
 
-        `method` is that of the settings unless given; where the ontology is empty, a model that can extracts
+        `method` is that of the settings unless given; with an empty ontology, a capable model extracts
         in the open mode instead of the fast one. Raises `OpenModeUnsupported` for a model that cannot.
 
         Raises `TextError` when the text cannot be worked on, `ModelUnavailable` or `ModelTimeout` as soon as
@@ -105,7 +105,7 @@ class Pipeline:
             raise failures[-1]
         spans = [Span(window.start, window.end) for window, _ in shown]
         placed = list(zip(spans, readings, strict=True))
-        said = [Said(triple, span) for span, reading in placed for triple in reading.triples]
+        said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
         traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
         replies = [trace.reply for trace in traces if trace.reply is not None]
@@ -158,14 +158,14 @@ class Pipeline:
         return [readings[number] for number in sorted(readings)]
 
     def _state(
-        self, text: str, schema: Schema, said: Sequence[Said], method: Method
+        self, text: str, schema: Schema, said: Sequence[StatedTriple], method: Method
     ) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         settings = self.settings
         builder = StatementBuilder(
             GroundedText(text),
             schema,
             self._linker(self._labels, schema),
-            Minter(settings.base, self._exists),
+            IriMinter(settings.base, self._exists),
             language=settings.languages[0] if settings.languages else "",
             minimum_confidence=settings.minimum_confidence,
             calibration=self._calibration,
@@ -181,5 +181,5 @@ def _shown(text: str, window: Window) -> str:
     return lead + text[window.start : window.end]
 
 
-def _trace(span: Span, turn: Turn) -> WindowTrace:
-    return WindowTrace(turn.stage, turn.prompt, turn.messages, turn.reply, turn.error, span.start, span.end)
+def _trace(span: Span, turn: Turn) -> TurnTrace:
+    return TurnTrace(turn.stage, turn.prompt, turn.messages, turn.reply, turn.error, span.start, span.end)

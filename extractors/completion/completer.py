@@ -60,7 +60,7 @@ class CompletionSettings:
 class Completion:
     """What the model said of a pair, and how it came to it; never the computed relation.
 
-    `relation` is of head to tail; None where no usable answer came, and `error` says why. `faithful` tells
+    `relation` is of head to tail; None without a usable answer, and `error` says why. `faithful` tells
     whether the verifier's last word was the faithful verdict; `rounds` counts its words.
     """
 
@@ -101,7 +101,7 @@ class Completer:
         return [name for name in _PROMPTS if wanted[name]]
 
     async def complete(self, pair: Pair) -> Completion:
-        """Ask about a pair; what goes wrong with the model's words stands in the answer.
+        """Ask about a pair; an unusable reply is an `error` in the result.
 
         Raises `ModelUnavailable` and `ModelTimeout`.
         """

@@ -22,7 +22,7 @@ _BELONGING: Final = {
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that the model asked for, and what it was told; `refused` where the tool does not fit."""
+    """A tool call of the model and its result; `refused` if the tool does not fit."""
 
     tool: str
     result: str

@@ -137,7 +137,7 @@ def accounts_open() -> Account | None:
 
 
 def party() -> int | None:
-    """On whose behalf the model is asked here: the outermost account's, so that a job is one party."""
+    """The party of this call: the outermost account, so that a job is one party."""
     current = _CURRENT.get()
     while current is not None and current._above is not None:
         current = current._above

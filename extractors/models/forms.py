@@ -1,4 +1,4 @@
-"""What the rest of UrbanKG knows of a model that fills in forms: a text and headings in, answers out."""
+"""The `FormModel` Protocol: a text and headings in, answers out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BlankField:
 
 @dataclass(frozen=True)
 class BlankForm:
-    """What is asked about one text.
+    """The questions about one text.
 
     `opening` is what all fields share. A field whose answer is less probable than `least_presence` stays
     empty, and an answer takes at most `maximum_tokens` tokens.

@@ -2,7 +2,7 @@
 
 Every field is a question of its own about the same text, `relation (domain > range):`, and is answered by
 `none` or by lines of `subject | object`. The fields do not see each other, so what is said about one relation
-depends neither on how many others are asked nor on their order, and the probability of `none` says how sure
+depends neither on the number of other fields nor on their order, and the probability of `none` says how sure
 the model is. The same words are used in training and in extraction: this module is the only place of them.
 """
 

@@ -43,8 +43,8 @@ class MethodUnknown(ExtractionError):
 class FormParts:
     """What a form shows and allows; only a model that was trained on forms can be asked so.
 
-    `whole`: a field for every relation of the ontology, not for those that fit the text. `sides`: its domain
-    and range stand beside a relation. `copied`: answers are held to the text's words.
+    `whole`: a field for every relation of the ontology, not for those that fit the text. `sides`: a relation
+    is shown with its domain and range. `copied`: answers may only use the text's words.
     """
 
     whole: bool = False
@@ -54,17 +54,16 @@ class FormParts:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to extract.
+    """A method of extraction.
 
-    `format`: turns of a dialog ("icl") or everything in one block ("context"); `shots` examples stand before
+    `format`: turns of a dialog ("icl") or everything in one block ("context"); `shots` examples precede
     the question. `ontology`: none, the snippet that fits the text, or the whole. `closed`: the reply's schema
-    allows the ontology's relations only. `kinds`: what kind of thing a name stands for is asked for too.
+    allows the ontology's relations only. `kinds`: the model is also asked for the kind of each name.
     Without `views` there is one pass over all facts. `refinement`: most rounds of verifier and updater.
     `tools`: whether the model is offered the geospatial tools when relations between geometries are
     completed. `samples`: readings of each window, of which what most agree on is kept. `held`: nothing enters
-    the graph; every statement waits for a person, and every word that the ontology lacks is a proposal.
-    `own_way`: each kind of model is asked in the way that suits it best; `form` is for that of the embedded
-    model, and for no other.
+    the graph; every statement waits for review, and every word that the ontology lacks is a proposal.
+    `own_way`: each kind of model gets the prompt that suits it best; `form` is for the embedded model.
     """
 
     name: str
@@ -83,7 +82,7 @@ class Method:
     form: FormParts = FormParts()
 
     def check(self, profile: PromptProfile) -> None:
-        """Raise `OpenModeUnsupported` where words of the model's own are asked of one that has none."""
+        """Raise `OpenModeUnsupported` if the model cannot name relations in its own words."""
         if self.held and profile == "compact":
             raise OpenModeUnsupported(
                 "The embedded model answers for the relations of an ontology and names none by itself: set "
@@ -92,7 +91,7 @@ class Method:
 
 
 FAST: Final = Method("fast", shots=1, own_way=True)
-"""One question with the prompt that suits the model best; for the embedded one, what it was trained on."""
+"""One question with the prompt that suits the model best; the form for the embedded model."""
 
 THOROUGH: Final = Method(
     "thorough",

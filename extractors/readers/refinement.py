@@ -43,7 +43,7 @@ class Refinement:
     ) -> Reading:
         """Refine a reading; a round without a usable reply ends it with what was there before.
 
-        `findings` are what the ontology says against the first triples; the first verifier is told.
+        `findings` are conflicts of the first triples with the ontology, passed to the first verifier.
         """
         triples, turns = reading.triples, list(reading.turns)
         for _ in range(self.rounds):

@@ -7,7 +7,7 @@ from extractors.prompting.prompt import extraction_prompt, load_prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["SingleTurn"]
@@ -35,7 +35,7 @@ class SingleTurn:
         return self._prompt.version
 
     @property
-    def window(self) -> WindowSize:
+    def window(self) -> ChunkSize:
         """As much as the model's profile allows."""
         return self._profile.window
 

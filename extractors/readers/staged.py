@@ -20,7 +20,7 @@ from extractors.readers.reading import Reading, Turn
 from extractors.readers.refinement import Refinement
 from extractors.readers.steps import Dialog, Step
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["StagedReader", "merged", "union"]
@@ -65,7 +65,7 @@ class StagedReader:
         return self._version
 
     @property
-    def window(self) -> WindowSize:
+    def window(self) -> ChunkSize:
         """As much as the model's profile allows."""
         return self._profile.window
 

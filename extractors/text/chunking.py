@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Span", "Window", "WindowSize", "sentences", "windows"]
+__all__ = ["ChunkSize", "Span", "Window", "sentences", "windows"]
 
 _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
@@ -56,7 +56,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowSize:
+class ChunkSize:
     """How much text a model is shown at once; both limits hold."""
 
     sentences: int
@@ -71,7 +71,7 @@ def sentences(text: str) -> tuple[Span, ...]:
     return tuple(sentence for paragraph in _paragraphs(text) for sentence in paragraph)
 
 
-def windows(text: str, size: WindowSize) -> tuple[Window, ...]:
+def windows(text: str, size: ChunkSize) -> tuple[Window, ...]:
     """Return the windows that together hold every sentence once, in order.
 
     Whole paragraphs stay together where they fit; a sentence longer than a window is cut between words.
@@ -141,7 +141,7 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
         yield Span(start, end)
 
 
-def _cut(text: str, sentence: Span, size: WindowSize) -> Iterable[Span]:
+def _cut(text: str, sentence: Span, size: ChunkSize) -> Iterable[Span]:
     longest = size.words * _CHARACTERS_PER_WORD
     words = [
         Span(begin, min(begin + longest, sentence.start + word.end()))
@@ -156,7 +156,7 @@ def _cut(text: str, sentence: Span, size: WindowSize) -> Iterable[Span]:
             first = index
 
 
-def _fits(text: str, spans: Sequence[Span], size: WindowSize) -> bool:
+def _fits(text: str, spans: Sequence[Span], size: ChunkSize) -> bool:
     if len(spans) > size.sentences:
         return False
     if spans[-1].end - spans[0].start > size.words * _CHARACTERS_PER_WORD:

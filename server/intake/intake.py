@@ -16,7 +16,7 @@ from curation.proposals import Proposals
 from curation.review import ReviewQueue
 from curation.review_item import ReviewItem, Whence
 from extractors.candidates import Candidate, Entity, Extraction, Problem
-from extractors.grounding.linking import LabelEntry, normalise
+from extractors.grounding.linking import LabelEntry, normalize
 from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline
@@ -282,7 +282,7 @@ class Intake:
         for iri, used in submission.names.items():
             for triple in self._review.extracted(iri, RDFS.label):
                 support = (
-                    used.get(normalise(triple.object.value)) if isinstance(triple.object, Literal) else None
+                    used.get(normalize(triple.object.value)) if isinstance(triple.object, Literal) else None
                 )
                 if support is not None and triple not in batch.statements:
                     batch.statements[triple] = Statement(triple)
@@ -335,7 +335,7 @@ def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
 def _names(extraction: Extraction) -> dict[NamedNode, dict[str, Support]]:
     """The words by which a text calls entities that the graph knows."""
     return {
-        entity.iri: {normalise(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
+        entity.iri: {normalize(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
         for entity in extraction.entities
         if not entity.new
     }
@@ -367,8 +367,8 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
         )
     if candidate.problems:
         batch.refused[triple] = _violations(candidate, candidate.problems, SH.Violation)
-    elif candidate.doubts:
-        batch.doubts[triple] = _violations(candidate, candidate.doubts, SH.Warning)
+    elif candidate.warnings:
+        batch.doubts[triple] = _violations(candidate, candidate.warnings, SH.Warning)
 
 
 def _violations(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extractors.text.chunking import Span, Window, WindowSize, sentences, windows
+from extractors.text.chunking import ChunkSize, Span, Window, sentences, windows
 
-COMPACT = WindowSize(sentences=3, words=80)
+COMPACT = ChunkSize(sentences=3, words=80)
 
 
 def split(text: str) -> list[str]:
@@ -83,7 +83,7 @@ def test_a_text_without_spaces_is_cut_all_the_same() -> None:
 
 @given(st.text(alphabet=st.sampled_from(list("aA1 .?!\n\"'-é\u0301🏙（。St")), max_size=300))
 def test_windows_hold_every_visible_character_once_and_in_order(text: str) -> None:
-    cut = [Span(w.start, w.end) for w in windows(text, WindowSize(sentences=2, words=5))]
+    cut = [Span(w.start, w.end) for w in windows(text, ChunkSize(sentences=2, words=5))]
     for found in (list(sentences(text)), cut):
         assert all(a.end <= b.start for a, b in pairwise(found))
         covered = "".join(text[s.start : s.end] for s in found)
