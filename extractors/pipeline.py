@@ -22,14 +22,14 @@ from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings, ProfileSettings
 from extractors.statements import StatementBuilder
-from extractors.text.chunking import Span, Window, windows
+from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings"]
 
-_Shown = tuple[Window, str]
-"""A window of the text, and the words that a reader is shown of it."""
+_Shown = tuple[Chunk, str]
+"""A chunk of the text, and the words that a reader is shown of it."""
 
 
 def _none_exists(_: NamedNode) -> bool:
@@ -91,19 +91,19 @@ class Pipeline:
         in the open mode instead of the fast one. Raises `OpenModeUnsupported` for a model that cannot.
 
         Raises `TextError` when the text cannot be worked on, `ModelUnavailable` or `ModelTimeout` as soon as
-        the model fails so, and another `ModelError` when not one window could be read.
+        the model fails so, and another `ModelError` when not one chunk could be read.
         """
         started = self._clock()
         schema = self.schema
         chosen = method or self._default(schema)
         chosen.check(self.model.prompt_profile)
         reader = await asyncio.to_thread(self._reader, chosen)
-        shown = await asyncio.to_thread(self._windows, text, reader)
+        shown = await asyncio.to_thread(self._chunks, text, reader)
         readings = await self._read_all(reader, [words for _, words in shown], schema)
         failures = [reading.failure for reading in readings if reading.failure is not None]
         if failures and len(failures) == len(readings):
             raise failures[-1]
-        spans = [Span(window.start, window.end) for window, _ in shown]
+        spans = [Span(chunk.start, chunk.end) for chunk, _ in shown]
         placed = list(zip(spans, readings, strict=True))
         said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
@@ -134,11 +134,11 @@ class Pipeline:
             self._readers[method] = self._open_reader(self.model, self.settings, often)
         return self._readers[method]
 
-    def _windows(self, text: str, reader: Reader) -> list[_Shown]:
+    def _chunks(self, text: str, reader: Reader) -> list[_Shown]:
         settings = self.settings
         check_text(text, maximum_characters=settings.maximum_characters, languages=settings.languages)
         shown = readable(text)
-        return [(window, _shown(shown, window)) for window in windows(shown, reader.window)]
+        return [(chunk, _shown(shown, chunk)) for chunk in chunks(shown, reader.chunk_size)]
 
     async def _read_all(self, reader: Reader, texts: Sequence[str], schema: Schema) -> list[Reading]:
         """Read in order, several at a time; the first time the model is down or slow ends it for all."""
@@ -176,9 +176,9 @@ class Pipeline:
         return builder.build(said)
 
 
-def _shown(text: str, window: Window) -> str:
-    lead = f"{text[window.lead.start : window.lead.end]} " if window.lead else ""
-    return lead + text[window.start : window.end]
+def _shown(text: str, chunk: Chunk) -> str:
+    lead = f"{text[chunk.lead.start : chunk.lead.end]} " if chunk.lead else ""
+    return lead + text[chunk.start : chunk.end]
 
 
 def _trace(span: Span, turn: Turn) -> TurnTrace:

@@ -18,7 +18,7 @@ __all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
 class ProfileSettings:
     """The sizes of prompts and replies for a kind of model."""
 
-    window: ChunkSize
+    chunk_size: ChunkSize
     maximum_tokens: int
     maximum_classes: int = 20
     maximum_properties: int = 20
@@ -43,7 +43,7 @@ class FormSettings:
     a form shows and allows.
     """
 
-    window: ChunkSize = field(default_factory=lambda: ChunkSize(sentences=2, words=60))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(sentences=2, words=60))
     least_presence: float = 0.4
     least_score: float = 0.1
     maximum_properties: int = 16

@@ -26,9 +26,9 @@ class Agreement:
         return f"{self._reader.prompt_version} x{self._samples}"
 
     @property
-    def window(self) -> ChunkSize:
+    def chunk_size(self) -> ChunkSize:
         """The reader's."""
-        return self._reader.window
+        return self._reader.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read so often; a triple stays when more than half of the usable readings have it."""

@@ -37,9 +37,9 @@ class Fitting:
         return f"{self._reader.prompt_version}+fitting"
 
     @property
-    def window(self) -> ChunkSize:
+    def chunk_size(self) -> ChunkSize:
         """That of the reader."""
-        return self._reader.window
+        return self._reader.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read a window; see `Reader.read`."""

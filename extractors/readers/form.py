@@ -67,9 +67,9 @@ class FormReader:
         self._settings = settings
 
     @property
-    def window(self) -> ChunkSize:
+    def chunk_size(self) -> ChunkSize:
         """As long as the texts of the training."""
-        return self._settings.window
+        return self._settings.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Ask what kind of thing each name is, and every relation that fits."""

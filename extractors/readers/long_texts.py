@@ -6,7 +6,7 @@ import sys
 
 from extractors.readers.reading import Reader, Reading
 from extractors.readers.staged import union
-from extractors.text.chunking import ChunkSize, windows
+from extractors.text.chunking import ChunkSize, chunks
 from ontology.schema import Schema
 
 __all__ = ["read_long_text"]
@@ -18,7 +18,7 @@ async def read_long_text(reader: Reader, text: str, schema: Schema) -> Reading:
     A text without words is not sent to the model. Chunks that cannot be read are left out, unless all
     fail. Raises what `Reader.read` does.
     """
-    pieces = windows(text, ChunkSize(sys.maxsize, reader.window.words))
+    pieces = chunks(text, ChunkSize(sys.maxsize, reader.chunk_size.words))
     if not any(character.isalnum() for character in text):
         return Reading((), ())
     if len(pieces) == 1:

@@ -35,9 +35,9 @@ class SingleTurn:
         return self._prompt.version
 
     @property
-    def window(self) -> ChunkSize:
+    def chunk_size(self) -> ChunkSize:
         """As much as the model's profile allows."""
-        return self._profile.window
+        return self._profile.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Ask about one window; keep what a cut-off reply still says."""

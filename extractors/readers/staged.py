@@ -65,9 +65,9 @@ class StagedReader:
         return self._version
 
     @property
-    def window(self) -> ChunkSize:
+    def chunk_size(self) -> ChunkSize:
         """As much as the model's profile allows."""
-        return self._profile.window
+        return self._profile.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read a window: a view without a usable reply is left out, unless it is so with all.

@@ -24,7 +24,7 @@ class Saying:
 
     said: Words
     prompt_version: str = "saying@1"
-    window: ChunkSize = field(default_factory=lambda: ChunkSize(2, 60))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(2, 60))
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         return Reading((ReplyTriple(*self.said, "", None),), ())

@@ -19,7 +19,7 @@ class Repeating:
     """Says of each window that it is a window; cannot read what it is told not to."""
 
     prompt_version: str = "repeating@1"
-    window: ChunkSize = field(default_factory=lambda: ChunkSize(1, WORDS))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(1, WORDS))
     unreadable: str = "nothing"
     asked: list[str] = field(default_factory=list)
 

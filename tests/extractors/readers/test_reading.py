@@ -30,7 +30,7 @@ class ByHeart:
     """Reads without a model: sentence by sentence, what it knows."""
 
     prompt_version: str = "by-heart@1"
-    window: ChunkSize = ONE_SENTENCE
+    chunk_size: ChunkSize = ONE_SENTENCE
     failing: tuple[str, ...] = ()
     seen: list[str] = field(default_factory=list)
 

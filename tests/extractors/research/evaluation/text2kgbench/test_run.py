@@ -30,7 +30,7 @@ KNOWN = {
 class ByHeart:
     """Knows what to say of each sentence; fails at those it is told to."""
 
-    window: ChunkSize = field(default_factory=lambda: ChunkSize(9, 999))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(9, 999))
     prompt_version: str = "by-heart@1"
     down_at: str | None = None
     broken_at: str | None = None
