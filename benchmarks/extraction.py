@@ -24,6 +24,7 @@ from extractors.candidates import Extraction
 from extractors.completion.pair import Pair, Place
 from extractors.models.accounting import Prices
 from extractors.readers.costs import Cost, costs, total
+from extractors.research.methods import any_method_named
 from server.research.evaluating import empty_graph
 from server.runtime.context import Services
 from server.runtime.settings import load_settings
@@ -53,7 +54,7 @@ async def measure(services: Services, method: str, rounds: int) -> tuple[dict[st
     for _ in range(rounds):
         for sentence in SENTENCES:
             begin = time.perf_counter()
-            outcome = await services.intake.extract(sentence, commit=True, method=method)
+            outcome = await services.intake.extract(sentence, commit=True, method=any_method_named(method))
             whole = time.perf_counter() - begin
             assert outcome.extraction is not None
             for stage, spent in stages(outcome.extraction).items():

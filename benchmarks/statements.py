@@ -22,7 +22,7 @@ from typing import Any, Literal
 from unittest import mock
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
-from extractors.checks import claims
+from extractors.grounding import claims
 from extractors.models.chat import Message, Reply
 from extractors.models.forms import BlankForm, FilledForm, FormModel
 from extractors.models.opening import open_model

@@ -1,8 +1,8 @@
-"""What extraction hands on: candidate statements with their evidence, and the record of how they came about.
+"""The result of extraction: candidate statements with their evidence, and the record of their origin.
 
 A candidate is a statement that the model made and that nothing has judged yet. What the pipeline itself
-found wrong with it stands beside it as a `Problem`: the gate refuses such a candidate, and the review queue
-shows the problem next to the text and the model's own words. Nothing is dropped in silence.
+found wrong with it is attached as a `Problem`: the gate refuses such a candidate, and the review queue
+shows the problem next to the text and the model's own words. Nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "Extraction",
     "Problem",
     "Proposal",
-    "WindowTrace",
+    "TurnTrace",
 ]
 
 SYSTEM: Final = "https://w3id.org/urbankg/system#"
@@ -49,13 +49,13 @@ UNKNOWN_TERM: Final = NamedNode(SYSTEM + "UnknownTerm")
 NOT_IN_TEXT: Final = NamedNode(SYSTEM + "NotInText")
 """The text does not contain the name or value that the model wrote."""
 NOT_A_NAME: Final = NamedNode(SYSTEM + "NotAName")
-"""A pronoun or common noun stands where a name is needed."""
+"""A pronoun or common noun is used as a name."""
 AMBIGUOUS_NAME: Final = NamedNode(SYSTEM + "AmbiguousName")
 """Several known entities bear the name equally well."""
 WRONG_CLASS: Final = NamedNode(SYSTEM + "WrongClass")
 """The name is known, but only as something of a class that does not fit here."""
 VALUE_FOR_ENTITY: Final = NamedNode(SYSTEM + "ValueForEntity")
-"""A date or a number stands where an entity is needed."""
+"""A date or a number is used as an entity."""
 UNREADABLE_VALUE: Final = NamedNode(SYSTEM + "UnreadableValue")
 """The words cannot be read as a value of the property's datatypes and unit."""
 HEDGED: Final = NamedNode(SYSTEM + "Hedged")
@@ -66,12 +66,12 @@ NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")
 """A new entity of which no statement but its name is free of problems."""
 
 RIVAL: Final = NamedNode(SYSTEM + "RivalStatement")
-"""The same words are taken for another relation, which they fit better."""
+"""The same words support another relation better."""
 IMPLIED_KIND: Final = NamedNode(SYSTEM + "ImpliedKind")
-"""A doubt: the kind follows from the domain or range of a relation; the text does not say it."""
+"""A warning: the class follows from the domain or range of a relation; the text does not state it."""
 
 HELD: Final = NamedNode(SYSTEM + "OpenExtraction")
-"""Extracted in the open mode, which lets nothing into the graph by itself."""
+"""Extracted in the open mode, where every statement waits for review."""
 
 RDF_TYPE: Final = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 RDFS_LABEL: Final = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
@@ -90,7 +90,7 @@ class Evidence:
 class Problem:
     """What the pipeline found wrong with a candidate; `rule` is a term of the system vocabulary.
 
-    `path` is the property concerned and `value` the offending value, where there are such.
+    `path` is the property concerned and `value` the offending value, if any.
     """
 
     rule: NamedNode
@@ -101,7 +101,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A word of a text that the ontology has no term for, with what its use here tells of it.
+    """A word that the ontology has no term for, with what its use in the text implies.
 
     `kind` is "class" or "property". Of a property, the classes of what it leads from and to, or the datatype
     of the value; of a class, those that its instance is known to be of.
@@ -122,9 +122,9 @@ class Candidate:
 
     `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
     model's own words for it; the label of a new entity has those of the first statement that named it.
-    `inferred` names the ends ("subject", "object") that stand nowhere in the text: only a class that the
+    `inferred` names the ends ("subject", "object") that are not in the text: only a class that the
     model chose for a new name, or one that follows from a relation, may come in so. `proposal` is there where
-    the ontology has no term for it. `doubts` keep nothing out, but a person is to look.
+    the ontology has no term for it. `warnings` do not refuse it, but a person should look.
     """
 
     subject: NamedNode
@@ -136,7 +136,7 @@ class Candidate:
     reply: str | None = None
     inferred: tuple[str, ...] = ()
     proposal: Proposal | None = None
-    doubts: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Entity:
 
 
 @dataclass(frozen=True)
-class WindowTrace(Turn):
+class TurnTrace(Turn):
     """A turn about the code points `start` to `end` of the text; a window has one per question and try."""
 
     start: int
@@ -164,7 +164,7 @@ class Extraction:
 
     candidates: tuple[Candidate, ...]
     entities: tuple[Entity, ...]
-    windows: tuple[WindowTrace, ...]
+    windows: tuple[TurnTrace, ...]
     model: str
     adapter: str | None
     prompt_version: str

@@ -1,4 +1,4 @@
-"""Every error of the extractors room, in one tree.
+"""Every error of `extractors`, in one tree.
 
 ExtractionError
 ├── OpenModeUnsupported       the model cannot name relations in its own words

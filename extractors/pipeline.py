@@ -1,4 +1,4 @@
-"""The pipeline from a text to candidate statements: windows, a reader for each, statements."""
+"""The pipeline from a text to candidate statements: chunks, a reading of each, statements."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from extractors.candidates import Candidate, Entity, Extraction, WindowTrace
+from extractors.candidates import Candidate, Entity, Extraction, TurnTrace
 from extractors.checks.calibration import Calibration
-from extractors.grounding.interpretation import Said, Synonyms, no_synonym
-from extractors.grounding.iri_minting import Minter
+from extractors.grounding.interpretation import StatedTriple, Synonyms, no_synonym
+from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Labels, Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.grounding.statements import StatementBuilder
 from extractors.models.chat import ChatModel
 from extractors.prompting.methods import FAST, OPEN, Method
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings, ProfileSettings
-from extractors.text.chunking import Span, Window, windows
+from extractors.statements import StatementBuilder
+from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings"]
 
-_Shown = tuple[Window, str]
-"""A window of the text, and the words that a reader is shown of it."""
+_Shown = tuple[Chunk, str]
+"""A chunk of the text, and the words that a reader is shown of it."""
 
 
 def _none_exists(_: NamedNode) -> bool:
@@ -40,10 +40,10 @@ class Pipeline:
     """Extracts candidate statements from texts; stateless between texts, so texts may run side by side.
 
     `schema` is a schema or gives the one in force, since the ontology can be switched while the server
-    runs: each text is worked on with one schema from end to end. `exists` tells whether an IRI is already in
-    use, and is called from a worker thread, as `labels` are. `reader` gives the way a window is read;
-    `calibration` makes probabilities of the model's raw scores. `synonyms` gives the term that people said a
-    word means, and is called from a worker thread.
+    runs: each text is worked on with one schema throughout. `exists` returns whether an IRI is already in
+    use, and is called from a worker thread, as `labels` are. `reader` opens the reader of a method;
+    `calibration` makes probabilities of the model's raw scores. `synonyms` returns the term that people
+    assigned to a word, and is called from a worker thread.
     """
 
     def __init__(
@@ -85,27 +85,27 @@ class Pipeline:
         return self._schema if isinstance(self._schema, Schema) else self._schema()
 
     async def extract(self, text: str, method: Method | None = None) -> Extraction:
-        """Extract the statements of a text; they are candidates, and their problems stand beside them.
+        """Extract the statements of a text; they are candidates, with their problems attached.
 
-        `method` is that of the settings unless given; where the ontology is empty, a model that can extracts
+        `method` is that of the settings unless given; with an empty ontology, a capable model extracts
         in the open mode instead of the fast one. Raises `OpenModeUnsupported` for a model that cannot.
 
         Raises `TextError` when the text cannot be worked on, `ModelUnavailable` or `ModelTimeout` as soon as
-        the model fails so, and another `ModelError` when not one window could be read.
+        the model fails so, and another `ModelError` when not one chunk could be read.
         """
         started = self._clock()
         schema = self.schema
         chosen = method or self._default(schema)
         chosen.check(self.model.prompt_profile)
         reader = await asyncio.to_thread(self._reader, chosen)
-        shown = await asyncio.to_thread(self._windows, text, reader)
+        shown = await asyncio.to_thread(self._chunks, text, reader)
         readings = await self._read_all(reader, [words for _, words in shown], schema)
         failures = [reading.failure for reading in readings if reading.failure is not None]
         if failures and len(failures) == len(readings):
             raise failures[-1]
-        spans = [Span(window.start, window.end) for window, _ in shown]
+        spans = [Span(chunk.start, chunk.end) for chunk, _ in shown]
         placed = list(zip(spans, readings, strict=True))
-        said = [Said(triple, span) for span, reading in placed for triple in reading.triples]
+        said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
         traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
         replies = [trace.reply for trace in traces if trace.reply is not None]
@@ -134,11 +134,11 @@ class Pipeline:
             self._readers[method] = self._open_reader(self.model, self.settings, often)
         return self._readers[method]
 
-    def _windows(self, text: str, reader: Reader) -> list[_Shown]:
+    def _chunks(self, text: str, reader: Reader) -> list[_Shown]:
         settings = self.settings
         check_text(text, maximum_characters=settings.maximum_characters, languages=settings.languages)
         shown = readable(text)
-        return [(window, _shown(shown, window)) for window in windows(shown, reader.window)]
+        return [(chunk, _shown(shown, chunk)) for chunk in chunks(shown, reader.chunk_size)]
 
     async def _read_all(self, reader: Reader, texts: Sequence[str], schema: Schema) -> list[Reading]:
         """Read in order, several at a time; the first time the model is down or slow ends it for all."""
@@ -158,14 +158,14 @@ class Pipeline:
         return [readings[number] for number in sorted(readings)]
 
     def _state(
-        self, text: str, schema: Schema, said: Sequence[Said], method: Method
+        self, text: str, schema: Schema, said: Sequence[StatedTriple], method: Method
     ) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         settings = self.settings
         builder = StatementBuilder(
             GroundedText(text),
             schema,
             self._linker(self._labels, schema),
-            Minter(settings.base, self._exists),
+            IriMinter(settings.base, self._exists),
             language=settings.languages[0] if settings.languages else "",
             minimum_confidence=settings.minimum_confidence,
             calibration=self._calibration,
@@ -176,10 +176,10 @@ class Pipeline:
         return builder.build(said)
 
 
-def _shown(text: str, window: Window) -> str:
-    lead = f"{text[window.lead.start : window.lead.end]} " if window.lead else ""
-    return lead + text[window.start : window.end]
+def _shown(text: str, chunk: Chunk) -> str:
+    lead = f"{text[chunk.lead.start : chunk.lead.end]} " if chunk.lead else ""
+    return lead + text[chunk.start : chunk.end]
 
 
-def _trace(span: Span, turn: Turn) -> WindowTrace:
-    return WindowTrace(turn.stage, turn.prompt, turn.messages, turn.reply, turn.error, span.start, span.end)
+def _trace(span: Span, turn: Turn) -> TurnTrace:
+    return TurnTrace(turn.stage, turn.prompt, turn.messages, turn.reply, turn.error, span.start, span.end)

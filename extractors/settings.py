@@ -8,7 +8,7 @@ from pathlib import Path
 
 from extractors.models.chat import PromptProfile
 from extractors.prompting.methods import FAST, FormParts, Method
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from extractors.text.cleaning import MAXIMUM_CHARACTERS
 
 __all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
@@ -16,9 +16,9 @@ __all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
 
 @dataclass(frozen=True)
 class ProfileSettings:
-    """How a kind of model is asked: how much text and ontology at once, and how long it may answer."""
+    """The sizes of prompts and replies for a kind of model."""
 
-    window: WindowSize
+    chunk_size: ChunkSize
     maximum_tokens: int
     maximum_classes: int = 20
     maximum_properties: int = 20
@@ -27,14 +27,14 @@ class ProfileSettings:
 def _profiles() -> Mapping[PromptProfile, ProfileSettings]:
     """The compact windows are as long as the texts of the training; the full ones hold some sixteen facts."""
     return {
-        "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
-        "full": ProfileSettings(WindowSize(sentences=6, words=150), maximum_tokens=2048),
+        "compact": ProfileSettings(ChunkSize(sentences=2, words=60), maximum_tokens=640),
+        "full": ProfileSettings(ChunkSize(sentences=6, words=150), maximum_tokens=2048),
     }
 
 
 @dataclass(frozen=True)
 class FormSettings:
-    """How forms are asked.
+    """Settings of the form.
 
     A field whose answer is less probable than `least_presence` is left empty, and a pair in it that is less
     probable than `least_score`, word for word, is passed over; both were chosen on half of Text2KGBench's
@@ -43,7 +43,7 @@ class FormSettings:
     a form shows and allows.
     """
 
-    window: WindowSize = field(default_factory=lambda: WindowSize(sentences=2, words=60))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(sentences=2, words=60))
     least_presence: float = 0.4
     least_score: float = 0.1
     maximum_properties: int = 16
@@ -58,9 +58,9 @@ class ExtractionSettings:
 
     `base` is the IRI under which entities are minted. `languages` are the ISO 639-1 codes that texts may be
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
-    replace ours, `method` how texts are read unless another is asked for, and each window is read `samples`
+    replace ours, `method` how texts are read unless a request names another, and each chunk is read `samples`
     times. `implied_kinds`: a new name of no kind gets the one that a relation's domain or range leaves it.
-    A broken reply is asked for once more at `retry_temperature`.
+    After a broken reply the request is repeated once at `retry_temperature`.
     """
 
     base: str = "https://w3id.org/urbankg/id/"

@@ -1,4 +1,4 @@
-"""Reasons to keep a candidate back, and its confidence.
+"""Checks of candidate statements, and their confidence.
 
-May import `ontology` and `extractors.grounding`'s types.
+May import `ontology` and `extractors.grounding`.
 """

@@ -1,7 +1,7 @@
-"""From a model's raw score to a probability that means something, and how well it does.
+"""Maps a model's raw score to a probability, and measures how good these probabilities are.
 
 The raw score of a statement is the geometric mean of its tokens' probabilities; models are surer than they
-are right. A monotone map, fitted on statements that people or gold data judged, stands beside the adapter
+are right. A monotone map, fitted on statements that people or gold data judged, is stored with the adapter
 as a small JSON file. Isotonic regression (pool adjacent violators) follows the data and needs some hundreds
 of them; Platt's logistic curve has two parameters and does with fewer.
 """
@@ -79,7 +79,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, text: str) -> Calibration:
-        """Read a file's content. Raises `CalibrationError` for what is none."""
+        """Read a file's content. Raises `CalibrationError`."""
         try:
             found: Any = json.loads(text)
             if found["version"] != _VERSION or found["method"] not in ("isotonic", "platt"):
@@ -87,7 +87,7 @@ class Calibration:
             knots = tuple((float(score), float(probability)) for score, probability in found["knots"])
             return cls(found["method"], knots, int(found["fitted_on"]), str(found.get("data", "")))
         except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise CalibrationError(f"It is no calibration ({error}). Fit it again.") from error
+            raise CalibrationError(f"Not a calibration file ({error}). Fit it again.") from error
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Reliability:
 
 
 def load_calibration(folder: Path) -> Calibration | None:
-    """The calibration beside an adapter, None where there is none. Raises `CalibrationError`."""
+    """Return the calibration of an adapter, if it has one. Raises `CalibrationError`."""
     path = folder / FILE_NAME
     return read_calibration(path) if path.is_file() else None
 

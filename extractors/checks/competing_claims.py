@@ -1,10 +1,10 @@
-"""Statements that the same words cannot all make: of "closed in 2000" one is right, "closed" or "opened".
+"""Statements that compete for the same words: of "closed in 2000", either "closed" or "opened" is right.
 
 A reader that asks for each relation by itself may find the same words under several of them. A mention of a
 value or a name carries one relation to a subject, unless the words say more ("designed and built by"). So
 of the relations that a text's mention is claimed for, the one stays whose label the words support best, then
-the surest; another stays beside it where the text mentions the value again, or says its label too. The rest
-wait for a person. Labels are those of the ontology, so this knows of no domain.
+the surest; another is kept with it where the text mentions the value again, or has its label too. The rest
+wait for review. Labels are those of the ontology, so this knows of no domain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Claim(Generic[Key]):
-    """A statement as a rival of others.
+    """A statement that competes with others.
 
     `ends` is the same for statements about the same subject and the same value or name, `mentions` how often
     the text mentions that, `quote` the words that the statement rests on. `score` is 0 to 1.
@@ -40,7 +40,7 @@ class Claim(Generic[Key]):
 
 
 def overruled(claims: Iterable[Claim[Key]], schema: Schema) -> Mapping[Key, OntologyProperty]:
-    """The keys of the claims that give way, each with the property that its words rather say."""
+    """Return the keys of the claims that lose, each with the property that its words support better."""
     groups: dict[Hashable, list[Claim[Key]]] = {}
     for claim in claims:
         groups.setdefault(claim.ends, []).append(claim)

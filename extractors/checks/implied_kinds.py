@@ -1,9 +1,9 @@
-"""Kinds that follow from what is said of a name: what something is "located in" is a place (rdfs:range).
+"""Classes implied by statements about a name: what something is "located in" is a place (rdfs:range).
 
-A text seldom says of Paris that it is a place, and a name of which nothing says what it names waits in
+A text seldom says that Paris is a place, and a name without a class waits in
 review. Where the domain or range of a relation leaves one class only, the statement itself says it (RDF
 Schema 1.1, sections 3.1 and 3.2). Such a kind rests on that statement alone, so it is only made where the
-statement's other end is known to fit too, and it is told apart from kinds that the text says.
+statement's other end is known to fit too, and it is marked as implied.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def implied_kinds(
 
 
 def _misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker) -> bool:
-    """Whether an end is known to be of no class that may stand there; then the gate refuses the statement."""
+    """Whether an end is known to have no class that fits; then the gate refuses the statement."""
     return link.subject == link.object or any(
         bool(known.get(node)) and linker.fit(known[node], wanted) is not Fit.INSTANCE
         for node, wanted in link.ends()

@@ -1,4 +1,4 @@
-"""Why a statement that the model made may not be one: reasons to keep it back for a person."""
+"""Checks of a statement against the text, the ontology and the settings; each problem sends it to review."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from extractors.grounding.linking import Fit, Linker
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 
-__all__ = ["Doubts"]
+__all__ = ["PlausibilityChecks"]
 
 
 @dataclass(frozen=True)
-class Doubts:
-    """Doubts statements; `held`: all of them, since a person wants to see each."""
+class PlausibilityChecks:
+    """PlausibilityChecks statements; `held`: all of them, since a person wants to see each."""
 
     schema: Schema
     linker: Linker
     minimum_confidence: float
     held: bool = False
 
-    def misfit(
+    def check_class(
         self, name: Name, words: str, expected: frozenset[NamedNode], term: OntologyProperty
     ) -> Iterable[Problem]:
-        """Doubt a known entity of an impossible class; what a new one is said to be is for the gate."""
+        """Report a known entity of an impossible class; the gate checks the classes of new ones."""
         if not name.new and name.classes and self.linker.fit(name.classes, expected) is Fit.DISJOINT:
             have, want = (self.class_labels(classes) for classes in (name.classes, expected))
             message = f'"{words}" is a {have}, and "{term.label}" asks for a {want} in its place.'
@@ -40,10 +40,10 @@ class Doubts:
         known = self.schema.classes
         return " or ".join(sorted(known[iri].label if iri in known else iri.value for iri in classes))
 
-    def of_triple(self, reading: Interpretation, subject: Name) -> Iterable[Problem]:
-        """Doubt words that the text does not have or does not state, and what the model is unsure of."""
+    def check_triple(self, reading: Interpretation, subject: Name) -> Iterable[Problem]:
+        """Report words that the text does not contain or state, and low confidence."""
         triple, grounded = reading.said.triple, reading.grounded
-        # The text seldom says what kind of thing a name stands for: the model may choose a class for it.
+        # The text seldom says what class a name has: the model may choose one.
         classified = (
             reading.type is not None
             and _is_label(reading.type, triple.object)
@@ -67,8 +67,8 @@ class Doubts:
             )
             yield Problem(LOW_CONFIDENCE, message)
 
-    def other_kind(self, name: Name, words: str, kind: OntologyClass | None) -> Iterable[Problem]:
-        """Doubt that something known is of a kind that has nothing to do with what it is known as."""
+    def check_kind(self, name: Name, words: str, kind: OntologyClass | None) -> Iterable[Problem]:
+        """Report a class that is unrelated to the known classes of an entity."""
         if kind is None or name.new or not name.classes:
             return
         above = self.schema.superclasses(kind.iri)

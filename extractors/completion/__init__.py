@@ -1,7 +1,8 @@
-"""Completion: which of the five relations holds between two places (UrbanKGent's KGC, methods U3 to U8).
+"""Completion: which of the five relations holds between two places (UrbanKGent, section 3.1).
 
-In the product the relation between two places with geometry is always the computed one. The model's way
-is here to be measured, to be shown beside the computed relation, and for places without geometry.
+In the product the relation between two places with geometry is always the computed one. The model's answer is
+measured, shown beside the computed relation, and used for places without geometry. May import `geo`,
+`extractors.models`, `extractors.prompting` and `extractors.readers`.
 """
 
 from extractors.completion.completer import Completer, Completion, CompletionSettings

@@ -1,4 +1,4 @@
-"""The relation that a model answers with: one of five, and for IN which place lies in which (methods U5)."""
+"""The relation that a model answers with: one of five, and for IN which place lies in which."""
 
 from __future__ import annotations
 

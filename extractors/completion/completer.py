@@ -16,11 +16,11 @@ from extractors.completion.answer import ANSWER_SCHEMA, answer_text, read_answer
 from extractors.completion.examples import worked_examples
 from extractors.completion.pair import Pair, described
 from extractors.completion.toolbox import ToolCall, call_tools, offered, tools_schema
-from extractors.completion.verdicts import is_faithful
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.prompting.prompt import Prompt, load_prompt
 from extractors.readers.reading import Turn
+from extractors.readers.verdicts import is_faithful
 from geo.relate.rcc8 import RCC5
 
 __all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "Shots"]
@@ -37,7 +37,7 @@ _PROMPTS: Final = ("pair", "knowledge", "think", "tools", "results", "verify", "
 
 @dataclass(frozen=True)
 class CompletionSettings:
-    """How the model is asked; each part can be left out, to measure what it is worth (methods U11).
+    """The parts of the dialog; each can be switched off to measure its effect (UrbanKGent, Table 4).
 
     `knowledge`: the five definitions. `thinking`: a turn of reasoning before the answer. `tools`: the tool
     turns. `rounds`: of verifier and updater, at most three. `shots`: worked examples before the question.
@@ -60,7 +60,7 @@ class CompletionSettings:
 class Completion:
     """What the model said of a pair, and how it came to it; never the computed relation.
 
-    `relation` is of head to tail; None where no usable answer came, and `error` says why. `faithful` tells
+    `relation` is of head to tail; None without a usable answer, and `error` says why. `faithful` tells
     whether the verifier's last word was the faithful verdict; `rounds` counts its words.
     """
 
@@ -101,7 +101,7 @@ class Completer:
         return [name for name in _PROMPTS if wanted[name]]
 
     async def complete(self, pair: Pair) -> Completion:
-        """Ask about a pair; what goes wrong with the model's words stands in the answer.
+        """Ask about a pair; an unusable reply is an `error` in the result.
 
         Raises `ModelUnavailable` and `ModelTimeout`.
         """

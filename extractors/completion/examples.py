@@ -1,4 +1,4 @@
-"""The worked examples that go before the question with one or three shots (methods U11)."""
+"""The worked examples of one-shot and three-shot prompts (UrbanKGent, section 5.1.2)."""
 
 from __future__ import annotations
 

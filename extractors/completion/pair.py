@@ -1,4 +1,4 @@
-"""Two places, as the model is told of them."""
+"""Two places, as prompts describe them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Pair:
-    """The place that is asked about, and the one that it is compared with."""
+    """A place, and the one that it is compared with."""
 
     head: Place
     tail: Place

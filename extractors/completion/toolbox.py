@@ -1,4 +1,4 @@
-"""The eight tools as the model is offered them, and their answers in words (methods U7)."""
+"""The eight tools that the model may call, with results in words (UrbanKGent, section 4.3.2, Table 8)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BELONGING: Final = {
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that the model asked for, and what it was told; `refused` where the tool does not fit."""
+    """A tool call of the model and its result; `refused` if the tool does not fit."""
 
     tool: str
     result: str

@@ -1,6 +1,6 @@
-"""What is of the English language alone: how its sentences mark what they do not state as fact.
+"""All that is specific to English: negation and modality, coreference, numbers, dates, units, values.
 
-Imports nothing of `extractors` but spans, sentences, reservations and negation (`hedges`).
+May import `geo`, `ontology`, `extractors.text`, `extractors.reservations` and `extractors.grounding`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _PREPOSITION = re.compile(
     r"(?:(?:the|an?|its|his|her|their|nearby|old|new)\s+)*$",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(
+_CAPITALIZED = re.compile(
     r"(?<!\w)[^\W\d_a-z][\w'’.-]*(?:\s+(?:(?:of|the|de|du|la|for|and|&|at|on)\s+){0,2}[^\W\d_a-z][\w'’-]*)*"
 )
 _OPENERS: Final = frozenset(
@@ -101,7 +101,7 @@ class Antecedents:
         for start, end, entries in self._linker.labels.mentions(text):
             known = frozenset(c for entry in entries for c in entry.classes)
             found.append(_Named(Span(start, end), text[start:end], known))
-        for match in _CAPITALISED.finditer(text):
+        for match in _CAPITALIZED.finditer(text):
             span = _trimmed(text, match.start(), match.end())
             if span is not None:
                 found.append(_Named(span, text[span.start : span.end], frozenset()))

@@ -8,7 +8,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.text.unreadable import Unreadable
+from extractors.english.unreadable import Unreadable
 
 __all__ = ["DATE_DATATYPES", "read_date"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from extractors.text.unreadable import Unreadable
+from extractors.english.unreadable import Unreadable
 
 __all__ = ["read_number"]
 

@@ -1,6 +1,6 @@
-"""Quantities: the units that texts use, as QUDT names them, and their conversion.
+"""Quantities: the English words for units of measure, and conversion to the unit of a property.
 
-Only units of measure stand here; which property takes which unit is said in the ontology.
+The units are in `geo.measure.units`; the ontology says which property takes which unit.
 """
 
 from __future__ import annotations
@@ -12,71 +12,27 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.numerals import read_number
-from extractors.text.unreadable import Unreadable
+from extractors.english.unreadable import Unreadable
+from geo.measure.units import QUDT_UNIT, UNITS
 
-__all__ = ["PLAIN_NUMBER", "QUDT_CURRENCY", "QUDT_UNIT", "convert", "range_in", "spelled_out", "unit_of"]
+__all__ = ["PLAIN_NUMBER", "QUDT_CURRENCY", "convert", "range_in", "spelled_out", "unit_of"]
 
-QUDT_UNIT: Final = "http://qudt.org/vocab/unit/"
 QUDT_CURRENCY: Final = "http://qudt.org/vocab/currency/"
 
 PLAIN_NUMBER: Final = frozenset(NamedNode(QUDT_UNIT + name) for name in ("NUM", "UNITLESS", "COUNT"))
 """Units that say that a value is a count or a ratio."""
 
-_FOOT, _MILE, _ACRE = Decimal("0.3048"), Decimal("1609.344"), Decimal("4046.8564224")
 _DOLLAR: Final = "dollar"
 """Dollars of a country that the text does not name."""
 _MEANT: Final = {(_DOLLAR, "USD"), (_DOLLAR, "CAD"), (_DOLLAR, "AUD"), ("LB", "GBP")}
 """Words that mean this unit where the property is in it."""
-# QUDT local name -> what it measures, and how many of the SI unit of that it is.
-_UNITS: Final[dict[str, tuple[str, Decimal]]] = {
-    "M": ("length", Decimal(1)),
-    "MilliM": ("length", Decimal("0.001")),
-    "CentiM": ("length", Decimal("0.01")),
-    "KiloM": ("length", Decimal(1000)),
-    "IN": ("length", Decimal("0.0254")),
-    "FT": ("length", _FOOT),
-    "YD": ("length", Decimal("0.9144")),
-    "MI": ("length", _MILE),
-    "MI_N": ("length", Decimal(1852)),
-    "M2": ("area", Decimal(1)),
-    "KiloM2": ("area", Decimal(10**6)),
-    "HA": ("area", Decimal(10**4)),
-    "FT2": ("area", _FOOT**2),
-    "YD2": ("area", Decimal("0.9144") ** 2),
-    "MI2": ("area", _MILE**2),
-    "AC": ("area", _ACRE),
-    "GM": ("mass", Decimal("0.001")),
-    "KiloGM": ("mass", Decimal(1)),
-    "TONNE": ("mass", Decimal(1000)),
-    "TON_Metric": ("mass", Decimal(1000)),
-    "TON_SHORT": ("mass", Decimal("907.18474")),
-    "LB": ("mass", Decimal("0.45359237")),
-    "M-PER-SEC": ("speed", Decimal(1)),
-    "KiloM-PER-HR": ("speed", Decimal(1) / Decimal("3.6")),
-    "MI-PER-HR": ("speed", _MILE / 3600),
-    "W": ("power", Decimal(1)),
-    "KiloW": ("power", Decimal(10**3)),
-    "MegaW": ("power", Decimal(10**6)),
-    "L": ("volume", Decimal("0.001")),
-    "M3": ("volume", Decimal(1)),
-    "GAL_US": ("volume", Decimal("0.003785411784")),
-    "PERCENT": ("share", Decimal("0.01")),
-    "PERMILLE": ("share", Decimal("0.001")),
-    "SEC": ("time", Decimal(1)),
-    "MIN": ("time", Decimal(60)),
-    "HR": ("time", Decimal(3600)),
-    "DAY": ("time", Decimal(86400)),
-    "WK": ("time", Decimal(604800)),
-    "YR": ("time", Decimal(31557600)),
-    "K": ("temperature", Decimal(1)),
-    "DEG_C": ("temperature", Decimal(1)),
-    "DEG_F": ("temperature", Decimal(5) / Decimal(9)),
-    # Money is never converted: that would take the rates of a day.
-    **{code: (f"money in {code}", Decimal(1)) for code in ("USD", "CAD", "AUD", "EUR", "GBP", "JPY", "CHF")},
-    _DOLLAR: ("money", Decimal(1)),
+_CURRENCIES: Final = ("USD", "CAD", "AUD", "EUR", "GBP", "JPY", "CHF")
+_MEASURES: Final = {
+    **{name: unit.quantity.value for name, unit in UNITS.items()},
+    **{code: f"money in {code}" for code in _CURRENCIES},
+    _DOLLAR: "money",
 }
-# What is added to a number times its factor to make it one of the SI unit.
-_OFFSETS: Final = {"DEG_C": Decimal("273.15"), "DEG_F": Decimal("459.67") * 5 / 9}
+"""What each unit measures. Money is never converted: that would take the rates of a day."""
 _WORDS: Final[dict[str, str]] = {
     word: name
     for name, words in {
@@ -171,7 +127,7 @@ def convert(words: str, unit: NamedNode) -> Decimal | str:
     converted number keeps one digit more than the text gives, and three at least. Money is not converted.
     """
     wanted = _name_of(unit)
-    if wanted not in _UNITS:
+    if wanted not in _MEASURES:
         return f"The property's unit <{unit.value}> is not one that can be converted to."
     readings: list[tuple[str, Decimal]] = []
     reason = f'"{words}" holds no quantity.'
@@ -184,10 +140,10 @@ def convert(words: str, unit: NamedNode) -> Decimal | str:
             continue
         name, number = read
         name = wanted if (name, wanted) in _MEANT else name
-        if _UNITS[name][0] == _UNITS[wanted][0]:
+        if _MEASURES[name] == _MEASURES[wanted]:
             readings.append((name, number))
         else:
-            reason = f'"{words}" is not a measure of {_UNITS[wanted][0]}.'
+            reason = f'"{words}" is not a measure of {_MEASURES[wanted]}.'
     if not readings:
         return reason
     name, number = next((r for r in readings if r[0] == wanted), readings[0])
@@ -215,8 +171,8 @@ def _name_of(unit: NamedNode) -> str:
 
 
 def _converted(name: str, number: Decimal, wanted: str) -> Decimal:
-    in_si = number * _UNITS[name][1] + _OFFSETS.get(name, Decimal(0))
-    return _rounded((in_si - _OFFSETS.get(wanted, Decimal(0))) / _UNITS[wanted][1], number)
+    unit, into = UNITS[name], UNITS[wanted]
+    return _rounded((number * unit.factor + unit.offset - into.offset) / into.factor, number)
 
 
 def _quantity(words: str) -> tuple[str, Decimal] | str:
@@ -236,12 +192,20 @@ def _quantity(words: str) -> tuple[str, Decimal] | str:
         name, rest = found
         if total is None:
             total = name, number
-        elif _UNITS[name][0] == _UNITS[total[0]][0] and _UNITS[name][1] < _UNITS[total[0]][1]:
-            total = total[0], total[1] + number * _UNITS[name][1] / _UNITS[total[0]][1]
+        elif (more := _in_larger(number, name, total[0])) is not None:
+            total = total[0], total[1] + more
         else:
             return total
         if not rest[:1].isdigit():
             return total
+
+
+def _in_larger(number: Decimal, name: str, larger: str) -> Decimal | None:
+    """Convert a number to a larger unit of the same quantity; None for any other unit."""
+    unit, into = UNITS.get(name), UNITS.get(larger)
+    if unit is None or into is None or unit.quantity != into.quantity or unit.factor >= into.factor:
+        return None
+    return number * unit.factor / into.factor
 
 
 def _leading_unit(words: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The names in one text and what each stands for: a known entity, or a new one with a minted IRI.
+"""The names in one text and the entity of each: a known one, or a new one with a minted IRI.
 
 Within a text a name means one thing. It is linked once, with the classes that the model said of it or that
 the first statement about it demands, and every statement that uses the name then shares the answer.
@@ -14,8 +14,8 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.candidates import AMBIGUOUS_NAME, NOT_A_NAME, WRONG_CLASS, Problem
-from extractors.grounding.iri_minting import Minter
-from extractors.grounding.linking import Linker, LinkReason, normalise
+from extractors.grounding.iri_minting import IriMinter
+from extractors.grounding.linking import Linker, LinkReason, normalize
 from extractors.grounding.mentions import GroundedText
 from extractors.grounding.name_similarity import QUALIFIERS
 from ontology.schema import Schema
@@ -57,7 +57,7 @@ _LABELS: Final = frozenset(
 class Mentioned:
     """What the statements of a text say about one name before it is linked.
 
-    `said` are the classes that "is a" gave it, `expected` those of the first domain or range it stands in;
+    `said` are the classes that "is a" gave it, `expected` those of the first domain or range where it occurs;
     `alias_of` is the name of which it was called another name, or is the short form.
     """
 
@@ -69,7 +69,7 @@ class Mentioned:
 
 @dataclass(frozen=True)
 class Name:
-    """A name and what it stands for; `problems` hold for every statement that uses the name."""
+    """A name and its entity; `problems` apply to every statement that uses the name."""
 
     iri: NamedNode
     label: str
@@ -85,7 +85,7 @@ class Names:
         self,
         mentioned: Mapping[str, Mentioned],
         linker: Linker,
-        minter: Minter,
+        minter: IriMinter,
         spelling: Callable[[str], str],
     ) -> None:
         self._mentioned = mentioned
@@ -110,7 +110,7 @@ class Names:
         context = {name.iri for name in self._found.values() if not (name.new or name.problems)}
         link = self._linker.link(mention.name, expected=expected, context=context)
         if link.iri is not None and link.entry is not None:
-            known = len(normalise(mention.name).split()) > 1 or not _is_capitalised(link.entry.label)
+            known = len(normalize(mention.name).split()) > 1 or not _is_capitalized(link.entry.label)
             problems = () if known or is_name(mention.name) else (_not_a_name(mention.name),)
             return Name(link.iri, link.entry.label, _sorted(link.entry.classes), False, problems)
         if link.reason is LinkReason.UNKNOWN and mention.alias_of is not None and follow:
@@ -157,22 +157,22 @@ def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[s
 
 def name_key(name: str) -> str:
     """Return the form under which a name is one and the same throughout a text."""
-    return normalise(name) or name.casefold().strip()
+    return normalize(name) or name.casefold().strip()
 
 
 def is_name(words: str) -> bool:
-    """Tell a name from a pronoun or a common noun ("It", "the university").
+    """Return whether words are a name, not a pronoun or a common noun ("It", "the university").
 
     A name has a capital letter, a digit, or letters of a script that knows no capitals.
     """
     bare = _DETERMINER.sub("", words.strip(), count=1)
-    if normalise(bare) in _PRONOUNS.split():
+    if normalize(bare) in _PRONOUNS.split():
         return False
-    return _is_capitalised(bare)
+    return _is_capitalized(bare)
 
 
 def without_whereabouts(name: str) -> str:
-    """A name without the place that a text says beside it: "Atomium in Brussels" is the Atomium.
+    """Return a name without the place that follows it: "Atomium in Brussels" is the Atomium.
 
     Only what is a name itself is taken off, so "Saint Martin in the Fields" stays as it is.
     """
@@ -182,7 +182,7 @@ def without_whereabouts(name: str) -> str:
     return found["name"]
 
 
-def _is_capitalised(words: str) -> bool:
+def _is_capitalized(words: str) -> bool:
     return any(c.isupper() or c.istitle() or c.isdigit() or (c.isalpha() and not c.islower()) for c in words)
 
 

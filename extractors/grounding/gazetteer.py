@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.errors import GazetteerError
 from extractors.grounding.geocoder import PlaceFound
-from extractors.grounding.linking import normalise
+from extractors.grounding.linking import normalize
 from geo.errors import GeometryError
 from geo.formats.literals import parse_geometry, write_geometry
 
@@ -38,13 +38,13 @@ class Gazetteer:
     def __init__(self, places: Iterator[tuple[Sequence[str], PlaceFound]]) -> None:
         self._places: dict[str, list[PlaceFound]] = {}
         for names, place in places:
-            for key in dict.fromkeys(normalise(name) for name in names):
+            for key in dict.fromkeys(normalize(name) for name in names):
                 if key:
                     self._places.setdefault(key, []).append(place)
 
     @classmethod
     def read(cls, path: Path) -> Gazetteer:
-        """Read a file. Raises `GazetteerError`, which names the file, the line or feature, and the mend."""
+        """Read a file. Raises `GazetteerError`, which names the file, the line or feature, and the fix."""
         suffix = path.suffix.lower()
         if suffix not in _SUFFIXES:
             raise GazetteerError(path, f"its name ends in none of {', '.join(_SUFFIXES)}")
@@ -61,7 +61,7 @@ class Gazetteer:
 
     def locate(self, name: str) -> Sequence[PlaceFound]:
         """Every place of this name, in the order of the file."""
-        return tuple(self._places.get(normalise(name), ()))
+        return tuple(self._places.get(normalize(name), ()))
 
 
 def _csv(path: Path) -> Iterator[tuple[Sequence[str], PlaceFound]]:

@@ -1,4 +1,4 @@
-"""What the model says, in the terms of the ontology: classes, properties, and what pronouns stand for."""
+"""Maps the model's words to classes and properties of the ontology, and resolves pronouns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Literal as OneOf
 
 from pyoxigraph import NamedNode
 
-from extractors.checks.calibration import Calibration
 from extractors.english.coreference import Antecedents, is_anaphor
+from extractors.english.values import looks_like_value
 from extractors.grounding.entities import is_name, name_key, without_whereabouts
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import Grounded, GroundedText
@@ -19,29 +19,28 @@ from extractors.grounding.relation_words import Ends, RelationWords
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
-from extractors.text.values import looks_like_value
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-__all__ = ["Interpretation", "Interpreter", "Said", "Synonyms", "no_synonym"]
+__all__ = ["Interpretation", "Interpreter", "StatedTriple", "Synonyms", "no_synonym"]
 
 _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
 
 Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
-"""The term of the ontology that people said a word means; None for a word that nobody spoke of."""
+"""Returns the term that people assigned to a word, or None."""
 
 _NOTHING = NamedNode("urn:nothing")
 
 
 def no_synonym(kind: str, words: str) -> NamedNode | None:
-    """Nobody has said anything of any word."""
+    """Know no synonym."""
     return None
 
 
 @dataclass(frozen=True)
-class Said:
+class StatedTriple:
     """A triple as the model wrote it, and the window of the text that it was shown.
 
     `score` is the model's raw score where the triple's confidence was made a probability.
@@ -54,13 +53,13 @@ class Said:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """What a triple's words stand for in the ontology; neither property nor type: an unknown relation.
+    """A triple's words mapped to the ontology; without property and type it is an unknown relation.
 
-    `grounded` is where the model's own words stand. Where they are "it" or "the hall" and the text makes
-    plain what is meant, `said` has the name instead, which stands at `subject_name` or `object_name`.
+    `grounded` is where the model's own words are in the text. If they are "it" or "the hall" and the text
+    makes clear what is meant, `said` has the name instead, found at `subject_name` or `object_name`.
     """
 
-    said: Said
+    said: StatedTriple
     is_type: bool
     type: OntologyClass | None
     relation: OntologyProperty | None
@@ -84,38 +83,28 @@ class Interpreter:
         schema: Schema,
         linker: Linker,
         *,
-        calibration: Calibration | None = None,
         synonyms: Synonyms = no_synonym,
     ) -> None:
         self._text = text
         self._schema = schema
         self._linker = linker
-        self._calibration = calibration
         self._synonyms = synonyms
 
-    def interpret(self, said: Sequence[Said]) -> Sequence[Interpretation]:
-        """What each triple stands for, in order."""
-        calibrated = [self._bare(self._calibrated(one)) for one in said]
-        kinds = self._kinds(calibrated)
-        return self._resolved([self._read(one, kinds) for one in calibrated])
+    def interpret(self, said: Sequence[StatedTriple]) -> Sequence[Interpretation]:
+        """Interpret each triple, in order."""
+        bare = [self._bare(one) for one in said]
+        kinds = self._kinds(bare)
+        return self._resolved([self._read(one, kinds) for one in bare])
 
-    def _calibrated(self, said: Said) -> Said:
-        """The same with a probability in the place of the raw score, where a calibration is there."""
-        raw = said.triple.confidence
-        if self._calibration is None or raw is None:
-            return said
-        sure = replace(said.triple, confidence=self._calibration.probability(raw))
-        return replace(said, triple=sure, score=raw)
-
-    def _bare(self, said: Said) -> Said:
-        """The same with the subject's name alone, where the model copied with it where it stands."""
+    def _bare(self, said: StatedTriple) -> StatedTriple:
+        """Return the triple with the subject's bare name, without the location that the model copied."""
         return replace(said, triple=replace(said.triple, subject=self._name_alone(said.triple.subject)))
 
     def _name_alone(self, name: str) -> str:
         return name if self._linker.labels.exact(name) else without_whereabouts(name)
 
     def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
-        """The readings with names for the pronouns and descriptions that plainly stand for one."""
+        """Replace pronouns and descriptions by the names that they clearly refer to."""
         if not any(is_anaphor(w) for r in readings for w in (r.said.triple.subject, r.said.triple.object)):
             return readings
         named: dict[str, list[NamedNode]] = {}
@@ -143,7 +132,7 @@ class Interpreter:
                 reading = replace(reading, object_name=meant)
         return replace(reading, said=replace(reading.said, triple=triple))
 
-    def _kinds(self, said: Iterable[Said]) -> Mapping[str, frozenset[NamedNode]]:
+    def _kinds(self, said: Iterable[StatedTriple]) -> Mapping[str, frozenset[NamedNode]]:
         """The classes that "is a" gives each name in this text."""
         found: dict[str, frozenset[NamedNode]] = {}
         for one in said:
@@ -160,7 +149,7 @@ class Interpreter:
             return said
         return frozenset(c for entry in self._linker.labels.exact(name) for c in entry.classes)
 
-    def _read(self, said: Said, kinds: Mapping[str, frozenset[NamedNode]]) -> Interpretation:
+    def _read(self, said: StatedTriple, kinds: Mapping[str, frozenset[NamedNode]]) -> Interpretation:
         triple = said.triple
         grounded = self._text.ground(triple.subject, triple.object, said.window)
         if triple.relation.casefold() == IS_A:

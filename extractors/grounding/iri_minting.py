@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from pyoxigraph import NamedNode
 
-from extractors.grounding.linking import normalise
+from extractors.grounding.linking import normalize
 
-__all__ = ["Minter", "slug"]
+__all__ = ["IriMinter", "slug"]
 
 _LONGEST_SLUG = 60
 _HASH_DIGITS = 8
@@ -23,10 +23,10 @@ def slug(words: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"['`]", "", plain)).strip("-")[:_LONGEST_SLUG].strip("-")
 
 
-class Minter:
+class IriMinter:
     """Mints IRIs under a base: the same name gives the same IRI, and never one that is in use.
 
-    The hash beside the readable part keeps names apart that look alike in ASCII. It depends on the name and
+    The hash after the readable part separates names that look alike in ASCII. It depends on the name and
     on nothing else, so that extracting a text again before anything was committed changes nothing.
     """
 
@@ -36,7 +36,7 @@ class Minter:
 
     def entity(self, name: str) -> NamedNode:
         """Mint the IRI of a new entity of this name."""
-        key = normalise(name) or name
+        key = normalize(name) or name
         attempt = 0
         while True:
             seed = key if attempt == 0 else f"{key}\n{attempt}"

@@ -27,7 +27,7 @@ __all__ = [
     "Linker",
     "Word",
     "nearly_equal",
-    "normalise",
+    "normalize",
     "without_possessive",
     "words_of",
 ]
@@ -42,7 +42,7 @@ _UNDECOMPOSED = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry:
-    """One label of one entity; `main` tells a main label from an alias."""
+    """One label of one entity; `main`: a main label, not an alias."""
 
     iri: NamedNode
     label: str
@@ -54,7 +54,7 @@ class Labels(Protocol):
     """What the linker and the planner need to know about the names in the graph."""
 
     def exact(self, words: str) -> Sequence[LabelEntry]:
-        """Return the entries whose label or alias equals the words after `normalise`."""
+        """Return the entries whose label or alias equals the words after `normalize`."""
 
     def similar(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
         """Return at most `limit` entries by trigram similarity (0 to 1), best first."""
@@ -90,7 +90,7 @@ def without_possessive(text: str, word: Word) -> Word | None:
     return Word(_fold(raw[: match.start()]), word.start, word.start + match.start()) if match else None
 
 
-def normalise(words: str) -> str:
+def normalize(words: str) -> str:
     """Return the form under which names are compared: words in normal form, no leading "the"."""
     parts = [word.text for word in words_of(words)]
     if len(parts) > 1 and parts[0] == "the":
@@ -148,7 +148,7 @@ class Link:
 
 
 class Fit(StrEnum):
-    """How an entity's classes stand to the classes that are expected of it."""
+    """How an entity's classes relate to the expected ones."""
 
     INSTANCE = "instance"
     POSSIBLE = "possible"
@@ -267,11 +267,11 @@ class Linker:
 
 
 def _differs_by_spelling(name: str, label: str) -> bool:
-    """Tell a misspelling from another name: "Manhatan" from "East 41st Street" beside "West 41st Street".
+    """Return whether a name is a misspelling ("Manhatan"), not another name ("East" and "West 41st Street").
 
     Both must have as many words; numbers must be equal, and each word must be spelled nearly alike.
     """
-    ours, theirs = normalise(name).split(), normalise(label).split()
+    ours, theirs = normalize(name).split(), normalize(label).split()
     if len(ours) != len(theirs):
         return "".join(ours) == "".join(theirs)
     return all(nearly_equal(a, b) for a, b in zip(ours, theirs, strict=True))
@@ -288,7 +288,7 @@ def nearly_equal(a: str, b: str) -> bool:
 
 
 def _edits(a: str, b: str) -> int:
-    """Count the letters to insert, drop, replace or swap with a neighbour from one word to the other."""
+    """Count the letters to insert, drop, replace or swap with a neighbor from one word to the other."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):

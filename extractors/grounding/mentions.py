@@ -1,7 +1,7 @@
-"""Finding the model's words in the text: where they stand, and whether the text means them.
+"""Finds the model's words in the text, and the words around them that deny or limit a statement.
 
 A gate cannot catch an invented name, a negation or a plan: the statement is well formed all the same. So
-each end of a triple must stand in the text, and the words around it must not take the statement back.
+each end of a triple must be in the text, and the words around it must not negate or limit the statement.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
-from extractors.checks.claims import Claims
+from extractors.grounding.claims import Claims
 from extractors.reservations import Reservation
 from extractors.text.chunking import Span, sentences
 
@@ -34,7 +34,7 @@ _MOST_OCCURRENCES = 50
 
 @dataclass(frozen=True)
 class Grounded:
-    """Where the two ends of a triple stand (None: not in the text), what shows it, and what keeps it from
+    """Where the two ends of a triple are (None: not in the text), the evidence, and what keeps it from
     being a statement: a denial, a plan, an order, a quotation.
     """
 
@@ -68,7 +68,7 @@ class GroundedText:
         self._claims = Claims(text, self.sentences)
 
     def occurrences(self, words: str, within: Span | None = None) -> tuple[Span, ...]:
-        """Return where the words stand as whole words, in order; empty when they do not.
+        """Return where the words occur as whole words, in order.
 
         Exact spelling is preferred; else case, diacritics, white space and the form of quotes and dashes do
         not count, and an article before the words or punctuation around them is left away.
@@ -198,7 +198,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _joins(character: str) -> bool:
-    """Tell whether neighbours make one word; scripts without case often write no spaces between words."""
+    """Return whether neighbors make one word; scripts without case often write no spaces between words."""
     return character.isalnum() and unicodedata.category(character) != "Lo"
 
 

@@ -1,10 +1,10 @@
-"""Whether two names may be names of one thing: the words they share, and those that tell them apart."""
+"""Whether two names may be names of one thing: the words they share, and those that distinguish them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from extractors.grounding.linking import nearly_equal, normalise
+from extractors.grounding.linking import nearly_equal, normalize
 from geo.remembered import remembered
 
 __all__ = ["QUALIFIERS", "marks", "same_words", "told_apart"]
@@ -37,7 +37,7 @@ def same_words(a: str, b: str) -> bool:
 
 
 def told_apart(a: str, b: str) -> bool:
-    """Tell whether a number or a word such as "East" stands in only one of two names."""
+    """Return whether only one of two names has a number or a word such as "East"."""
     return marks(a) != marks(b)
 
 
@@ -49,7 +49,7 @@ def marks(name: str) -> frozenset[str]:
 
 @remembered(_REMEMBERED)
 def _words(name: str) -> tuple[str, ...]:
-    return tuple(word for word in normalise(name).split() if word not in _SMALL)
+    return tuple(word for word in normalize(name).split() if word not in _SMALL)
 
 
 def _alike(a: str, b: str) -> bool:

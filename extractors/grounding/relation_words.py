@@ -3,7 +3,7 @@
 Four steps, each tried only where the one before found nothing: the label or an alternative label; the same
 words in another form ("was located inside" for "located in", "date of opening" for "opening date"); the same
 relation seen from its other end ("designer of" for "designed by", "contains" where there is only "located
-in"); a misspelling. From the second step on a property counts only if both ends may stand there: a wrong
+in"); a misspelling. From the second step on a property counts only if both ends fit it: a wrong
 property is worse than none, and what finds none is a proposal for the ontology engineers.
 """
 
@@ -120,7 +120,7 @@ class RelationWords:
         self._labels.pop((), None)
 
     def read(self, relation: str, ends: Ends, fit: Fitting) -> Canonical | None:
-        """The property that the words name between these ends; None when there is none that fits."""
+        """The property that the words name between these ends; None if none fits."""
         exact = self._labels.get(normalise(relation), [])
         if exact:
             return self._by_label(relation, exact, ends, fit)
@@ -142,7 +142,7 @@ class RelationWords:
     ) -> Canonical:
         """The property of this label that fits best, the main label and the first in the file before others.
 
-        Where neither end can stand as it does and both are what the other end asks for, they change places.
+        If neither end fits its place but both fit the other, they are swapped.
         """
         main = normalise(relation)
         ranked = sorted(

@@ -1,1 +1,4 @@
-"""The language models that UrbanKG can talk to: a Protocol, its adapters, and what calls cost."""
+"""Language models: the `ChatModel` Protocol, its adapters, and what calls cost.
+
+May import `extractors.errors`.
+"""

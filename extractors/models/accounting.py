@@ -89,7 +89,7 @@ class Account:
         self.task_seconds += seconds
 
     def json(self, prices: Prices) -> dict[str, Any]:
-        """The sums, and what a thousand such tasks take (U13 of the methods); money where prices are set.
+        """The sums, and the cost of 1,000 such tasks (UrbanKGent, section 5.4); money where prices are set.
 
         `model_seconds` adds up calls that may have run side by side.
         """
@@ -137,7 +137,7 @@ def accounts_open() -> Account | None:
 
 
 def party() -> int | None:
-    """On whose behalf the model is asked here: the outermost account's, so that a job is one party."""
+    """The party of this call: the outermost account, so that a job is one party."""
     current = _CURRENT.get()
     while current is not None and current._above is not None:
         current = current._above

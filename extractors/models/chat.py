@@ -1,4 +1,4 @@
-"""What the rest of UrbanKG knows of a language model: messages in, one reply out."""
+"""The `ChatModel` Protocol: messages in, one reply out."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ class ChatModel(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and processes; the model cannot be used afterwards."""
+        """Close connections and processes; the model cannot be used afterwards."""
         ...

@@ -1,14 +1,27 @@
-"""What the rest of UrbanKG knows of a model that fills in forms: a text and headings in, answers out."""
+"""The `FormModel` Protocol: a text and headings in, answers out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import ChatModel, Token
 
-__all__ = ["BlankField", "BlankForm", "FilledField", "FilledForm", "FormModel", "fill_with"]
+__all__ = [
+    "END_OF_ANSWER",
+    "NONE",
+    "BlankField",
+    "BlankForm",
+    "FilledField",
+    "FilledForm",
+    "FormModel",
+    "fill_with",
+]
+
+NONE: Final = " none"
+"""The answer of an empty field."""
+END_OF_ANSWER: Final = "<|im_end|>"
 
 
 @dataclass(frozen=True)
@@ -25,7 +38,7 @@ class BlankField:
 
 @dataclass(frozen=True)
 class BlankForm:
-    """What is asked about one text.
+    """The questions about one text.
 
     `opening` is what all fields share. A field whose answer is less probable than `least_presence` stays
     empty, and an answer takes at most `maximum_tokens` tokens.

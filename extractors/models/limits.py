@@ -1,4 +1,4 @@
-"""How many questions a model takes at a time, where it says so."""
+"""How many requests a model takes at a time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from extractors.models.chat import ChatModel
 __all__ = ["UNLIMITED", "Limited", "limit_of"]
 
 UNLIMITED = 1_000
-"""What counts for a model that says nothing."""
+"""For a model that does not report a limit."""
 
 
 @runtime_checkable
 class Limited(Protocol):
-    """A model that says how many questions it takes at a time."""
+    """A model that reports how many requests it takes at a time."""
 
     async def at_once(self) -> int:
         """Ask the model; raises `ModelUnavailable` or `ModelTimeout` when it cannot be asked."""
@@ -22,5 +22,5 @@ class Limited(Protocol):
 
 
 async def limit_of(model: ChatModel) -> int:
-    """Return how many questions a model takes at a time; raises what `at_once` raises."""
+    """Return how many requests a model takes at a time; raises what `at_once` raises."""
     return await model.at_once() if isinstance(model, Limited) else UNLIMITED

@@ -19,9 +19,9 @@ __all__ = ["MeteredModel"]
 
 
 class MeteredModel:
-    """Passes every call on and notes it: in `total`, in the account that is open, and with `tell`.
+    """Passes calls on and records each: in `total`, in the open account, and with `tell`.
 
-    `tell_task` is told the seconds of each whole task, such as the extraction of a text.
+    `tell_task` gets the seconds of each whole task, such as the extraction of a text.
     """
 
     def __init__(

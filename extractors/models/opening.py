@@ -31,7 +31,7 @@ def open_model(
     """
     if url:
         from extractors.models.http.endpoint import Timeouts
-        from extractors.models.http.tgi import HttpModel
+        from extractors.models.http.http_model import HttpModel
 
         return HttpModel(
             url,

@@ -16,7 +16,7 @@ def choices(option: Node) -> Sequence[Any]:
 
 
 def allows(option: Node, kind: str) -> bool:
-    """Whether a value that begins so may stand here."""
+    """Whether a value of this kind is allowed here."""
     types = option.get("type")
     allowed = (types,) if isinstance(types, str) else types
     named = (kind, "integer") if kind == "number" else (kind,)

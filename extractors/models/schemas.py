@@ -1,4 +1,4 @@
-"""The JSON schemas that every kind of model server takes, and what becomes of one on its way to a server.
+"""The JSON schemas that every kind of model server takes, and how one is rewritten for a server.
 
 The dialect is what text-generation-inference compiles (outlines-core), the narrowest: what it would reject,
 drop dead over or compile for minutes is refused here, with words that say what to write instead.
@@ -141,7 +141,7 @@ def strict_form(schema: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
 
 
 def spelled_out(messages: tuple[Message, ...], schema: Mapping[str, Any]) -> tuple[Message, ...]:
-    """Add to the last message what a server that ignores schemas must be told in words."""
+    """Spell the schema out in the last message, for a server that ignores schemas."""
     told = (
         "\n\nAnswer with one JSON document and nothing else: no explanation, no code fence. It must follow "
         f"this JSON schema exactly:\n{json.dumps(schema, ensure_ascii=False)}"

@@ -1,4 +1,4 @@
-"""What a model is asked and how its reply is read: templates, methods, forms, grammars.
+"""Prompts and the reading of replies: templates, methods, forms, grammars.
 
 May import `ontology` and `extractors.models`.
 """

@@ -2,7 +2,7 @@
 
 Every field is a question of its own about the same text, `relation (domain > range):`, and is answered by
 `none` or by lines of `subject | object`. The fields do not see each other, so what is said about one relation
-depends neither on how many others are asked nor on their order, and the probability of `none` says how sure
+depends neither on the number of other fields nor on their order, and the probability of `none` says how sure
 the model is. The same words are used in training and in extraction: this module is the only place of them.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
 
+from extractors.models.forms import END_OF_ANSWER, NONE
 from ontology.labels import readable
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -22,9 +23,6 @@ __all__ = ["END_OF_ANSWER", "NONE", "VERSION", "Field", "answer", "field_of", "o
 
 VERSION = "form-1"
 """Of these words; they are part of what a model was trained on, so no file of the user's replaces them."""
-
-NONE = " none"
-END_OF_ANSWER = "<|im_end|>"
 
 Pair = tuple[str, str]
 
@@ -77,7 +75,7 @@ _MOST_CLASSES = 2
 
 
 def field_of(schema: Schema, term: OntologyProperty) -> Field:
-    """Show a property with its domain and range (K1); of many alternatives none is shown."""
+    """Show a property with its domain and range; of many alternatives none is shown."""
     domain, classes = _classes(schema, term.domains), _classes(schema, term.ranges)
     if classes or term.kind is PropertyKind.OBJECT:
         return Field(term.label, domain, classes)

@@ -1,26 +1,5 @@
-"""The names of the ways to extract, for settings: what they are is in `extractors.prompting.methods`."""
+"""The names of the methods of extraction, for settings and routes; `methods` defines them."""
 
 from typing import Literal
 
-MethodName = Literal[
-    "fast",
-    "thorough",
-    "open",
-    "context_base",
-    "context_ontology",
-    "context_cot",
-    "icl_base",
-    "icl_ontology",
-    "icl_cot",
-    "zero_shot",
-    "one_shot",
-    "three_shot",
-    "without_knowledge",
-    "without_views",
-    "without_tools",
-    "without_refinement",
-    "form_whole",
-    "form_bare",
-    "form_free",
-    "form_untyped",
-]
+MethodName = Literal["fast", "thorough", "open", "zero_shot", "one_shot", "three_shot"]

@@ -1,4 +1,4 @@
-"""Reading the model's reply: the triples, where each stands in it, and how sure the model was of it."""
+"""Reads the model's reply: the triples, their position in it, and the model's confidence."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ParsedReply:
 def parse(reply: Reply) -> ParsedReply:
     """Read `{"triples": [{"subject", "relation", "object"}, ...]}` out of a reply.
 
-    The object may stand in prose or in a fence, as a server that ignores the schema lets it; of several the
+    The object may be surrounded by prose or a code fence if the server ignores the schema; of several the
     last counts. A bare array of triples is read too. Of a reply that ran into its token limit the complete
     triples are kept. Anything else raises `ModelReplyError`. Triples with an empty end are dropped.
     """
@@ -73,7 +73,7 @@ _Placed = list[tuple[tuple[int, int], Any]]
 
 
 def _whole_triples(text: str) -> _Placed | None:
-    """The members of the last whole array of triples; None when there is none."""
+    """Return the members of the last whole array of triples, or None."""
     for opening in reversed(list(_OPENING.finditer(text))[-_MOST_OPENINGS:]):
         if _closes(text, opening.start()):
             return _members(text, opening.end())
@@ -84,7 +84,7 @@ def _whole_triples(text: str) -> _Placed | None:
 
 
 def _cut_triples(text: str) -> _Placed | None:
-    """The whole members of the last array of triples, as far as it goes; None when there is none."""
+    """Return the complete members of the last, possibly cut-off, array of triples, or None."""
     openings = list(_OPENING.finditer(text)) or list(_BARE_OPENING.finditer(text))
     return _members(text, openings[-1].end()) if openings else None
 
@@ -132,7 +132,7 @@ def _complaint(reply: Reply) -> str:
             f"({start!r}): raise max_tokens, or make the windows smaller."
         )
     return (
-        f"The model's reply is not the JSON that was asked for ({start!r}): check that the server honours "
+        f"The model's reply is not the requested JSON ({start!r}): check that the server honours "
         "JSON schemas and that the adapter belongs to the model."
     )
 

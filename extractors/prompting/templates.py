@@ -2,7 +2,7 @@
 
 A template's version is a hash of its file, so an edited prompt can never pass under an old version. A folder
 of the user's may hold files that stand in for ours, by name. They are held against ours: a placeholder that
-nothing fills, or one without which the prompt asks nothing, is told before anything is asked.
+nothing fills, or one without which the prompt asks nothing, is reported before the first request.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections import Counter
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
 from extractors.readers.staged import merged
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["Agreement"]
@@ -22,13 +22,13 @@ class Agreement:
 
     @property
     def prompt_version(self) -> str:
-        """The reader's, and how often it is asked."""
+        """The reader's version and the number of samples."""
         return f"{self._reader.prompt_version} x{self._samples}"
 
     @property
-    def window(self) -> WindowSize:
+    def chunk_size(self) -> ChunkSize:
         """The reader's."""
-        return self._reader.window
+        return self._reader.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read so often; a triple stays when more than half of the usable readings have it."""

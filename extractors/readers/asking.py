@@ -1,4 +1,4 @@
-"""Asking the model, for triples or for words: a broken reply is asked for again, a cut-off one is used."""
+"""Asks the model for triples or words: repeats after a broken reply, and uses a cut-off one."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Words:
 
 
 class Asking:
-    """Asks one model; what it cannot use is asked for again at another temperature.
+    """Asks one model, and again at another temperature if the reply is unusable.
 
-    Both ways raise `ModelUnavailable` and `ModelTimeout`, and tell other failures in what they give.
+    Both methods raise `ModelUnavailable` and `ModelTimeout`, and return other failures.
     """
 
     def __init__(

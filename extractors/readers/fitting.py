@@ -1,4 +1,4 @@
-"""Triples without those whose ends cannot stand where they do (Nie et al., section 3.2).
+"""Drops triples whose ends do not fit the domain and range (Nie et al., section 3.2).
 
 What the pipeline finds out by linking and the gate by shapes, as far as words and an ontology tell it: for
 texts that are read without either, such as those of a benchmark.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from extractors.english.dates import DATE_DATATYPES, read_date
-from extractors.grounding.linking import normalise
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import looks_like_value
+from extractors.grounding.linking import normalize
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
-from extractors.text.chunking import WindowSize
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import looks_like_value
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
@@ -37,9 +37,9 @@ class Fitting:
         return f"{self._reader.prompt_version}+fitting"
 
     @property
-    def window(self) -> WindowSize:
+    def chunk_size(self) -> ChunkSize:
         """That of the reader."""
-        return self._reader.window
+        return self._reader.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read a window; see `Reader.read`."""
@@ -48,7 +48,7 @@ class Fitting:
 
 
 def _fits(triple: ReplyTriple, schema: Schema) -> bool:
-    if normalise(triple.subject) == normalise(triple.object):
+    if normalize(triple.subject) == normalize(triple.object):
         return False
     named = [term for term in schema.properties.values() if term.label == triple.relation]
     return not named or any(_takes(term, triple.object) for term in named)

@@ -16,7 +16,7 @@ from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reading, Turn
 from extractors.settings import FormSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["FormReader", "SpokenPair", "pairs_of", "shown_form"]
@@ -67,9 +67,9 @@ class FormReader:
         self._settings = settings
 
     @property
-    def window(self) -> WindowSize:
+    def chunk_size(self) -> ChunkSize:
         """As long as the texts of the training."""
-        return self._settings.window
+        return self._settings.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Ask what kind of thing each name is, and every relation that fits."""

@@ -32,7 +32,7 @@ def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method =
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
         return Agreement(open_reader(sampled, settings, once), method.samples)
     if own_way:
-        # Parts of a form that are asked for are tried on any model: one that knows no forms says so.
+        # Any model is tried with changed parts of a form; one without forms refuses.
         if model.prompt_profile == "compact" or method.form != FAST.form:
             return FormReader(model, replace(settings.form, kinds=method.kinds, parts=method.form))
         return SingleTurn(model, settings)

@@ -1,4 +1,4 @@
-"""What is known of a way to read: a window of text and an ontology in, triples in words and all turns out."""
+"""The `Reader` Protocol: a chunk of text and an ontology in, triples in words and all turns out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from extractors.errors import ModelError
 from extractors.models.chat import Message, Reply
 from extractors.prompting.reply import ReplyTriple
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["Reader", "Reading", "Turn"]
@@ -48,7 +48,7 @@ class Reader(Protocol):
     def prompt_version(self) -> str: ...
 
     @property
-    def window(self) -> WindowSize: ...
+    def chunk_size(self) -> ChunkSize: ...
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read a window.

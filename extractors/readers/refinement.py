@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extractors.completion.verdicts import is_faithful
 from extractors.models.chat import Message
 from extractors.prompting.methods import PromptFormat
 from extractors.prompting.reply import ReplyTriple
@@ -18,6 +17,7 @@ from extractors.prompting.templates import Prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.readers.steps import as_sent
+from extractors.readers.verdicts import is_faithful
 
 __all__ = ["Refinement"]
 
@@ -43,7 +43,7 @@ class Refinement:
     ) -> Reading:
         """Refine a reading; a round without a usable reply ends it with what was there before.
 
-        `findings` are what the ontology says against the first triples; the first verifier is told.
+        `findings` are conflicts of the first triples with the ontology, passed to the first verifier.
         """
         triples, turns = reading.triples, list(reading.turns)
         for _ in range(self.rounds):

@@ -1,4 +1,4 @@
-"""A model that is asked for one of its several answers instead of its likeliest."""
+"""A model whose answers are sampled instead of the likeliest ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["SampledModel"]
 
 
 class SampledModel:
-    """Asks another model at `temperature` wherever its likeliest answer is asked for.
+    """Calls another model at `temperature` instead of 0.
 
     Closing it leaves the other model open.
     """

@@ -7,7 +7,7 @@ from extractors.prompting.prompt import extraction_prompt, load_prompt
 from extractors.readers.asking import Asking, Question
 from extractors.readers.reading import Reading
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["SingleTurn"]
@@ -35,9 +35,9 @@ class SingleTurn:
         return self._prompt.version
 
     @property
-    def window(self) -> WindowSize:
+    def chunk_size(self) -> ChunkSize:
         """As much as the model's profile allows."""
-        return self._profile.window
+        return self._profile.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Ask about one window; keep what a cut-off reply still says."""

@@ -20,7 +20,7 @@ from extractors.readers.reading import Reading, Turn
 from extractors.readers.refinement import Refinement
 from extractors.readers.steps import Dialog, Step
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 __all__ = ["StagedReader", "merged", "union"]
@@ -65,9 +65,9 @@ class StagedReader:
         return self._version
 
     @property
-    def window(self) -> WindowSize:
+    def chunk_size(self) -> ChunkSize:
         """As much as the model's profile allows."""
-        return self._profile.window
+        return self._profile.chunk_size
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         """Read a window: a view without a usable reply is left out, unless it is so with all.

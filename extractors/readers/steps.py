@@ -33,13 +33,13 @@ class Step:
         return self.prompt.messages({**values, "answer": answer}, "user", "assistant")
 
     def asked(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """The step as it is asked."""
+        """The step's prompt."""
         return self.prompt.messages(values, "user")
 
 
 @dataclass(frozen=True)
 class Dialog:
-    """The steps of a reading with what stands before them; `block` renders them as one message."""
+    """The steps of a reading and their introduction; `block` renders them as one message."""
 
     rules: Prompt
     steps: Sequence[Step]

@@ -1,1 +1,4 @@
-"""Research: evaluation, training and judging. Nothing that runs in a server imports it."""
+"""Research: evaluation, training, judging, and the methods that are only compared.
+
+May import all of `extractors`. Only `server/research` and benchmarks import it, no running server.
+"""

@@ -94,7 +94,7 @@ class Mapping:
     rules: Rules = field(default_factory=Rules)
 
     def of(self, path: Path) -> SourceMapping:
-        """The first mapping for a file of this name. Raises SourceError where there is none."""
+        """The first mapping for a file of this name. Raises SourceError if there is none."""
         found = next((one for one in self.sources if fnmatchcase(path.name, one.file)), None)
         if found is None:
             raise SourceError(
@@ -111,7 +111,7 @@ def folded(name: str) -> str:
 def read_mapping(path: Path, languages: tuple[str, ...] = ("en",)) -> Mapping:
     """Read a mapping file; `languages` are kept where it names none.
 
-    Raises SourceError that names the file and what to mend in it.
+    Raises SourceError that names the file and the fix.
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""From files to source records: areas, roads, points of interest, reviews and pages (methods U1)."""
+"""From files to source records: areas, roads, points of interest, reviews and pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Unreadable(ValueError):
 def read_sources(
     paths: Iterable[Path], mapping: Mapping | None = None
 ) -> Iterator[SourceRecord | BrokenRecord]:
-    """The records of files in order; a broken line or row is told with its number and the next one follows.
+    """The records of files in order; a broken line or row is reported with its number and skipped.
 
     Raises SourceError where a file as a whole cannot be read.
     """
@@ -146,7 +146,7 @@ def _geometry(row: Row, values: Table[str, Any], mapping: SourceMapping) -> Base
 def read_shape(value: object, crs: str | None = None) -> BaseGeometry | None:
     """A geometry given as WKT or GeoJSON, in `crs` or longitude and latitude; None for an empty one.
 
-    Raises GeometryError, whose message names the mend.
+    Raises GeometryError, whose message names the fix.
     """
     if isinstance(value, dict):
         value = json.dumps(value)

@@ -1,4 +1,4 @@
-"""One record of a source: what a row of a file, or a message, says about one place (methods U1)."""
+"""One record of a source: what a row of a file or a message says about a place (UrbanKGent, section 2.1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLACE_WORDS: Final = {SourceKind.AREA: "area", SourceKind.ROAD: "road", SourceK
 class SourceRecord:
     """A place and a text about it, either of which may be missing.
 
-    `place` says where the record stands, for people: "roads.jsonl, line 3". `type` is what sort of place it
+    `place` says where the record is, for people: "roads.jsonl, line 3". `type` is what sort of place it
     is, in words. `geometry` is in CRS84. `rating` is what a review gives. `iri_class` is the IRI of the class
     where the mapping names one.
     """
@@ -53,7 +53,7 @@ class SourceRecord:
 
 @dataclass(frozen=True)
 class BrokenRecord:
-    """A line, row or feature that could not be read: where it stands, and why."""
+    """A line, row or feature that could not be read, and why."""
 
     place: str
     reason: str

@@ -1,4 +1,4 @@
-"""What cleaning did, told: counts per rule, with examples (methods U2)."""
+"""The report of a cleaning: counts per rule, with examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of JSON lines, CSV and GeoJSON files; a row that cannot be read is told, not raised."""
+"""The rows of JSON lines, CSV and GeoJSON files; a row that cannot be read is reported, not raised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a file: where it stands, its values, and its geometry where the format has one."""
+    """One row of a file: its position, its values, and its geometry if the format has one."""
 
     place: str
     values: Mapping[str, Any]
@@ -154,7 +154,7 @@ def _of_table(path: Path, stream: IO[bytes]) -> Iterator[Row | BrokenRecord]:
     try:
         yield from _of_cells(path, text)
     finally:
-        text.detach()  # the stream is closed by whoever opened it
+        text.detach()  # the caller closes the stream
 
 
 def _of_cells(path: Path, text: IO[str]) -> Iterator[Row | BrokenRecord]:

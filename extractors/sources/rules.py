@@ -1,4 +1,4 @@
-"""Cleaning before use (methods U2): what is taken out of a text, and which texts are not used at all.
+"""Cleaning before use: what is removed from a text, and which texts are dropped (UrbanKGent, section 2.2).
 
 Nothing goes in silence: each record keeps the rule that dropped its text and what was stripped from it.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final
 from shapely.geometry.base import BaseGeometry
 
 from extractors.errors import SourceError
-from extractors.grounding.linking import normalise
+from extractors.grounding.linking import normalize
 from extractors.sources.record import SourceRecord
 from extractors.text.cleaning import MAXIMUM_CHARACTERS, detect_language, readable
 from extractors.text.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
@@ -105,7 +105,7 @@ _STRIPPERS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
 
 
 class Cleaner:
-    """Cleans record after record; remembers the texts it has seen, to tell what comes again."""
+    """Cleans record after record; remembers the texts it has seen, to find repeated ones."""
 
     def __init__(self, rules: Rules | None = None) -> None:
         self.rules = rules or Rules()
@@ -143,14 +143,14 @@ class Cleaner:
             found = detect_language(text, expected=rules.languages)
             if found is not None and found not in rules.languages:
                 return Rule.LANGUAGE
-        if rules.duplicates and _is_known(self._texts, normalise(text)):
+        if rules.duplicates and _is_known(self._texts, normalize(text)):
             return Rule.DUPLICATE
         return None
 
     def _is_repeated(self, record: SourceRecord, text: str) -> bool:
         if not self.rules.duplicates:
             return False
-        return _is_known(self._places, record.name, record.type, _wkb(record.geometry), normalise(text))
+        return _is_known(self._places, record.name, record.type, _wkb(record.geometry), normalize(text))
 
 
 _NOTHING: Final = frozenset(("null", "none", "nan", "n/a", "na", "-", "nil", "undefined", "unknown"))
@@ -158,8 +158,8 @@ _NOTHING: Final = frozenset(("null", "none", "nan", "n/a", "na", "-", "nil", "un
 
 def _is_name_only(text: str, record: SourceRecord) -> bool:
     """Whether nothing but the name and the type is there, however often."""
-    said = set(normalise(text).split())
-    return said <= set(normalise(f"{record.name} {record.type}").split())
+    said = set(normalize(text).split())
+    return said <= set(normalize(f"{record.name} {record.type}").split())
 
 
 def _wkb(geometry: BaseGeometry | None) -> str:

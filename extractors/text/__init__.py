@@ -1,4 +1,4 @@
-"""Text before and around the model: cleaning, splitting into sentences and chunks, reading values.
+"""Text before and around the model: cleaning, splitting into sentences and chunks.
 
-May import `extractors.english`.
+May import `extractors.errors`.
 """

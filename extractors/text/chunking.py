@@ -1,4 +1,4 @@
-"""Cutting a text into sentences and into the windows that a model reads at once.
+"""Cutting a text into sentences and into the chunks that a model reads at once.
 
 Everything is a span of code points in the text as posted, end exclusive; nothing is copied or changed.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Span", "Window", "WindowSize", "sentences", "windows"]
+__all__ = ["Chunk", "ChunkSize", "Span", "chunks", "sentences"]
 
 _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
@@ -44,7 +44,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Chunk:
     """What a model is shown at once, and the sentence that opened its paragraph when that came before.
 
     Paragraphs open with what they are about, and go on with "it": the lead says what "it" is.
@@ -56,7 +56,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowSize:
+class ChunkSize:
     """How much text a model is shown at once; both limits hold."""
 
     sentences: int
@@ -71,26 +71,26 @@ def sentences(text: str) -> tuple[Span, ...]:
     return tuple(sentence for paragraph in _paragraphs(text) for sentence in paragraph)
 
 
-def windows(text: str, size: WindowSize) -> tuple[Window, ...]:
-    """Return the windows that together hold every sentence once, in order.
+def chunks(text: str, size: ChunkSize) -> tuple[Chunk, ...]:
+    """Return the chunks that together hold every sentence once, in order.
 
-    Whole paragraphs stay together where they fit; a sentence longer than a window is cut between words.
+    Whole paragraphs stay together where they fit; a sentence longer than a chunk is cut between words.
     """
-    found: list[Window] = []
+    found: list[Chunk] = []
     held: list[Span] = []
     lead: Span | None = None
     for paragraph in _paragraphs(text):
         pieces = [piece for sentence in paragraph for piece in _cut(text, sentence, size)]
         if held and not _fits(text, [*held, *pieces], size):
-            found.append(_window(held, lead))
+            found.append(_chunk(held, lead))
             held, lead = [], None
         for piece in pieces:
             if held and not _fits(text, [*held, piece], size):
-                found.append(_window(held, lead))
+                found.append(_chunk(held, lead))
                 held, lead = [], paragraph[0] if _words(text, paragraph[0]) <= _LONGEST_LEAD else None
             held.append(piece)
     if held:
-        found.append(_window(held, lead))
+        found.append(_chunk(held, lead))
     return tuple(found)
 
 
@@ -141,7 +141,7 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
         yield Span(start, end)
 
 
-def _cut(text: str, sentence: Span, size: WindowSize) -> Iterable[Span]:
+def _cut(text: str, sentence: Span, size: ChunkSize) -> Iterable[Span]:
     longest = size.words * _CHARACTERS_PER_WORD
     words = [
         Span(begin, min(begin + longest, sentence.start + word.end()))
@@ -156,7 +156,7 @@ def _cut(text: str, sentence: Span, size: WindowSize) -> Iterable[Span]:
             first = index
 
 
-def _fits(text: str, spans: Sequence[Span], size: WindowSize) -> bool:
+def _fits(text: str, spans: Sequence[Span], size: ChunkSize) -> bool:
     if len(spans) > size.sentences:
         return False
     if spans[-1].end - spans[0].start > size.words * _CHARACTERS_PER_WORD:
@@ -169,5 +169,5 @@ def _words(text: str, span: Span) -> int:
     return max(len(text[span.start : span.end].split()), by_length)
 
 
-def _window(spans: Sequence[Span], lead: Span | None) -> Window:
-    return Window(spans[0].start, spans[-1].end, lead)
+def _chunk(spans: Sequence[Span], lead: Span | None) -> Chunk:
+    return Chunk(spans[0].start, spans[-1].end, lead)

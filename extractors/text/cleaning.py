@@ -96,7 +96,7 @@ def check_text(
 
 
 def detect_language(text: str, *, expected: Collection[str] = ()) -> str | None:
-    """Return the ISO 639-1 code of the text's language, or None when there is too little to tell.
+    """Return the ISO 639-1 code of the text's language, or None for a text that is too short.
 
     A short English text full of foreign names looks foreign to a classifier of letter sequences, so an
     expected language whose function words hold the text together is believed first.

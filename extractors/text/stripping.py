@@ -1,4 +1,4 @@
-"""What is taken out of a source's text before use: markup, addresses and gibberish (methods U2)."""
+"""Removes markup, addresses and gibberish from a source's text (UrbanKGent, section 2.2)."""
 
 from __future__ import annotations
 

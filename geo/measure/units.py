@@ -1,16 +1,21 @@
-"""Units of measure by IRI: the OGC register, its EPSG codes, and QUDT."""
+"""The table of units of measure: their QUDT names, the IRIs of the OGC and EPSG registers, and their sizes.
+
+Functions read it by IRI, and text by QUDT name (`extractors.english.quantities` holds the English words).
+"""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from geo.errors import UnitError
 from geo.vocabulary import UOM
 
+__all__ = ["QUDT_UNIT", "UNITS", "UNITS_BY_IRI", "Quantity", "Unit", "find_unit"]
+
+QUDT_UNIT: Final = "http://qudt.org/vocab/unit/"
 _EPSG: Final = "http://www.opengis.net/def/uom/EPSG/0/"
-_QUDT: Final = "http://qudt.org/vocab/unit/"
-_DEGREE: Final = 1.0
-_RADIAN: Final = 57.29577951308232
 
 
 class Quantity(StrEnum):
@@ -18,74 +23,101 @@ class Quantity(StrEnum):
 
     LENGTH = "length"
     AREA = "area"
+    VOLUME = "volume"
     ANGLE = "angle"
+    MASS = "mass"
+    SPEED = "speed"
+    POWER = "power"
+    SHARE = "share"
+    TIME = "time"
+    TEMPERATURE = "temperature"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as its size in meters, square meters or degrees."""
+    """A unit: `factor` is its size in the SI unit, in degrees for angles; `offset` is added to the product.
 
-    iri: str
+    `ogc` are its names in the OGC register, `epsg` its codes.
+    """
+
+    name: str
     quantity: Quantity
-    size: float
+    factor: Decimal
+    ogc: tuple[str, ...] = ()
+    epsg: tuple[str, ...] = ()
+    offset: Decimal = Decimal(0)
+
+    @cached_property
+    def size(self) -> float:
+        """The factor, for measures of geometries."""
+        return float(self.factor)
+
+    @property
+    def iris(self) -> tuple[str, ...]:
+        """Every IRI of the unit."""
+        ogc, epsg = (UOM + name for name in self.ogc), (_EPSG + code for code in self.epsg)
+        return (QUDT_UNIT + self.name, *ogc, *epsg)
 
 
-_LENGTHS: Final = {
-    UOM + "metre": 1.0,
-    UOM + "kilometre": 1000.0,
-    UOM + "foot": 0.3048,
-    UOM + "mile": 1609.344,
-    UOM + "nauticalMile": 1852.0,
-    UOM + "yard": 0.9144,
-    UOM + "centimetre": 0.01,
-    _EPSG + "9001": 1.0,
-    _EPSG + "9002": 0.3048,
-    _EPSG + "9003": 1200 / 3937,
-    _EPSG + "9030": 1852.0,
-    _EPSG + "9036": 1000.0,
-    _EPSG + "9093": 1609.344,
-    _EPSG + "9096": 0.9144,
-    _QUDT + "M": 1.0,
-    _QUDT + "KiloM": 1000.0,
-    _QUDT + "CentiM": 0.01,
-    _QUDT + "FT": 0.3048,
-    _QUDT + "FT_US": 1200 / 3937,
-    _QUDT + "YD": 0.9144,
-    _QUDT + "MI": 1609.344,
-    _QUDT + "MI_N": 1852.0,
-}
-_AREAS: Final = {
-    UOM + "square_metre": 1.0,
-    UOM + "squareMetre": 1.0,
-    UOM + "square_kilometre": 1e6,
-    UOM + "squareKilometre": 1e6,
-    UOM + "hectare": 1e4,
-    _QUDT + "M2": 1.0,
-    _QUDT + "KiloM2": 1e6,
-    _QUDT + "HA": 1e4,
-    _QUDT + "AC": 4046.8564224,
-    _QUDT + "FT2": 0.09290304,
-    _QUDT + "MI2": 2589988.110336,
-}
-_ANGLES: Final = {
-    UOM + "degree": _DEGREE,
-    UOM + "radian": _RADIAN,
-    _EPSG + "9101": _RADIAN,
-    _EPSG + "9102": _DEGREE,
-    _QUDT + "DEG": _DEGREE,
-    _QUDT + "RAD": _RADIAN,
-}
+_FOOT, _YARD, _MILE = Decimal("0.3048"), Decimal("0.9144"), Decimal("1609.344")
 
 UNITS: Final = {
-    iri: Unit(iri, quantity, size)
-    for quantity, sizes in ((Quantity.LENGTH, _LENGTHS), (Quantity.AREA, _AREAS), (Quantity.ANGLE, _ANGLES))
-    for iri, size in sizes.items()
+    unit.name: unit
+    for unit in (
+        Unit("M", Quantity.LENGTH, Decimal(1), ("metre",), ("9001",)),
+        Unit("MilliM", Quantity.LENGTH, Decimal("0.001")),
+        Unit("CentiM", Quantity.LENGTH, Decimal("0.01"), ("centimetre",)),
+        Unit("KiloM", Quantity.LENGTH, Decimal(1000), ("kilometre",), ("9036",)),
+        Unit("IN", Quantity.LENGTH, Decimal("0.0254")),
+        Unit("FT", Quantity.LENGTH, _FOOT, ("foot",), ("9002",)),
+        Unit("FT_US", Quantity.LENGTH, Decimal(1200) / 3937, (), ("9003",)),
+        Unit("YD", Quantity.LENGTH, _YARD, ("yard",), ("9096",)),
+        Unit("MI", Quantity.LENGTH, _MILE, ("mile",), ("9093",)),
+        Unit("MI_N", Quantity.LENGTH, Decimal(1852), ("nauticalMile",), ("9030",)),
+        Unit("M2", Quantity.AREA, Decimal(1), ("square_metre", "squareMetre")),
+        Unit("KiloM2", Quantity.AREA, Decimal(10**6), ("square_kilometre", "squareKilometre")),
+        Unit("HA", Quantity.AREA, Decimal(10**4), ("hectare",)),
+        Unit("FT2", Quantity.AREA, _FOOT**2),
+        Unit("YD2", Quantity.AREA, _YARD**2),
+        Unit("MI2", Quantity.AREA, _MILE**2),
+        Unit("AC", Quantity.AREA, Decimal("4046.8564224")),
+        Unit("M3", Quantity.VOLUME, Decimal(1)),
+        Unit("L", Quantity.VOLUME, Decimal("0.001")),
+        Unit("GAL_US", Quantity.VOLUME, Decimal("0.003785411784")),
+        Unit("DEG", Quantity.ANGLE, Decimal(1), ("degree",), ("9102",)),
+        Unit("RAD", Quantity.ANGLE, Decimal("57.29577951308232"), ("radian",), ("9101",)),
+        Unit("GM", Quantity.MASS, Decimal("0.001")),
+        Unit("KiloGM", Quantity.MASS, Decimal(1)),
+        Unit("TONNE", Quantity.MASS, Decimal(1000)),
+        Unit("TON_Metric", Quantity.MASS, Decimal(1000)),
+        Unit("TON_SHORT", Quantity.MASS, Decimal("907.18474")),
+        Unit("LB", Quantity.MASS, Decimal("0.45359237")),
+        Unit("M-PER-SEC", Quantity.SPEED, Decimal(1)),
+        Unit("KiloM-PER-HR", Quantity.SPEED, 1 / Decimal("3.6")),
+        Unit("MI-PER-HR", Quantity.SPEED, _MILE / 3600),
+        Unit("W", Quantity.POWER, Decimal(1)),
+        Unit("KiloW", Quantity.POWER, Decimal(10**3)),
+        Unit("MegaW", Quantity.POWER, Decimal(10**6)),
+        Unit("PERCENT", Quantity.SHARE, Decimal("0.01")),
+        Unit("PERMILLE", Quantity.SHARE, Decimal("0.001")),
+        Unit("SEC", Quantity.TIME, Decimal(1)),
+        Unit("MIN", Quantity.TIME, Decimal(60)),
+        Unit("HR", Quantity.TIME, Decimal(3600)),
+        Unit("DAY", Quantity.TIME, Decimal(86400)),
+        Unit("WK", Quantity.TIME, Decimal(604800)),
+        Unit("YR", Quantity.TIME, Decimal(31557600)),
+        Unit("K", Quantity.TEMPERATURE, Decimal(1)),
+        Unit("DEG_C", Quantity.TEMPERATURE, Decimal(1), offset=Decimal("273.15")),
+        Unit("DEG_F", Quantity.TEMPERATURE, Decimal(5) / 9, offset=Decimal("459.67") * 5 / 9),
+    )
 }
+"""The units by QUDT name."""
+UNITS_BY_IRI: Final = {iri: unit for unit in UNITS.values() for iri in unit.iris}
 
 
 def find_unit(iri: str, *quantities: Quantity) -> Unit:
-    """The unit with an IRI, which must measure one of the quantities. Raises UnitError."""
-    unit = UNITS.get(iri)
+    """Return the unit of an IRI, which must measure one of the quantities. Raises `UnitError`."""
+    unit = UNITS_BY_IRI.get(iri)
     if unit is None:
         raise UnitError(f"<{iri}> is not a known unit. Use for example <{UOM}metre> or <{UOM}square_metre>.")
     if unit.quantity not in quantities:

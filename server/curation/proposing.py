@@ -179,8 +179,8 @@ class ProposalService:
 
     def _meaning(self, use: Use, term: NamedNode) -> Triple | None:
         """The waiting statement in the ontology's terms; None where its object cannot be read."""
+        from extractors.english.values import read_value
         from extractors.grounding.linking import Linker
-        from extractors.text.values import read_value
 
         subject, value = use.triple.subject, use.triple.object
         if use.kind is TermKind.CLASS:

@@ -15,11 +15,11 @@ from curation.proposals import Proposals
 from curation.review import ReviewQueue
 from curation.review_item import ReviewItem, RunOrigin
 from extractors.candidates import Candidate, Entity, Extraction, Problem
-from extractors.grounding.linking import LabelEntry, normalise
+from extractors.grounding.linking import LabelEntry, normalize
 from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import Method, requested_method
 from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
 from server.intake.outcome import Outcome
@@ -77,7 +77,7 @@ class Intake:
         *,
         source: str | None = None,
         commit: bool = True,
-        method: str | None = None,
+        method: str | Method | None = None,
         about: Mapping[NamedNode, str] | None = None,
         model: ChatModel | None = None,
         identifier: str | None = None,
@@ -93,7 +93,7 @@ class Intake:
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
         with account() as spent:
-            extraction = await pipeline.extract(text, method_asked(method))
+            extraction = await pipeline.extract(text, requested_method(method))
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
@@ -245,7 +245,7 @@ class Intake:
         for iri, used in submission.names.items():
             for triple in self._review.extracted(iri, RDFS.label):
                 support = (
-                    used.get(normalise(triple.object.value)) if isinstance(triple.object, Literal) else None
+                    used.get(normalize(triple.object.value)) if isinstance(triple.object, Literal) else None
                 )
                 if support is not None and triple not in batch.statements:
                     batch.statements[triple] = Statement(triple)
@@ -288,7 +288,7 @@ def rejected_before(triple: Triple, item: ReviewItem) -> Violation:
 def _names(extraction: Extraction) -> dict[NamedNode, dict[str, Support]]:
     """The words that a text uses for entities of the graph."""
     return {
-        entity.iri: {normalise(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
+        entity.iri: {normalize(m.quote): Support(m.start, m.end, m.quote) for m in entity.mentions}
         for entity in extraction.entities
         if not entity.new
     }
@@ -320,8 +320,8 @@ def _add_candidate(batch: Batch, candidate: Candidate) -> None:
         )
     if candidate.problems:
         batch.refused[triple] = _violations(candidate, candidate.problems, SH.Violation)
-    elif candidate.doubts:
-        batch.doubts[triple] = _violations(candidate, candidate.doubts, SH.Warning)
+    elif candidate.warnings:
+        batch.doubts[triple] = _violations(candidate, candidate.warnings, SH.Warning)
 
 
 def _violations(

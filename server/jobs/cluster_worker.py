@@ -15,7 +15,7 @@ from pathlib import Path
 from extractors import errors
 from extractors.errors import ExtractionError, ModelReplyError
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import requested_method
 from extractors.settings import ExtractionSettings
 from extractors.text import cleaning
 from extractors.text.cleaning import TextError
@@ -96,7 +96,7 @@ class _Extraction:
 
         model = KeptModel(self._model, kept, keep=keep, slots=self._slots)
         try:
-            await self._pipeline.over(model).extract(text, method_asked(method))
+            await self._pipeline.over(model).extract(text, requested_method(method))
         except (ExtractionError, TextError) as error:
             return Answered(tuple(found), (type(error).__name__, str(error)))
         return Answered(tuple(found))

@@ -12,7 +12,7 @@ from typing import Protocol
 from extractors.models.chat import ChatModel
 from extractors.models.limits import limit_of
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import requested_method
 from server.jobs.cluster_worker import WorkerSetup, answers_for, raise_failure
 from server.jobs.exchange import Exchange, KeptModel
 from server.jobs.job import Work
@@ -77,7 +77,7 @@ class LocalExtractor:
     async def extract(self, work: Work) -> None:
         """Ask; the result is not used yet, since names are linked when the document is committed."""
         model = await self._answers.model_for(work)
-        await self._pipeline().over(model).extract(work.text, method_asked(work.method))
+        await self._pipeline().over(model).extract(work.text, requested_method(work.method))
 
     def close(self) -> None:
         """Does nothing: the server owns the model."""

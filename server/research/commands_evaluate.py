@@ -156,24 +156,25 @@ def _advance(progress: Progress, task: TaskID, done: int, of: int) -> None:
 
 def _modes(mode: str) -> "Sequence[str]":
     """The modes of an argument: a group of methods, or comma-separated names."""
-    from extractors.prompting.methods import GROUPS, method_named
+    from extractors.research.methods import GROUPS, any_method_named
 
     names = [name for part in mode.split(",") for name in GROUPS.get(part.strip(), (part.strip(),))]
     for name in names:
         if name != _DEFAULT:
-            method_named(name)
+            any_method_named(name)
     return list(dict.fromkeys(names))
 
 
 def _reader(model: "ChatModel", mode: str, settings: Settings) -> "Reader":
-    from extractors.prompting.methods import FAST, method_named
+    from extractors.prompting.methods import FAST
     from extractors.readers.fitting import Fitting
     from extractors.readers.opening import open_reader
+    from extractors.research.methods import any_method_named
     from extractors.settings import ExtractionSettings
 
     extraction = ExtractionSettings(prompts=settings.prompts)
     if mode != _DEFAULT:
-        return open_reader(model, extraction, method_named(mode))
+        return open_reader(model, extraction, any_method_named(mode))
     # The benchmark does not ask for the types of entities.
     return Fitting(open_reader(model, extraction, replace(FAST, kinds=False)))
 

@@ -22,8 +22,8 @@ _NEEDED = ("torch", "transformers", "peft", "gguf")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(train)
-    app.command()(trajectories)
+    app.command(rich_help_panel="Research")(train)
+    app.command(rich_help_panel="Research")(trajectories)
 
 
 def train(
@@ -122,7 +122,7 @@ async def _collect(
     from extractors.completion import Completer
     from extractors.completion.pair import Pair
     from extractors.models.opening import open_model
-    from extractors.prompting.methods import method_named
+    from extractors.prompting.methods import THOROUGH
     from extractors.readers.opening import open_reader
     from extractors.research.evaluation.completion.pairs import read_pairs
     from extractors.research.training.trajectories import (
@@ -146,7 +146,7 @@ async def _collect(
     found: list[Trajectory | None] = []
     try:
         schema = await asyncio.to_thread(Schema.load, settings.ontology or SHIPPED_ONTOLOGY)
-        reader = open_reader(model, ExtractionSettings(), method_named("thorough"))
+        reader = open_reader(model, ExtractionSettings(), THOROUGH)
         completer = Completer(model)
         found_pairs = list(read_pairs(pairs))
         broken = [f"{one.place}: {one.reason}" for one in found_pairs if isinstance(one, BrokenRecord)]

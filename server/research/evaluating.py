@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from extractors.models.chat import ChatModel
+from extractors.prompting.methods import Method
 from extractors.research.evaluation.rte import Extract, Gated
 from server.cli.operations import load_sample
 from server.runtime.context import Services
@@ -33,7 +34,7 @@ async def empty_graph(
             yield services
 
 
-def gated(services: Services, method: str | None = None) -> Extract:
+def gated(services: Services, method: Method | None = None) -> Extract:
     """Extraction as in the server, up to the verdict of the gate; nothing is committed.
 
     `method` overrides that of the settings.

@@ -20,6 +20,7 @@ from extractors.research.evaluation.expenses import expenses_json
 from extractors.research.evaluation.rte import GoldText, measure, read_gold, result_json
 from extractors.research.evaluation.scores import Scores, score
 from extractors.research.evaluation.urban import GOLD
+from extractors.research.methods import any_method_named
 from server.research.completion import measure_completion, print_completion
 from server.research.evaluating import empty_graph, gated
 from server.research.report import model_identity, progress_of, write_json
@@ -130,7 +131,7 @@ class _Run:
         method = "thorough" if method == "without_tools" else method
         if method not in self.measured:
             with progress_of(method, len(self.texts)) as tell:
-                extract = gated(self.services, method)
+                extract = gated(self.services, any_method_named(method))
                 results = await measure(self.texts, extract, self.services.schema, tell=tell)
             with (self.out / f"extraction-{method}.jsonl").open("w", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(result_json(one), ensure_ascii=False) + "\n" for one in results)

@@ -188,7 +188,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are there to be compared (docs/operators.md).",
+        "of thought, refinement and tools. The others are in docs/operators.md.",
     )
     extraction_samples: int = Field(
         1,

@@ -14,8 +14,8 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode
 
 from extractors.english.dates import read_date
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import is_dated, is_measured, read_value
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import is_dated, is_measured, read_value
 from ontology import OntologyProperty, PropertyKind, Schema
 from sparql.ask.errors import PlanError
 from sparql.ask.places import StatedPlaces

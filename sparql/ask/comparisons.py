@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.english.dates import read_date
 from extractors.english.quantities import unit_of
-from extractors.text.values import is_dated, is_measured
+from extractors.english.values import is_dated, is_measured
 from ontology import OntologyProperty, Schema
 from ontology.labels import stem, words
 from sparql.ask.naming import FoundName

@@ -13,7 +13,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.text.values import is_dated
+from extractors.english.values import is_dated
 from ontology import OntologyProperty, Schema
 from sparql.ask.checking import CheckedPlan, CheckedStep, Result
 from sparql.ask.places import StatedPlaces

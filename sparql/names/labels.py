@@ -15,7 +15,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from extractors.grounding.linking import LabelEntry, Word, normalise, without_possessive, words_of
+from extractors.grounding.linking import LabelEntry, Word, normalize, without_possessive, words_of
 from extractors.grounding.name_similarity import marks
 from ontology.schema import Schema
 from sparql.names.trigrams import TrigramIndex
@@ -130,7 +130,7 @@ class _State:
         if not facts.labels and not facts.classes:
             del self.facts[iri]
         elif facts.is_term:
-            self.term_keys[iri] = frozenset(normalise(label.value) for _, label in facts.labels)
+            self.term_keys[iri] = frozenset(normalize(label.value) for _, label in facts.labels)
             for key in self.term_keys[iri]:
                 self.terms.setdefault(key, set()).add(iri)
         elif facts.labels:
@@ -143,7 +143,7 @@ class _State:
             main[label.value] = main.get(label.value, False) or predicate in MAIN_LABELS
         keys = set()
         for label_text, is_main in sorted(main.items()):
-            key = normalise(label_text)
+            key = normalize(label_text)
             if not key:
                 continue
             keys.add(key)
@@ -273,19 +273,19 @@ class LabelIndex:
     def exact(self, words: str) -> Sequence[LabelEntry]:
         """Return the entries whose label equals the normalized words, main labels first."""
         with self._lock:
-            return self._state.named(normalise(words))
+            return self._state.named(normalize(words))
 
     def similar(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
         """Return entries by trigram similarity (Dice, 0 to 1), best first, at most `limit`."""
         with self._lock:
-            found = self._state.trigrams.similar(normalise(words), limit)
+            found = self._state.trigrams.similar(normalize(words), limit)
             entries = [(entry, score) for key, score in found for entry in self._state.named(key)]
         return entries[:limit]
 
     def alike(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
         """Like `similar`, but may omit names that differ in a number or a word such as "East"."""
         with self._lock:
-            key = normalise(words)
+            key = normalize(words)
             key_marks = marks(key)
             known = self._state.marked.get(key_marks, ()) if key_marks else None
             if known is None or len(known) > _FEW_MARKED:

@@ -182,7 +182,7 @@ async def test_a_broken_reply_is_asked_for_once_more(schema: Schema) -> None:
 
 async def test_a_reply_that_stays_broken_is_an_error(schema: Schema) -> None:
     model = ScriptedModel(words("nonsense"))
-    with pytest.raises(ModelReplyError, match="not the JSON"):
+    with pytest.raises(ModelReplyError, match="not the requested JSON"):
         await pipeline(schema, model).extract(COLUMBIA)
     assert len(model.asked) == 2
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from extractors.models.chat import Message
 from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.http_model import HttpModel
 from extractors.models.http.retries import RetryPolicy
-from extractors.models.http.tgi import HttpModel
 
 ASK = [Message("system", "Extract facts from the text."), Message("user", "Relations: is a\nText: Hi.")]
 

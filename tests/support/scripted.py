@@ -13,7 +13,7 @@ from extractors.candidates import Candidate, Extraction
 from extractors.models.chat import Message, PromptProfile, Reply, Token
 from extractors.pipeline import ExtractionSettings, Pipeline
 from extractors.settings import ProfileSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from sparql.names.labels import LabelIndex
 
@@ -115,15 +115,15 @@ def city_labels() -> LabelIndex:
     return index
 
 
-SMALL_WINDOWS: Mapping[PromptProfile, ProfileSettings] = {
-    "full": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
-    "compact": ProfileSettings(WindowSize(sentences=2, words=60), maximum_tokens=640),
+SMALL_CHUNKS: Mapping[PromptProfile, ProfileSettings] = {
+    "full": ProfileSettings(ChunkSize(sentences=2, words=60), maximum_tokens=640),
+    "compact": ProfileSettings(ChunkSize(sentences=2, words=60), maximum_tokens=640),
 }
 """Two sentences a window, so that a short text has several."""
 
 
 def pipeline(schema: Schema, model: ScriptedModel, **settings: Any) -> Pipeline:
-    settings.setdefault("profiles", SMALL_WINDOWS)
+    settings.setdefault("profiles", SMALL_CHUNKS)
     return Pipeline(schema=schema, labels=city_labels(), model=model, settings=ExtractionSettings(**settings))
 
 

@@ -38,7 +38,7 @@ def tgi_refusal(raw: bytes, content_type: str) -> Refusal | dict[str, Any]:
         return Refusal(400, f"Failed to parse the request body as JSON: {error}")
     if not isinstance(body, dict):
         return Refusal(422, _PARSE + "invalid type: expected struct ChatRequest")
-    wrong = _deserialised(body)
+    wrong = _deserialized(body)
     if wrong is not None:
         return Refusal(422, _PARSE + wrong)
     shape = body.get("response_format")
@@ -51,7 +51,7 @@ def tgi_refusal(raw: bytes, content_type: str) -> Refusal | dict[str, Any]:
     return body
 
 
-def _deserialised(body: dict[str, Any]) -> str | None:
+def _deserialized(body: dict[str, Any]) -> str | None:
     """What serde says of a body that is no ChatRequest."""
     if "messages" not in body:
         return "missing field `messages`"

@@ -48,7 +48,8 @@ STREAM_ERRORS: dict[str, dict[str, Any]] = {
 class StandIn:
     """The router's state: how it answers, what is to go wrong next, and what it was asked.
 
-    `adapters` are loaded and listed, `unlisted` loaded alone. `heeds` is off for a server that drops schemas.
+    `adapters` are loaded and listed, `unlisted` loaded alone. `follows_schemas` is off for one that drops
+    schemas.
     `writes` says how a plain prompt goes on, by how its last line begins: the probability that it is not
     " none", and the words then. `completions` are the bodies of such requests.
     """
@@ -59,7 +60,7 @@ class StandIn:
     adapters: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     steady: bool = True
-    heeds: bool = True
+    follows_schemas: bool = True
     streams: bool = True
     retry_after: str | None = None
     api_key: str | None = None
@@ -210,7 +211,7 @@ class StandIn:
 
     def _schema(self, body: dict[str, Any]) -> dict[str, Any] | None:
         """The schema that decoding follows: TGI reads `value`, the others `json_schema`."""
-        return schema_of(body, by_value=self.kind == "tgi") if self.heeds else None
+        return schema_of(body, by_value=self.kind == "tgi") if self.follows_schemas else None
 
     async def _stream(
         self, request: Request, body: dict[str, Any], text: str, reason: str, trouble: str

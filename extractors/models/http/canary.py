@@ -1,6 +1,6 @@
-"""Tries out what a server does not tell: whether it heeds schemas, and whether an adapter is in force.
+"""Tests what a server does not report: whether it follows schemas, and whether an adapter is active.
 
-Both fail in silence otherwise: a server that drops the schema answers in prose now and then, and TGI answers
+Both fail silently otherwise: a server that drops the schema answers in prose now and then, and TGI answers
 for an adapter that it does not have with the base model.
 """
 
@@ -13,7 +13,14 @@ from typing import Any, Final
 
 from extractors.models.chat import Message, Reply
 
-__all__ = ["CANARY_SCHEMA", "SCHEMA_MESSAGES", "AdapterState", "SchemaState", "compare_adapter", "heeds"]
+__all__ = [
+    "CANARY_SCHEMA",
+    "SCHEMA_MESSAGES",
+    "AdapterState",
+    "SchemaState",
+    "compare_adapter",
+    "follows_canary",
+]
 
 # Keys and values that no model would come upon by itself, and no word of them in the question.
 CANARY_SCHEMA: Final[dict[str, Any]] = {
@@ -53,7 +60,7 @@ class AdapterState(StrEnum):
     """What is known of the configured adapter.
 
     LISTED: the server names it. IN_FORCE: it answers otherwise than the base model. UNSURE: the server's
-    answers differ from one time to the next, so nothing can be told from them.
+    answers vary, so they show nothing.
     """
 
     NONE = "none"
@@ -63,8 +70,8 @@ class AdapterState(StrEnum):
     MISSING = "missing"
 
 
-def heeds(text: str) -> bool:
-    """Say whether a reply to the canary follows its schema."""
+def follows_canary(text: str) -> bool:
+    """Return whether a reply to the canary follows its schema."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -82,7 +89,7 @@ Ask = Callable[[str, tuple[Message, ...], int], Awaitable[Reply]]
 
 
 async def compare_adapter(ask: Ask, base: str, adapter: str) -> AdapterState:
-    """Tell by their answers whether a server has an adapter: it answers for one that it lacks with the base.
+    """Find out from its answers whether a server has an adapter: for a missing one it answers with the base.
 
     A name that nobody has is the measure: what it gets twice must be the same before a difference counts.
     """

@@ -1,4 +1,4 @@
-"""Stops asking a server that keeps failing, tells so at once, and tries it again after a while."""
+"""Stops calls to a server that keeps failing, and tries it again after a pause."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Circuit:
     """Opens after `failures` calls in a row that found the server down, failing or silent.
 
     While it is open calls are refused at once. After `rest_seconds` one call is let through: its success
-    closes the circuit, its failure opens it for as long again. An overloaded server (429) lives, and a reply
-    that is of no use is no failure of the server.
+    closes the circuit, its failure opens it for as long again. An overloaded server (429) is alive, and an
+    unusable reply is no failure of the server.
     """
 
     def __init__(

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Token
-from extractors.models.forms import BlankForm, FilledField
+from extractors.models.forms import END_OF_ANSWER, NONE, BlankForm, FilledField
 from extractors.models.http.endpoint import AttemptFailed, Endpoint
-from extractors.models.http.server_probe import Met
+from extractors.models.http.server_probe import ProbedServer
 from extractors.models.http.servers import ServerKind
-from extractors.prompting.form import END_OF_ANSWER, NONE
 
 __all__ = ["Filling", "fill_over_http"]
 
@@ -41,20 +40,20 @@ class _Piece:
     whole: bool
 
 
-async def fill_over_http(endpoint: Endpoint, met: Met, form: BlankForm) -> Filling:
+async def fill_over_http(endpoint: Endpoint, probed: ProbedServer, form: BlankForm) -> Filling:
     """Answer every field on its own. Raises `AttemptFailed`."""
     filling = Filling()
     fields = []
     for blank in form.fields:
         prompt = form.opening + blank.heading
-        start = await _complete(endpoint, met, prompt, 1, filling)
+        start = await _complete(endpoint, probed, prompt, 1, filling)
         none = math.exp(start.first[NONE]) if NONE in start.first else 0.0
         presence = min(1.0, max(0.0, 1.0 - none))
         others = {word: log for word, log in start.first.items() if word != NONE and word.strip()}
         tokens: tuple[Token, ...] = ()
         if presence >= form.least_presence and others:
             word = max(others, key=others.__getitem__)
-            rest = await _complete(endpoint, met, prompt + word, form.maximum_tokens, filling)
+            rest = await _complete(endpoint, probed, prompt + word, form.maximum_tokens, filling)
             said = (Token(word, others[word]), *rest.tokens)
             tokens = _copied(said, form.opening, whole=rest.whole, free_value=blank.free_value)
         fields.append(FilledField(blank.heading, presence, tokens))
@@ -62,8 +61,10 @@ async def fill_over_http(endpoint: Endpoint, met: Met, form: BlankForm) -> Filli
     return filling
 
 
-async def _complete(endpoint: Endpoint, met: Met, prompt: str, tokens: int, filling: Filling) -> _Piece:
-    if met.server.kind is ServerKind.TGI:
+async def _complete(
+    endpoint: Endpoint, probed: ProbedServer, prompt: str, tokens: int, filling: Filling
+) -> _Piece:
+    if probed.server.kind is ServerKind.TGI:
         parameters: dict[str, Any] = {
             "max_new_tokens": tokens,
             "do_sample": False,
@@ -71,8 +72,8 @@ async def _complete(endpoint: Endpoint, met: Met, prompt: str, tokens: int, fill
             "return_full_text": False,
             "top_n_tokens": _ALTERNATIVES,
         }
-        if met.model:
-            parameters["adapter_id"] = met.model
+        if probed.model:
+            parameters["adapter_id"] = probed.model
         body = await endpoint.post("/generate", {"inputs": prompt, "parameters": parameters})
         piece, spent = _of_tgi(body)
         filling.prompt_tokens += len(prompt.split())  # TGI does not say; words are the nearest there is
@@ -82,7 +83,7 @@ async def _complete(endpoint: Endpoint, met: Met, prompt: str, tokens: int, fill
             "max_tokens": tokens,
             "temperature": 0,
             "logprobs": _ALTERNATIVES,
-            **({"model": met.model} if met.model else {}),
+            **({"model": probed.model} if probed.model else {}),
         }
         body = await endpoint.post("/v1/completions", request)
         piece, spent = _of_openai(body)
@@ -135,7 +136,7 @@ def _useless(body: Mapping[str, Any]) -> AttemptFailed:
 
 
 def _copied(tokens: Sequence[Token], opening: str, *, whole: bool, free_value: bool) -> tuple[Token, ...]:
-    """Keep the lines whose words all stand in the text; of an answer that was cut off, the whole lines."""
+    """Keep the lines whose words are all in the text; of a cut-off answer, the complete lines."""
     lines: list[list[Token]] = [[]]
     for token in tokens:
         lines[-1].append(token)

@@ -1,4 +1,4 @@
-"""One model server's chat completions: a request out, a streamed reply back, and what can go wrong between.
+"""One model server's chat completions: sends a request, reads the stream, and maps failures to errors.
 
 Plain HTTP and not a vendor's package: those retry on their own, take keys and addresses from the environment,
 and send local servers through the environment's proxy.
@@ -27,8 +27,8 @@ __all__ = ["AttemptFailed", "Endpoint", "Timeouts"]
 _GENERATION_FAILED: Final = 424
 _TOO_LARGE: Final = 413
 _TOO_LONG: Final = re.compile(r"max_new_tokens|maximum context|context (?:size|length)|too many tokens", re.I)
-"""How TGI, vLLM and SGLang, and llama.cpp say that a prompt and its answer do not fit."""
-_LONGEST_TOLD: Final = 500
+"""How TGI, vLLM, SGLang and llama.cpp report that a prompt and its answer do not fit."""
+_MOST_QUOTED: Final = 500
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Timeouts:
 
 
 class AttemptFailed(Exception):
-    """One attempt failed; `error` is what the caller is told unless another attempt helps.
+    """One attempt failed; `error` is what the caller gets unless another attempt succeeds.
 
     `status` is the HTTP status, None for a broken connection, 0 for silence; `asked_seconds` the pause that
     the server named.
@@ -83,14 +83,14 @@ class Endpoint:
         )
 
     async def get(self, path: str) -> Mapping[str, Any]:
-        """Ask for a JSON object; anything else (404, a web page, a list) counts as nothing said.
+        """Get a JSON object; anything else (404, a web page, a list) gives an empty one.
 
         Raises `AttemptFailed` when the server cannot be reached, is starting or is silent.
         """
         return decoded(await self._text(path)) or {}
 
     async def get_list(self, path: str) -> list[Mapping[str, Any]]:
-        """Ask for a JSON list of objects in the same way."""
+        """Get a JSON list of objects; anything else gives an empty list."""
         try:
             found = json.loads(await self._text(path))
         except ValueError:
@@ -110,10 +110,10 @@ class Endpoint:
         return response.text if response.is_success else ""
 
     async def chat(self, request: Mapping[str, Any], watch: ReplyWatch) -> Mapping[str, Any]:
-        """Post a chat completion and give the body of the answer, streamed or not.
+        """Post a chat completion and return the body of the answer, streamed or not.
 
         Raises `AttemptFailed`; its error is a `ModelReplyError` with what was said when the stream broke off,
-        or as soon as the watch finds the reply hopeless: the request is ended then.
+        or as soon as the watch rejects the reply; the request is closed then.
         """
         limit = self.timeouts.first_token
         begun = False
@@ -151,7 +151,7 @@ class Endpoint:
             raise self._down(error) from error
 
     async def post(self, path: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Post a request whose answer comes in one piece. Raises `AttemptFailed`."""
+        """Post a request whose answer is not streamed. Raises `AttemptFailed`."""
         limits = httpx.Timeout(self.timeouts.connect, read=self.timeouts.first_token)
         try:
             response = await self._http.post(self.root + path, json=request, timeout=limits)
@@ -188,7 +188,7 @@ class Endpoint:
         if not isinstance(body, dict):
             raise AttemptFailed(
                 ModelReplyError(
-                    "the model server's answer is not JSON: is this a model server?", text[:_LONGEST_TOLD]
+                    "the model server's answer is not JSON: is this a model server?", text[:_MOST_QUOTED]
                 ),
                 200,
             )
@@ -224,7 +224,7 @@ class Endpoint:
         )
 
     def _failure(self, status: int, words: str) -> ModelError:
-        said = self.redacted(words)[:_LONGEST_TOLD]
+        said = self.redacted(words)[:_MOST_QUOTED]
         if status == 429:
             return ModelUnavailable(
                 f"the model server at {self.shown} is overloaded (429): try later. {said}", overloaded=True
@@ -271,7 +271,7 @@ class Endpoint:
         )
 
     def redacted(self, words: str) -> str:
-        """The words without the key and the password, which servers like to quote."""
+        """Return the words without the key and the password, which some servers quote."""
         found = urlsplit(self.root)
         for secret in (self._key, found.password):
             if secret:
@@ -286,7 +286,7 @@ def without_secrets(url: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether the URL is on this machine: no proxy stands between."""
+    """Whether the URL is on this machine, so that no proxy is used."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -97,8 +97,8 @@ def find_document(reply: Reply, schema: Mapping[str, Any]) -> Reply:
             return replace(reply, text=text[start:end], tokens=_between(reply.tokens, start, end))
         position, trouble = end, wrong
     raise ModelReplyError(
-        f"the model's reply is not what the prompt asks for, because {trouble}: use a server that heeds JSON "
-        "schemas, or a larger model",
+        f"the model's reply is not what the prompt asks for, because {trouble}: use a server that follows "
+        "JSON schemas, or a larger model",
         text,
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,

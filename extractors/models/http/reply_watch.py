@@ -1,8 +1,8 @@
-"""Watches a reply while it comes: whether it can still become what the schema asks for.
+"""Watches a streamed reply: whether it can still become a document of the schema.
 
-A model that will not end, or a server that ignores the schema, is found out within a few tokens instead of at
-max_tokens. The watch is sound: it never gives up a reply that could still conform. What it does not know of a
-schema (`format`, `pattern`, `not`) it lets pass.
+A model that does not stop, or a server that ignores the schema, is detected within a few tokens instead of at
+max_tokens. The watch is sound: it never rejects a reply that could still conform. Keywords that it does not
+know (`format`, `pattern`, `not`) are ignored.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class ReplyWatch:
         elif place is _Place.DONE:
             self.trouble = f"{character!r} comes after the end of the JSON"
         else:
-            self.trouble = f"{character!r} stands where JSON does not allow it"
+            self.trouble = f"{character!r} is not allowed there in JSON"
 
     def _begin_value(self, character: str) -> None:
         if self._open and not self._open[-1].is_object:
@@ -148,7 +148,7 @@ class ReplyWatch:
             "number" if character in "-0123456789" else "word" if character.isalpha() else ""
         )
         if not kind:
-            self.trouble = f"{character!r} stands where a value belongs"
+            self.trouble = f"{character!r} is not the start of a value"
             return
         if kind == "word":
             self._token, self._kind = [], "word"
@@ -158,7 +158,7 @@ class ReplyWatch:
             return
         self._options = tuple(option for option in self._options if allows(option, kind))
         if not self._options:
-            self.trouble = f"{_article(kind)} stands where the schema has none"
+            self.trouble = f"{_article(kind)} is not allowed there by the schema"
         elif kind in ("object", "array"):
             self._open.append(_Container(kind == "object", self._options))
             self._place = _Place.KEY_OR_END if kind == "object" else _Place.ITEM_OR_END
@@ -233,7 +233,7 @@ class ReplyWatch:
         self._place = _Place.COLON
 
     def _under(self, option: Node, key: str) -> tuple[Node, ...] | None:
-        """What may stand under a key, or None where the key may not be."""
+        """Return the schemas of a key's value, or None if the key is not allowed."""
         properties = option.get("properties")
         if isinstance(properties, Mapping) and key in properties:
             return self._alternatives(properties[key])
@@ -296,7 +296,7 @@ class ReplyWatch:
 
 
 def conforms(text: str, schema: Mapping[str, Any]) -> str | None:
-    """Say what keeps a whole reply from being a document of the schema, or None."""
+    """Return why a complete reply is not a document of the schema, or None."""
     watch = ReplyWatch(schema)
     watch.feed(text)
     return watch.end()

@@ -10,7 +10,7 @@ from random import Random
 
 __all__ = ["RetryPolicy", "pause_of"]
 
-# Overloaded or starting: worth asking again. None stands for a broken connection.
+# Overloaded or starting: worth another attempt. None is a broken connection.
 _PASSING = (429, 503, None)
 _GENERATION_FAILED = 424
 

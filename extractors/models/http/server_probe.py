@@ -1,4 +1,4 @@
-"""Getting to know a model server: its model, whether it heeds schemas, whether it has the adapter."""
+"""Probes a model server: its model, whether it follows schemas, whether it has the adapter."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from extractors.models.http.canary import (
     AdapterState,
     SchemaState,
     compare_adapter,
-    heeds,
+    follows_canary,
 )
 from extractors.models.http.endpoint import AttemptFailed, Endpoint
 from extractors.models.http.replies import read_reply
 from extractors.models.http.reply_watch import ReplyWatch
 from extractors.models.http.servers import ModelServer, SchemaMode, ServerKind, response_format
 
-__all__ = ["Met", "chat_request", "try_out"]
+__all__ = ["ProbedServer", "chat_request", "probe_server"]
 
 _log = logging.getLogger("urbankg.model")
 _REFUSES: Final = (400, 415, 422)
 
 
 @dataclass(frozen=True)
-class Met:
-    """A server as it was recognised and tried out; `model` is what requests ask for, `at` when that was."""
+class ProbedServer:
+    """The result of a probe; `model` is what requests name, `at` is the time of the probe."""
 
     server: ModelServer
     mode: SchemaMode
@@ -49,7 +49,7 @@ class Met:
 
     @property
     def base(self) -> str | None:
-        """The model itself, without an adapter, where the server tells it."""
+        """The base model's name, if the server reports it."""
         return shown(self.server.base) if self.server.base else None
 
     @property
@@ -83,8 +83,10 @@ def chat_request(
     return request
 
 
-async def try_out(endpoint: Endpoint, server: ModelServer, wanted: str | None, at: float) -> Met:
-    """Find out what a server does not tell, and warn of what will go wrong.
+async def probe_server(
+    endpoint: Endpoint, server: ModelServer, wanted: str | None, at: float
+) -> ProbedServer:
+    """Test what a server does not report, and log warnings.
 
     Raises `ModelUnavailable` when it does not serve the model or adapter that is `wanted`, and
     `AttemptFailed` when it could not be asked.
@@ -93,15 +95,15 @@ async def try_out(endpoint: Endpoint, server: ModelServer, wanted: str | None, a
     adapter = await _adapter_state(endpoint, server, wanted)
     mode, schema = await _schema_state(endpoint, server, model)
     if adapter is AdapterState.UNSURE:
-        _log.warning("the model server's answers do not tell whether it has the adapter %r", wanted)
+        _log.warning("the model server's answers do not show whether it has the adapter %r", wanted)
     if mode is SchemaMode.SPELLED:
         _log.warning(
             "the model server at %s %s JSON schemas: prompts spell the format out, and replies are checked "
-            "here; expect more replies of no use",
+            "here; expect more unusable replies",
             endpoint.shown,
             "ignores" if schema is SchemaState.DROPPED else "refuses",
         )
-    return Met(server, mode, schema, adapter, model, wanted, at)
+    return ProbedServer(server, mode, schema, adapter, model, wanted, at)
 
 
 async def _schema_state(
@@ -123,7 +125,7 @@ async def _schema_state(
             raise
         except (KeyError, IndexError, TypeError):
             return tried[0], SchemaState.UNKNOWN
-        if heeds(text):
+        if follows_canary(text):
             return mode, SchemaState.HONOURED
         # A model that thinks before it speaks may not have come to its answer.
         return (SchemaMode.SPELLED, SchemaState.DROPPED) if text else (mode, SchemaState.UNKNOWN)
@@ -174,5 +176,5 @@ async def _compared(endpoint: Endpoint, server: ModelServer, base: str, wanted: 
 
 
 def shown(model: str) -> str:
-    """A model's name; llama.cpp names models by their file, of which the folder is nobody's business."""
+    """Return a model's name; llama.cpp reports the file's path, of which the folder is not shown."""
     return PurePath(model).name if model.startswith("/") else model

@@ -1,6 +1,6 @@
-"""Which kind of model server is behind a URL, and what that kind needs to be asked.
+"""Which kind of model server is behind a URL, and the request format of that kind.
 
-Told apart by GET /info (only text-generation-inference answers with `router` and `max_total_tokens`), else by
+Recognized by GET /info (only text-generation-inference answers with `router` and `max_total_tokens`), else by
 `owned_by` in GET /v1/models. /generate is never probed: SGLang has it too.
 """
 
@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 from extractors.models.http.endpoint import Endpoint
 from extractors.models.schemas import strict_form
 
-__all__ = ["ModelServer", "SchemaMode", "ServerKind", "recognise", "response_format", "server_root"]
+__all__ = ["ModelServer", "SchemaMode", "ServerKind", "recognize", "response_format", "server_root"]
 
 
 OPENAI_HOSTS = frozenset(("api.openai.com",))
 
 
 class ServerKind(StrEnum):
-    """The servers whose habits we know; OTHER is any that speaks OpenAI's chat completions."""
+    """The servers that are known; OTHER is any that offers OpenAI's chat completions."""
 
     TGI = "text-generation-inference"
     VLLM = "vllm"
@@ -34,9 +34,9 @@ class ServerKind(StrEnum):
 
 
 class SchemaMode(StrEnum):
-    """How a server is told the schema of a reply.
+    """How a request carries the schema of the reply.
 
-    BOTH is the one shape that all the servers we know honour: TGI reads `value`, the others `json_schema`.
+    BOTH is the one format that all known servers follow: TGI reads `value`, the others `json_schema`.
     OpenAI's own and some others refuse unknown keys and get `json_schema` alone (NAMED). SPELLED: the server
     ignores or refuses schemas, so the prompt spells the format out and the reply is checked here.
     """
@@ -48,9 +48,9 @@ class SchemaMode(StrEnum):
 
 @dataclass(frozen=True)
 class ModelServer:
-    """What a server said about itself.
+    """What a server reports about itself.
 
-    `models` begins with the base model where the server tells which that is. `concurrency` is the most
+    `models` begins with the base model if the server reports it. `concurrency` is the most
     requests that it takes at a time, the tokens are its limits for one request; None where it does not say.
     """
 
@@ -95,8 +95,8 @@ def response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, An
     return {"type": "json_schema", "json_schema": named, "value": dict(schema)}
 
 
-async def recognise(endpoint: Endpoint) -> ModelServer:
-    """Ask the server who it is. Raises `AttemptFailed` when it cannot be reached."""
+async def recognize(endpoint: Endpoint) -> ModelServer:
+    """Find out the kind of a server. Raises `AttemptFailed` when it cannot be reached."""
     if urlsplit(endpoint.root).hostname in OPENAI_HOSTS:
         return ModelServer(ServerKind.OPENAI, ())
     info = await endpoint.get("/info")

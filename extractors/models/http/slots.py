@@ -1,4 +1,4 @@
-"""The places that a model server has for requests, shared fairly among those who ask."""
+"""The slots of a model server, shared fairly among callers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Slots"]
 
 
 class Slots:
-    """Lets so many callers in at a time; those who wait take turns by party, in order within a party.
+    """Admits a number of callers at a time; waiting parties take turns, in order within a party.
 
     So a job with a thousand texts does not keep one person's text waiting for all of them. For one event
     loop.
@@ -38,7 +38,7 @@ class Slots:
         return sum(len(queue) for queue in self._waiting.values())
 
     def resize(self, places: int) -> None:
-        """Let more or fewer in; those who are in stay."""
+        """Change the number of slots; running calls stay."""
         self._places = max(1, places)
         self._admit()
 

@@ -1,4 +1,4 @@
-"""Puts a streamed chat completion together, event by event, and finds the errors that hide in it."""
+"""Assembles a streamed chat completion, event by event, and finds errors inside it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _fitting(entries: list[Mapping[str, Any]], text: str) -> list[Mapping[str, A
 
 
 def decoded(data: str) -> Mapping[str, Any] | None:
-    """Read an event's data as a JSON object; None for what is none."""
+    """Read an event's data as a JSON object, or return None."""
     try:
         found = json.loads(data)
     except ValueError:

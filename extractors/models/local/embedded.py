@@ -14,12 +14,11 @@ from typing import Any
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Message, PromptProfile, Reply
-from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.models.forms import NONE, BlankForm, FilledField, FilledForm
 from extractors.models.http.replies import read_reply, read_tokens
 from extractors.models.local.child import Child
 from extractors.models.local.merging import cache_folder, merged_weights
 from extractors.models.local.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
-from extractors.prompting.form import NONE
 
 __all__ = ["EmbeddedModel"]
 

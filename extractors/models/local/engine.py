@@ -43,7 +43,7 @@ def _start(arguments: argparse.Namespace) -> Any:
     params.verbosity = -1
     params.warmup = False
     params.ui = False
-    # The engine always listens on a loopback port as well; nobody is told this key.
+    # The engine always listens on a loopback port as well; this key is never passed on.
     params.api_keys = [secrets.token_hex(32)]
     return xllamacpp.Server(params)
 

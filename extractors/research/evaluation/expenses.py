@@ -1,4 +1,4 @@
-"""What a thousand tasks take: seconds, tokens and, where prices are given, money (methods U13)."""
+"""The cost of 1,000 tasks: seconds, tokens and, with prices, money (UrbanKGent, section 5.4)."""
 
 from __future__ import annotations
 

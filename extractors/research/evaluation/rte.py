@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate, Extraction
 from extractors.errors import EvaluationError, ModelError, ModelUnavailable
-from extractors.grounding.linking import normalise
+from extractors.grounding.linking import normalize
 from extractors.prompting.prompt import IS_A
 from extractors.readers.costs import Cost, costs, total
 from extractors.research.evaluation.named_kinds import says_kind
@@ -29,7 +29,7 @@ __all__ = [
     "Extract",
     "Gated",
     "GoldText",
-    "Said",
+    "ScoredTriple",
     "TextResult",
     "measure",
     "read_gold",
@@ -62,10 +62,10 @@ Extract = Callable[[str], Awaitable[Gated]]
 
 
 @dataclass(frozen=True)
-class Said:
+class ScoredTriple:
     """One statement in words; `right` tells whether the gold has it, `named` whether its name says the kind.
 
-    `conforms`: the relation is one of the ontology's (K5). `words` are as they are compared, `told` as a
+    `conforms`: the relation is one of the ontology's. `words` are as they are compared, `told` as a
     person reads them; `quote` is what the statement rests on.
     """
 
@@ -88,7 +88,7 @@ class TextResult:
     """
 
     gold: GoldText
-    said: tuple[Said, ...] = ()
+    said: tuple[ScoredTriple, ...] = ()
     entities: int = 0
     made_up: tuple[str, ...] = ()
     unsaid: int = 0
@@ -180,7 +180,7 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
     extraction = gated.extraction
     names = {entity.iri: entity.label for entity in extraction.entities}
     text = gold.text.casefold()
-    said: list[Said] = []
+    said: list[ScoredTriple] = []
     unsaid = 0
     for candidate in extraction.candidates:
         triple = Triple(candidate.subject, candidate.predicate, candidate.object)
@@ -199,7 +199,7 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
         named = words[1] == IS_A and says_kind(words[0], words[2]) and words not in gold.misleading
         quote = candidate.evidence.quote if candidate.evidence else ""
         said.append(
-            Said(
+            ScoredTriple(
                 words,
                 (told["subject"], told["relation"], told["object"]),
                 words in gold.triples,
@@ -247,7 +247,7 @@ def _accepted_labels(accepted: Iterable[Triple]) -> list[str]:
 
 def _occurs(label: str, text: str) -> bool:
     """Whether a name stands in a text, word for word."""
-    return f" {normalise(label)} " in f" {normalise(text)} "
+    return f" {normalize(label)} " in f" {normalize(text)} "
 
 
 def _plain(words: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from extractors.prompting.prompt import IS_A
 from extractors.readers.costs import Cost
 from extractors.research.evaluation.estimates import Estimate, estimate_json, f1, ratio
-from extractors.research.evaluation.rte import Said, TextResult, Words
+from extractors.research.evaluation.rte import ScoredTriple, TextResult, Words
 
 __all__ = ["Scores", "Stage", "score"]
 
@@ -51,7 +51,7 @@ class Scores:
 
     `relations` and `kinds` are the two parts of the last of them. `conformance` is the share of all that was
     said whose relation, or kind, the ontology has, None where nothing was said; `relation_types` counts the
-    distinct relations in all that was said (K5).
+    distinct relations in all that was said.
     """
 
     texts: int
@@ -94,7 +94,7 @@ def score(results: Sequence[TextResult], *, seed: int = 0) -> Scores:
 
     said = [one for result in results for one in result.said]
 
-    def last(one: Said) -> bool:
+    def last(one: ScoredTriple) -> bool:
         return one.accepted is True if gated else one.sound
 
     return Scores(
@@ -117,7 +117,7 @@ def score(results: Sequence[TextResult], *, seed: int = 0) -> Scores:
 
 def _stage(
     results: Sequence[TextResult],
-    counts: Callable[[Said], bool],
+    counts: Callable[[ScoredTriple], bool],
     seed: int,
     part: Callable[[Words], bool] = lambda words: True,
 ) -> Stage:

@@ -1,6 +1,6 @@
 """The instruction set from a teacher's trajectories: both tasks mixed, in three sets that share nothing.
 
-UrbanKGent, sections 4.4 and 5.1 (U9, U10). A trajectory is what the pipeline did with one text, or with one
+UrbanKGent, sections 4.4 and 5.1. A trajectory is what the pipeline did with one text, or with one
 pair of places; each of its turns that ended in a usable reply is one instruction. Trajectories of pairs are
 kept only where the answer is what the geometries say, which is more than the paper asks.
 """

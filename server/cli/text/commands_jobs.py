@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from extractors.prompting.methods import method_asked
+from extractors.prompting.methods import requested_method
 from server.cli.invocation import finish, on_folder, settings_of
 from server.cli.options import AsJson, Config, Data, Limit, ModelUrl, Offset
 from server.cli.output import print_json, stderr
@@ -60,7 +60,7 @@ def add(
     settings = settings_of(context, data=data, config=config).settings
     for path in files:
         reader_of(path)
-    method_asked(method)
+    requested_method(method)
     request = JobRequest(name or files[0].name, source, concurrency, again, paused, method=method)
     with _client(settings) as client:
         job = client.add(records_of_files(files, longest=settings.max_text_chars), request)
@@ -98,7 +98,7 @@ def run(
         )
     for path in files or ():
         reader_of(path)
-    method_asked(method)
+    requested_method(method)
     if dask is not None:
         settings = settings.model_copy(update={"job_cluster": dask})
 

@@ -68,7 +68,7 @@ async def test_a_new_place_gets_its_kind_with_a_doubt_and_where_it_is_mentioned(
     assert (kind.object, kind.inferred, kind.problems) == (urban("Place"), ("object",), ())
     assert kind.evidence is not None
     assert kind.evidence.quote == "Larnford"
-    (doubt,) = kind.doubts
+    (doubt,) = kind.warnings
     assert doubt.rule == IMPLIED_KIND
     assert '"located in"' in doubt.message
     off = await extracted(schema, text, *told, implied_kinds=False)

@@ -10,9 +10,9 @@ from extractors.completion import Completer, CompletionSettings, Pair, Place
 from extractors.completion.answer import answer_text
 from extractors.completion.examples import worked_examples
 from extractors.completion.pair import described
-from extractors.completion.verdicts import is_faithful
 from extractors.errors import ModelReplyError, ModelTimeout
 from extractors.models.chat import Reply
+from extractors.readers.verdicts import is_faithful
 from geo.relate.rcc8 import RCC5
 from tests.support.scripted import ScriptedModel, words
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from extractors.grounding.linking import Linker, LinkReason, normalise, words_of
+from extractors.grounding.linking import Linker, LinkReason, normalize, words_of
 from ontology import Schema
 from sparql.names.labels import LabelIndex
 
@@ -126,9 +126,9 @@ def test_near_matches_respect_classes_and_can_be_switched_off(linker: Linker) ->
 
 
 def test_normal_forms_ignore_case_accents_punctuation_and_a_leading_article() -> None:
-    assert normalise("The  Søren-Łódź Café & Bar") == "soren lodz cafe and bar"
-    assert normalise("the") == "the"
-    assert normalise("…") == ""
+    assert normalize("The  Søren-Łódź Café & Bar") == "soren lodz cafe and bar"
+    assert normalize("the") == "the"
+    assert normalize("…") == ""
 
 
 def test_words_keep_their_code_point_spans() -> None:

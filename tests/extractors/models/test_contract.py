@@ -14,10 +14,10 @@ from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavail
 from extractors.models.chat import Message
 from extractors.models.http import servers as servers_module
 from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.http_model import HttpModel
 from extractors.models.http.reply_watch import conforms
 from extractors.models.http.retries import RetryPolicy
 from extractors.models.http.servers import ServerKind
-from extractors.models.http.tgi import HttpModel
 from extractors.prompting.prompt import extraction_schema
 from tests.support.llama_server import llama_server
 from tests.support.tgi_stand_in import MODEL, StandIn, running

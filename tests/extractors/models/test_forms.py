@@ -8,7 +8,7 @@ import pytest
 
 from extractors.errors import ModelReplyError
 from extractors.models.forms import BlankField, BlankForm, FormModel
-from extractors.models.http.tgi import HttpModel
+from extractors.models.http.http_model import HttpModel
 from extractors.prompting.answer_grammar import answer_grammar
 from extractors.prompting.form import Field, opening
 from extractors.readers.form import pairs_of

@@ -10,7 +10,7 @@ from outlines_core.fsm.json_schema import build_regex_from_schema
 
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import Message
-from extractors.models.http.canary import CANARY_SCHEMA, heeds
+from extractors.models.http.canary import CANARY_SCHEMA, follows_canary
 from extractors.models.http.servers import SchemaMode, response_format
 from extractors.models.schemas import LONGEST_STRING, check_schema, spelled_out, strict_form
 from extractors.prompting.prompt import extraction_schema
@@ -148,4 +148,4 @@ def test_a_schema_in_words_stands_at_the_end_of_the_last_message() -> None:
     ],
 )
 def test_the_canary_tells_a_heeded_schema_from_a_dropped_one(text: str, heeded: bool) -> None:
-    assert heeds(text) is heeded
+    assert follows_canary(text) is heeded

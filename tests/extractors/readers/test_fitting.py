@@ -10,7 +10,7 @@ import pytest
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.fitting import Fitting
 from extractors.readers.reading import Reading
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"
@@ -24,7 +24,7 @@ class Saying:
 
     said: Words
     prompt_version: str = "saying@1"
-    window: WindowSize = field(default_factory=lambda: WindowSize(2, 60))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(2, 60))
 
     async def read(self, window_text: str, schema: Schema) -> Reading:
         return Reading((ReplyTriple(*self.said, "", None),), ())

@@ -11,20 +11,13 @@ from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.models.chat import Message, Reply
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import (
-    FAST,
-    GROUPS,
-    METHODS,
-    Method,
-    MethodName,
-    MethodUnknown,
-    method_named,
-)
+from extractors.prompting.methods import FAST, METHODS, Method, MethodName, MethodUnknown, method_named
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.conformance import kinds_told, misfits
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
+from extractors.research.methods import ALL_METHODS, GROUPS, any_method_named
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, city_labels, reply, urban, words
@@ -34,8 +27,8 @@ TEXT = "Bowery Hall is a theatre in Manhattan. It opened in 1921."
 LOCATED = ("Bowery Hall", "located in", "Manhattan")
 OPENED = ("Bowery Hall", "opened", "1921")
 FAITHFUL = words("Everything is stated.\nThis is a faithful trajectory.")
-VIEWS = METHODS["without_refinement"]
-REFINING = replace(METHODS["zero_shot"], refinement=3)
+VIEWS = ALL_METHODS["without_refinement"]
+REFINING = replace(ALL_METHODS["zero_shot"], refinement=3)
 
 
 @pytest.fixture(scope="module")
@@ -67,24 +60,31 @@ def relation_of(served: Any) -> dict[str, Any]:
 
 def test_every_method_has_its_name_and_the_groups_are_methods() -> None:
     assert tuple(METHODS) == get_args(MethodName)
-    assert all(method.name == name for name, method in METHODS.items())
+    assert all(method.name == name for name, method in ALL_METHODS.items())
     assert len(GROUPS["k4"]) == 6
-    assert {name for group in GROUPS.values() for name in group} <= set(METHODS)
-    with pytest.raises(MethodUnknown, match="fast, thorough"):
-        method_named("best")
+    assert {name for group in GROUPS.values() for name in group} <= set(ALL_METHODS)
+    for named in (method_named, any_method_named):
+        with pytest.raises(MethodUnknown, match="fast, thorough"):
+            named("best")
+
+
+def test_methods_that_are_only_compared_are_no_methods_of_the_server() -> None:
+    assert any_method_named("form_bare") == ALL_METHODS["form_bare"]
+    with pytest.raises(MethodUnknown):
+        method_named("form_bare")
 
 
 def test_each_ablation_lacks_one_thing_of_the_thorough_method() -> None:
-    thorough = METHODS["thorough"]
-    assert replace(METHODS["without_views"], name="thorough", views=thorough.views) == thorough
-    assert replace(METHODS["without_tools"], name="thorough", tools=True) == thorough
-    assert replace(METHODS["without_refinement"], name="thorough", refinement=3) == thorough
-    assert METHODS["without_knowledge"].ontology == "none"
+    thorough = ALL_METHODS["thorough"]
+    assert replace(ALL_METHODS["without_views"], name="thorough", views=thorough.views) == thorough
+    assert replace(ALL_METHODS["without_tools"], name="thorough", tools=True) == thorough
+    assert replace(ALL_METHODS["without_refinement"], name="thorough", refinement=3) == thorough
+    assert ALL_METHODS["without_knowledge"].ontology == "none"
 
 
 async def test_parts_of_a_form_are_for_models_that_were_trained_on_forms(schema: Schema) -> None:
     model = ScriptedModel(reply([LOCATED]), profile="full")
-    reading = await open_reader(model, ExtractionSettings(), METHODS["form_whole"]).read(TEXT, schema)
+    reading = await open_reader(model, ExtractionSettings(), ALL_METHODS["form_whole"]).read(TEXT, schema)
     assert "not trained on forms" in str(reading.failure)
 
 
@@ -139,7 +139,7 @@ async def test_a_view_without_a_usable_reply_is_left_out_but_not_all_may_be(sche
 
 async def test_the_chain_of_thought_has_three_steps_and_ends_in_the_ontologys_list(schema: Schema) -> None:
     reading, model = await read(
-        schema, METHODS["icl_cot"], words("Bowery Hall | theatre"), words("lies in"), reply([LOCATED])
+        schema, ALL_METHODS["icl_cot"], words("Bowery Hall | theatre"), words("lies in"), reply([LOCATED])
     )
     assert [turn.stage for turn in reading.turns] == ["entities", "relations", "triples"]
     assert [turn.prompt.partition("@")[0] for turn in reading.turns] == [
@@ -152,8 +152,8 @@ async def test_the_chain_of_thought_has_three_steps_and_ends_in_the_ontologys_li
 
 
 async def test_the_context_format_is_the_dialog_in_one_message(schema: Schema) -> None:
-    _, turns = await read(schema, METHODS["icl_ontology"], reply([]))
-    _, block = await read(schema, METHODS["context_ontology"], reply([]))
+    _, turns = await read(schema, ALL_METHODS["icl_ontology"], reply([]))
+    _, block = await read(schema, ALL_METHODS["context_ontology"], reply([]))
     assert roles(turns, 0) == ["system", "user", "assistant", "user"]
     assert roles(block, 0) == ["user"]
     for message in turns.asked[0][0]:
@@ -169,7 +169,7 @@ async def test_shots_are_examples_before_the_question(schema: Schema) -> None:
 
 
 async def test_knowledge_is_the_concept_list_and_relations_with_domain_and_range(schema: Schema) -> None:
-    _, model = await read(schema, METHODS["icl_ontology"], reply([]))
+    _, model = await read(schema, ALL_METHODS["icl_ontology"], reply([]))
     question = model.asked[0][0][-1].content
     assert "Kinds of things: " in question
     assert "- located in (" in question
@@ -181,8 +181,9 @@ async def test_knowledge_is_the_concept_list_and_relations_with_domain_and_range
 async def test_without_knowledge_no_word_of_the_ontology_is_told_and_relations_are_free(
     schema: Schema,
 ) -> None:
-    reading, model = await read(schema, METHODS["icl_base"], reply([("Bowery Hall", "lies in", "Manhattan")]))
-    assert said(reading) == [("Bowery Hall", "lies in", "Manhattan")]
+    stated = [("Bowery Hall", "lies in", "Manhattan")]
+    reading, model = await read(schema, ALL_METHODS["icl_base"], reply(stated))
+    assert said(reading) == stated
     assert "Kinds of things" not in sent(model, 0)
     assert relation_of(model.asked[0][1]) == {"type": "string"}
 
@@ -190,9 +191,9 @@ async def test_without_knowledge_no_word_of_the_ontology_is_told_and_relations_a
 async def test_the_snippet_holds_the_reply_to_its_relations_and_the_four_groups_do_not(
     schema: Schema,
 ) -> None:
-    _, held = await read(schema, METHODS["zero_shot"], reply([]))
+    _, held = await read(schema, ALL_METHODS["zero_shot"], reply([]))
     assert relation_of(held.asked[0][1])["enum"][0] == "is a"
-    _, free = await read(schema, METHODS["icl_ontology"], reply([]))
+    _, free = await read(schema, ALL_METHODS["icl_ontology"], reply([]))
     assert "enum" not in relation_of(free.asked[0][1])
 
 
@@ -252,7 +253,7 @@ def test_ends_of_another_kind_do_not_fit_and_those_above_or_below_do(schema: Sch
 
 
 async def test_what_most_of_several_readings_agree_on_is_kept_with_its_share(schema: Schema) -> None:
-    method = replace(METHODS["zero_shot"], samples=3)
+    method = replace(ALL_METHODS["zero_shot"], samples=3)
     reading, model = await read(
         schema, method, reply([LOCATED, OPENED]), reply([LOCATED]), reply([OPENED, LOCATED])
     )
@@ -274,7 +275,7 @@ async def test_a_larger_models_own_way_reads_as_often_as_set(schema: Schema) -> 
 
 def test_the_embedded_models_own_way_reads_once_however_often_is_set() -> None:
     model = ScriptedModel(reply([LOCATED]), profile="compact")
-    reader = open_reader(model, ExtractionSettings(), replace(METHODS["fast"], samples=3))
+    reader = open_reader(model, ExtractionSettings(), replace(ALL_METHODS["fast"], samples=3))
     assert isinstance(reader, FormReader)
 
 
@@ -287,7 +288,7 @@ async def test_the_version_of_a_method_changes_with_any_of_its_prompts(
     schema: Schema, tmp_path: Path
 ) -> None:
     model = ScriptedModel(reply([]), profile="full")
-    method = METHODS["zero_shot"]
+    method = ALL_METHODS["zero_shot"]
     before = open_reader(model, ExtractionSettings(), method).prompt_version
     (tmp_path / "rules.md").write_text("# system\nBe brief.\n")
     settings = ExtractionSettings(prompts=tmp_path)
@@ -300,7 +301,7 @@ async def test_the_version_of_a_method_changes_with_any_of_its_prompts(
 
 async def test_the_pipeline_reads_by_the_method_of_its_settings_or_of_the_text(schema: Schema) -> None:
     model = ScriptedModel(reply([LOCATED]), profile="full")
-    settings = ExtractionSettings(method=METHODS["zero_shot"])
+    settings = ExtractionSettings(method=ALL_METHODS["zero_shot"])
     pipeline = Pipeline(schema=schema, labels=city_labels(), model=model, settings=settings)
     first = await pipeline.extract(TEXT)
     second = await pipeline.extract(TEXT, FAST)
@@ -312,7 +313,7 @@ async def test_the_pipeline_reads_by_the_method_of_its_settings_or_of_the_text(s
 
 async def test_an_ontology_too_long_for_the_model_is_halved_until_it_fits(schema: Schema) -> None:
     refused = ModelRequestRefused("too long", too_long=True)
-    reading, model = await read(schema, METHODS["icl_ontology"], refused, refused, reply([LOCATED]))
+    reading, model = await read(schema, ALL_METHODS["icl_ontology"], refused, refused, reply([LOCATED]))
     assert said(reading) == [LOCATED]
     whole, half, quarter = (sent(model, number).count("\n- ") for number in range(3))
     assert whole > 1.5 * half > 2 * quarter
@@ -321,14 +322,14 @@ async def test_an_ontology_too_long_for_the_model_is_halved_until_it_fits(schema
 
 async def test_a_text_too_long_for_the_model_is_not_asked_for_ever(schema: Schema) -> None:
     refused = [ModelRequestRefused("too long", too_long=True)] * 20
-    reading, model = await read(schema, METHODS["icl_ontology"], *refused)
+    reading, model = await read(schema, ALL_METHODS["icl_ontology"], *refused)
     assert isinstance(reading.failure, ModelRequestRefused)
     assert len(model.asked) < 10
 
 
 async def test_a_whole_ontology_is_told_in_the_same_words_for_every_text(schema: Schema) -> None:
     model = ScriptedModel(reply([]), reply([]), profile="full")
-    reader = open_reader(model, ExtractionSettings(), METHODS["icl_ontology"])
+    reader = open_reader(model, ExtractionSettings(), ALL_METHODS["icl_ontology"])
     for text in (TEXT, "A bridge spans the river."):
         await reader.read(text, schema)
     first, second = (sent(model, number).partition(text)[0] for number, text in ((0, TEXT), (1, "A bridge")))

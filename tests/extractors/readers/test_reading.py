@@ -12,13 +12,13 @@ from extractors.prompting.methods import Method
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading, Turn
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, city_labels, reply, urban
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"
 TEXT = "Bowery Hall is in Manhattan. Astor House is in Brooklyn."
-ONE_SENTENCE = WindowSize(sentences=1, words=50)
+ONE_SENTENCE = ChunkSize(sentences=1, words=50)
 LOCATED = {
     "Bowery Hall is in Manhattan.": ("Bowery Hall", "Manhattan"),
     "Astor House is in Brooklyn.": ("Astor House", "Brooklyn"),
@@ -30,7 +30,7 @@ class ByHeart:
     """Reads without a model: sentence by sentence, what it knows."""
 
     prompt_version: str = "by-heart@1"
-    window: WindowSize = ONE_SENTENCE
+    chunk_size: ChunkSize = ONE_SENTENCE
     failing: tuple[str, ...] = ()
     seen: list[str] = field(default_factory=list)
 

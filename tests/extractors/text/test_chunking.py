@@ -1,4 +1,4 @@
-"""Sentences and windows as spans of the text."""
+"""Sentences and chunks as spans of the text."""
 
 from itertools import pairwise
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extractors.text.chunking import Span, Window, WindowSize, sentences, windows
+from extractors.text.chunking import Chunk, ChunkSize, Span, chunks, sentences
 
-COMPACT = WindowSize(sentences=3, words=80)
+COMPACT = ChunkSize(sentences=3, words=80)
 
 
 def split(text: str) -> list[str]:
@@ -52,7 +52,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
 
 def test_a_window_holds_three_sentences() -> None:
     text = "One is here. Two is here. Three is here. Four is here."
-    assert [text[w.start : w.end] for w in windows(text, COMPACT)] == [
+    assert [text[w.start : w.end] for w in chunks(text, COMPACT)] == [
         "One is here. Two is here. Three is here.",
         "Four is here.",
     ]
@@ -60,7 +60,7 @@ def test_a_window_holds_three_sentences() -> None:
 
 def test_a_later_window_knows_the_sentence_that_opened_its_paragraph() -> None:
     text = "The Bowery is old. Two is here. Three is here. It is long."
-    first, second = windows(text, COMPACT)
+    first, second = chunks(text, COMPACT)
     assert first.lead is None
     assert second.lead is not None
     assert text[second.lead.start : second.lead.end] == "The Bowery is old."
@@ -68,22 +68,22 @@ def test_a_later_window_knows_the_sentence_that_opened_its_paragraph() -> None:
 
 def test_a_paragraph_that_fits_whole_is_not_torn_apart() -> None:
     text = "One is here. Two is here.\n\nThree is here. Four is here."
-    assert len(windows(text, COMPACT)) == 2
+    assert len(chunks(text, COMPACT)) == 2
 
 
 def test_a_sentence_longer_than_a_window_is_cut_between_words() -> None:
     text = " ".join(["word"] * 200)
-    found = windows(text, COMPACT)
+    found = chunks(text, COMPACT)
     assert [len(text[w.start : w.end].split()) for w in found] == [80, 80, 40]
 
 
 def test_a_text_without_spaces_is_cut_all_the_same() -> None:
-    assert windows("x" * 2000, COMPACT) == (Window(0, 960), Window(960, 1920), Window(1920, 2000))
+    assert chunks("x" * 2000, COMPACT) == (Chunk(0, 960), Chunk(960, 1920), Chunk(1920, 2000))
 
 
 @given(st.text(alphabet=st.sampled_from(list("aA1 .?!\n\"'-é\u0301🏙（。St")), max_size=300))
 def test_windows_hold_every_visible_character_once_and_in_order(text: str) -> None:
-    cut = [Span(w.start, w.end) for w in windows(text, WindowSize(sentences=2, words=5))]
+    cut = [Span(w.start, w.end) for w in chunks(text, ChunkSize(sentences=2, words=5))]
     for found in (list(sentences(text)), cut):
         assert all(a.end <= b.start for a, b in pairwise(found))
         covered = "".join(text[s.start : s.end] for s in found)

@@ -23,18 +23,22 @@ OWNED = triples(("Grey Quay", "owned by", "Ada Stone"))
 async def test_a_request_may_name_its_method_and_the_trace_tells_every_stage(
     client: httpx.AsyncClient, model: RecordedModel
 ) -> None:
-    request = {"text": TEXT, "commit": False, "method": "without_views"}
-    model.replies = ["Bowery Hall | building", "in", LOCATED, "This is a faithful trajectory."]
+    request = {"text": TEXT, "commit": False, "method": "thorough"}
+    view = ["types", "reasons", LOCATED]
+    model.replies = [*view * 3, "This is a faithful trajectory."]
     trace = (await client.post("/extractions", json=request)).json()["trace"]
-    assert trace["method"] == "without_views"
-    assert [stage["stage"] for stage in trace["stages"]] == ["entities", "relations", "triples", "verify"]
+    assert trace["method"] == "thorough"
+    assert [(stage["stage"], stage["turns"]) for stage in trace["stages"]] == [
+        ("types", 3),
+        ("reasoning", 3),
+        ("triples", 3),
+        ("verify", 1),
+    ]
     assert [window["prompt"].partition("@")[0] for window in trace["windows"]] == [
-        "cot-entities",
-        "cot-relations",
-        "cot-mapping",
+        *["view-types", "view-reasoning", "view-triples"] * 3,
         "verify",
     ]
-    assert all(stage["turns"] == 1 and stage["prompt_tokens"] == 1 for stage in trace["stages"])
+    assert all(stage["prompt_tokens"] == stage["turns"] for stage in trace["stages"])
 
 
 async def test_a_method_that_there_is_not_is_refused_with_those_there_are(client: httpx.AsyncClient) -> None:

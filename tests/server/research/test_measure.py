@@ -10,7 +10,7 @@ from extractors.errors import EvaluationError
 from extractors.models.accounting import Prices
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm
-from extractors.prompting.methods import GROUPS
+from extractors.research.methods import GROUPS
 from server.research.completion import measure_completion, print_completion
 from server.research.judging import judge_tables
 from server.research.methods import measure_methods

@@ -1,1 +1,1 @@
-"""Completion measured: the model's relation of two places against the computed one (KGC, methods U5, U11)."""
+"""Measures completion: the model's relation of two places against the computed one."""

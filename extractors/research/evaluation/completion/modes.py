@@ -1,4 +1,4 @@
-"""The modes and ablations that are compared on one model (methods U11), as settings of the dialog."""
+"""The modes and ablations compared on one model, as settings of the dialog (UrbanKGent, section 5.1.2)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Judging by people, and by a model that is compared with them (methods U12)."""
+"""Judging by people, and by a model that is compared with them (UrbanKGent, section 5.1.4)."""

@@ -1,4 +1,4 @@
-"""Several judges: what most of them hold, and how far they agree (methods U12)."""
+"""Several judges: their majority, and how far they agree (UrbanKGent, section 5.1.4 and appendix D)."""
 
 from __future__ import annotations
 

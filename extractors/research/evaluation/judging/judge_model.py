@@ -1,4 +1,4 @@
-"""A model as judge: each claim judged several times, the majority counts, with a confidence (methods U12)."""
+"""A model as judge: the majority of several judgments, with a confidence (UrbanKGent, appendix D)."""
 
 from __future__ import annotations
 

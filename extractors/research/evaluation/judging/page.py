@@ -1,4 +1,4 @@
-"""The page on which people judge: one file that needs no server and no network (methods U12)."""
+"""The page on which people judge: one file that needs no server and no network."""
 
 from __future__ import annotations
 

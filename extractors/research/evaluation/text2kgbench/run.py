@@ -10,8 +10,8 @@ from typing import Final
 from extractors.errors import EvaluationError, ModelTimeout
 from extractors.prompting.prompt import IS_A
 from extractors.readers.costs import Cost, costs
+from extractors.readers.long_texts import read_long_text
 from extractors.readers.reading import Reader, Reading
-from extractors.readers.whole import read_whole
 from extractors.research.evaluation.text2kgbench.bootstrap import Estimate, estimate
 from extractors.research.evaluation.text2kgbench.folder import Answer, RunFolder
 from extractors.research.evaluation.text2kgbench.ontologies import relations_of
@@ -78,7 +78,7 @@ async def read_all(
         nonlocal slow
         for sentence, test in waiting:
             try:
-                reading = await read_whole(reader, sentence.text, test.schema)
+                reading = await read_long_text(reader, sentence.text, test.schema)
                 slow = 0
             except ModelTimeout as error:
                 slow += 1

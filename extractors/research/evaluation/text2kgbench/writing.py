@@ -10,8 +10,8 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.dates import read_date
+from extractors.english.unreadable import Unreadable
 from extractors.research.evaluation.text2kgbench.reading import TestSet
-from extractors.text.unreadable import Unreadable
 from ontology.vocabulary import XSD
 
 __all__ = ["as_datatype_writes", "as_wikidata_writes", "writing_of"]

@@ -1,4 +1,4 @@
-"""`POST /sources`: records of areas, roads, points of interest, reviews and web pages in (methods U1, U2)."""
+"""`POST /sources`: records of areas, roads, points of interest, reviews and web pages (UrbanKGent, 2.1)."""
 
 from typing import Any
 

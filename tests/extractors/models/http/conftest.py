@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from extractors.models.http.tgi import HttpModel
+from extractors.models.http.http_model import HttpModel
 from tests.support.asking import PATIENT, QUICK
 from tests.support.tgi_stand_in import StandIn, running
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from extractors.errors import ModelUnavailable
-from extractors.models.http.tgi import HttpModel
+from extractors.models.http.http_model import HttpModel
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask
 from tests.support.tgi_stand_in import MODEL, StandIn
 

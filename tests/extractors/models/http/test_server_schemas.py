@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.models.http.tgi import HttpModel
+from extractors.models.http.http_model import HttpModel
 from tests.support.asking import PATIENT, QUICK, SCHEMA, ask
 from tests.support.tgi_stand_in import StandIn
 
@@ -33,7 +33,7 @@ async def test_a_schema_that_some_server_would_choke_on_never_reaches_one(
 async def test_a_server_that_drops_schemas_gets_them_in_words_and_is_warned_of_once(
     server: StandIn, model: HttpModel, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.heeds = False
+    server.follows_schemas = False
     server.answer = 'Here you are:\n```json\n{"triples": ["Lyon"]}\n```'
     with caplog.at_level(logging.WARNING):
         assert await ask(model) == '{"triples": ["Lyon"]}'
@@ -47,7 +47,7 @@ async def test_a_server_that_drops_schemas_gets_them_in_words_and_is_warned_of_o
 async def test_what_such_a_server_says_is_checked_against_the_schema(
     server: StandIn, model: HttpModel
 ) -> None:
-    server.heeds = False
+    server.follows_schemas = False
     server.answer = 'Sure! {"facts": ["Lyon"]}'
     with pytest.raises(ModelReplyError, match="lacks triples"):
         await ask(model)

@@ -10,8 +10,8 @@ from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.models.chat import Message
 from extractors.models.http.circuit import Circuit
 from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.http_model import HttpModel
 from extractors.models.http.retries import RetryPolicy
-from extractors.models.http.tgi import HttpModel
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask, until
 from tests.support.tgi_stand_in import StandIn, free_port
 
@@ -117,7 +117,7 @@ async def test_a_reply_that_cannot_be_used_is_an_error_with_its_words(
     [
         ("white space", "white space"),
         ("off the schema", "no key|lacks"),
-        ("broken json", "after the end|where"),
+        ("broken json", "after the end|not allowed"),
     ],
 )
 async def test_a_hopeless_reply_is_given_up_while_it_comes(

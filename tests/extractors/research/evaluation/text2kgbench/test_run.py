@@ -15,7 +15,7 @@ from extractors.research.evaluation.text2kgbench.folder import RunFolder
 from extractors.research.evaluation.text2kgbench.reading import TestSet, read_test_set
 from extractors.research.evaluation.text2kgbench.report import cost_rows, result_json
 from extractors.research.evaluation.text2kgbench.run import read_all, score
-from extractors.text.chunking import WindowSize
+from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from tests.support.benchmark_files import SENTENCES, write
 
@@ -30,7 +30,7 @@ KNOWN = {
 class ByHeart:
     """Knows what to say of each sentence; fails at those it is told to."""
 
-    window: WindowSize = field(default_factory=lambda: WindowSize(9, 999))
+    chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(9, 999))
     prompt_version: str = "by-heart@1"
     down_at: str | None = None
     broken_at: str | None = None

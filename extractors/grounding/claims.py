@@ -1,7 +1,7 @@
-"""Whether a text states what it says, or only says it: as an order, a quotation, a plan, fiction, a rumor.
+"""Whether a text states something as fact, or as an order, a quotation, a plan, fiction or a rumor.
 
-The rules belong to a language (`RULES`). They hold for texts of that language, for texts too short to tell
-their language, and for sentences of other texts whose function words are of that language: an order in
+The rules belong to a language (`RULES`). They hold for texts of that language, for texts of unknown
+language, and for sentences of other texts whose function words are of that language: an order in
 English is an order within a French text too. All other sentences are not judged.
 """
 

@@ -17,7 +17,7 @@ from extractors.english.dates import DATE_DATATYPES, read_date
 from extractors.english.numerals import read_number
 from extractors.english.periods import EDTF, read_period
 from extractors.english.quantities import PLAIN_NUMBER, convert, range_in, spelled_out, unit_of
-from extractors.text.unreadable import Unreadable
+from extractors.english.unreadable import Unreadable
 
 __all__ = ["datatype_of", "is_dated", "is_measured", "looks_like_value", "read_value"]
 

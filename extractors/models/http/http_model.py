@@ -20,28 +20,28 @@ from extractors.models.http.endpoint import AttemptFailed, Endpoint, Timeouts
 from extractors.models.http.replies import find_document, read_reply
 from extractors.models.http.reply_watch import ReplyWatch, conforms
 from extractors.models.http.retries import RetryPolicy
-from extractors.models.http.server_probe import Met, chat_request, try_out
-from extractors.models.http.servers import ModelServer, SchemaMode, recognise, response_format, server_root
+from extractors.models.http.server_probe import ProbedServer, chat_request, probe_server
+from extractors.models.http.servers import ModelServer, SchemaMode, recognize, response_format, server_root
 from extractors.models.http.slots import Slots
 from extractors.models.schemas import check_schema, spelled_out
 
 __all__ = ["HttpModel", "ModelState"]
 
-_RECOGNISED_FOR_S: Final = 300.0
-_DOUBTFUL: Final = (None, 404, 503)
+_PROBE_VALID_S: Final = 300.0
+_RESTARTED: Final = (None, 404, 503)
 """After these the server may be another one when it is back."""
 UNNAMED: Final = "unnamed model"
-"""A server that tells no model's name; its address is not for provenance."""
+"""For a server that does not report its model; the address is not for provenance."""
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class ModelState:
-    """What is known of a model server at the moment; nothing of it is asked for."""
+    """What is known of a model server now, without a request."""
 
     url: str
     model: str
-    met: Met | None
+    probed: ProbedServer | None
     circuit: str
     places: int
     in_flight: int
@@ -50,14 +50,14 @@ class ModelState:
 
     def json(self) -> dict[str, Any]:
         """As `/healthz` and `urbankg models` show it."""
-        server = self.met.server if self.met else None
+        server = self.probed.server if self.probed else None
         return {
             "url": self.url,
             "model": self.model,
             "kind": server.kind.value if server else None,
             "version": server.version if server else None,
-            "schema": self.met.schema.value if self.met else SchemaState.UNKNOWN.value,
-            "adapter": self.met.adapter.value if self.met else None,
+            "schema": self.probed.schema.value if self.probed else SchemaState.UNKNOWN.value,
+            "adapter": self.probed.adapter.value if self.probed else None,
             "adapters": list(server.adapters) if server else [],
             "max_input_tokens": server.max_input_tokens if server else None,
             "max_total_tokens": server.max_total_tokens if server else None,
@@ -73,7 +73,7 @@ class ModelState:
 class HttpModel:
     """Chat completions over HTTP, with the defences that these servers need.
 
-    The server is recognised with the first request or by `start`, again after it could not be reached, and
+    The server is recognized with the first request or by `start`, again after it could not be reached, and
     every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base
     model does, because TGI answers for an unknown adapter with its base model and says nothing.
     """
@@ -101,37 +101,37 @@ class HttpModel:
         self._circuit = circuit or Circuit()
         self._clock = clock
         self._slots = Slots(concurrency)
-        self._meeting = asyncio.Lock()
-        self._met: Met | None = None
-        self._doubted = False
+        self._probing = asyncio.Lock()
+        self._probed: ProbedServer | None = None
+        self._stale = False
         self._problem: str | None = None
 
     async def start(self, schemas: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Meet the server now, and have it compile these schemas, rather than with the first request.
+        """Probe the server and have it compile these schemas now, not with the first request.
 
         Raises what `complete` raises.
         """
         await self.server()
         for schema in schemas:
-            # A token is enough: the schema is compiled before the first. The reply is of no use, and cut off.
+            # One token is enough: the schema is compiled before it. The reply is cut off.
             with suppress(ModelReplyError):
                 await self.complete(SCHEMA_MESSAGES, schema=schema, max_tokens=1)
 
     async def server(self) -> ModelServer:
-        """Tell what kind of server this is, asking it if need be.
+        """Return what kind of server this is; probe it if needed.
 
         Raises `ModelUnavailable` when it is down or does not offer the configured model, `ModelTimeout` when
         it is silent.
         """
         with self._circuit.call():
-            return (await self._retried(self._meet))[0].server
+            return (await self._retried(self._probe))[0].server
 
     def state(self) -> ModelState:
         """What is known now."""
         return ModelState(
             url=self._endpoint.shown,
             model=self.name,
-            met=self._met,
+            probed=self._probed,
             circuit=self._circuit.state,
             places=self._slots.places,
             in_flight=self._slots.taken,
@@ -140,7 +140,7 @@ class HttpModel:
         )
 
     async def at_once(self) -> int:
-        """Say how many questions it takes at a time: what was set, or less where the server says so."""
+        """Return how many requests it takes at a time: the setting, or the server's lower limit."""
         limit = (await self.server()).concurrency
         return self._concurrency if limit is None else max(1, min(self._concurrency, limit))
 
@@ -158,8 +158,8 @@ class HttpModel:
         begin = self._clock()
 
         async def attempt() -> Reply:
-            met = await self._meet()
-            return await self._ask(met, tuple(messages), schema, max_tokens, temperature)
+            probed = await self._probe()
+            return await self._ask(probed, tuple(messages), schema, max_tokens, temperature)
 
         reply, attempts = await self._in_turn(attempt)
         return replace(reply, seconds=self._clock() - begin, attempts=attempts)
@@ -168,22 +168,22 @@ class HttpModel:
         """Fill in a form, where the server's model was trained as the embedded one; see `FormModel.fill`."""
         begin = self._clock()
 
-        async def attempt() -> tuple[Met, Filling]:
-            met = await self._meet()
-            return met, await fill_over_http(self._endpoint, met, form)
+        async def attempt() -> tuple[ProbedServer, Filling]:
+            probed = await self._probe()
+            return probed, await fill_over_http(self._endpoint, probed, form)
 
-        (met, filling), _ = await self._in_turn(attempt)
+        (probed, filling), _ = await self._in_turn(attempt)
         return FilledForm(
             filling.fields,
             filling.prompt_tokens,
             filling.completion_tokens,
             self._clock() - begin,
-            met.base or self.name,
-            met.adapter_name,
+            probed.base or self.name,
+            probed.adapter_name,
         )
 
     async def _in_turn(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
-        """Try when a place is free; gives the number of attempts too."""
+        """Try when a slot is free; return the number of attempts too."""
         self._circuit.check()
         try:
             async with asyncio.timeout(self._timeouts.queue) as patience, self._slots.turn(party()):
@@ -200,7 +200,7 @@ class HttpModel:
         return answer
 
     async def _retried(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
-        """Try again where that can help, within the time for the whole; gives the number of attempts too."""
+        """Retry passing failures within the deadline; return the number of attempts too."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._timeouts.whole
         number = 1
@@ -213,7 +213,7 @@ class HttpModel:
                 pause = None
             except AttemptFailed as failed:
                 error = failed.error
-                self._doubted = self._doubted or failed.status in _DOUBTFUL
+                self._stale = self._stale or failed.status in _RESTARTED
                 pause = self._retry.wait(failed.status, number, failed.asked_seconds)
             except ModelError as told:
                 error, pause = told, None
@@ -232,26 +232,26 @@ class HttpModel:
 
     async def _ask(
         self,
-        met: Met,
+        probed: ProbedServer,
         messages: tuple[Message, ...],
         schema: Mapping[str, Any] | None,
         max_tokens: int,
         temperature: float,
     ) -> Reply:
-        """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for a reply of no use."""
-        spelled = schema is not None and met.mode is SchemaMode.SPELLED
+        """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for an unusable reply."""
+        spelled = schema is not None and probed.mode is SchemaMode.SPELLED
         if schema is not None and spelled:
             messages = spelled_out(messages, schema)
-        request = chat_request(met.server, met.model, messages, max_tokens, temperature)
+        request = chat_request(probed.server, probed.model, messages, max_tokens, temperature)
         if schema is not None and not spelled:
-            request["response_format"] = response_format(met.mode, schema)
+            request["response_format"] = response_format(probed.mode, schema)
         body = await self._endpoint.chat(request, ReplyWatch(None if spelled else schema))
         reply = read_reply(
             body,
             structured=schema is not None and not spelled,
             seconds=0.0,
-            model=met.base or self.name,
-            adapter=met.adapter_name,
+            model=probed.base or self.name,
+            adapter=probed.adapter_name,
         )
         if schema is None:
             return reply
@@ -259,32 +259,33 @@ class HttpModel:
             return find_document(reply, schema)
         trouble = conforms(reply.text, schema)
         if trouble is not None:
-            self._met, self._doubted = replace(met, schema=SchemaState.UNKNOWN), True
+            self._probed, self._stale = replace(probed, schema=SchemaState.UNKNOWN), True
             raise ModelReplyError(
-                f"the model's reply does not follow the schema, because {trouble}: does the server heed it?",
+                f"the model's reply does not follow the schema, because {trouble}: "
+                "does the server follow schemas?",
                 reply.text,
                 prompt_tokens=reply.prompt_tokens,
                 completion_tokens=reply.completion_tokens,
             )
         return reply
 
-    async def _meet(self) -> Met:
-        """Recognise the server and try it out, unless that was done lately."""
-        async with self._meeting:
-            met = self._met
-            if met is not None and not self._doubted and self._clock() - met.at < _RECOGNISED_FOR_S:
-                return met
-            server = await recognise(self._endpoint)
-            if met is not None and met.server == server and met.schema is not SchemaState.UNKNOWN:
-                met = replace(met, at=self._clock())
+    async def _probe(self) -> ProbedServer:
+        """Probe the server, unless that was done recently."""
+        async with self._probing:
+            probed = self._probed
+            if probed is not None and not self._stale and self._clock() - probed.at < _PROBE_VALID_S:
+                return probed
+            server = await recognize(self._endpoint)
+            if probed is not None and probed.server == server and probed.schema is not SchemaState.UNKNOWN:
+                probed = replace(probed, at=self._clock())
             else:
-                met = await try_out(self._endpoint, server, self._wanted, self._clock())
-                self.name = met.name or UNNAMED
-            self._met, self._doubted = met, False
+                probed = await probe_server(self._endpoint, server, self._wanted, self._clock())
+                self.name = probed.name or UNNAMED
+            self._probed, self._stale = probed, False
             places = min(self._concurrency, server.concurrency or self._concurrency)
             if places != self._slots.places:
                 self._slots.resize(places)
-            return met
+            return probed
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,4 +1,4 @@
-"""What a verifier's words mean: only the faithful verdict ends the refinement (methods U8)."""
+"""Reads a verifier's verdict: only the faithful one ends the refinement (UrbanKGent, section 4.3.3)."""
 
 from __future__ import annotations
 

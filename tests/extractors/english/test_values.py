@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from extractors.english.periods import EDTF
-from extractors.english.quantities import QUDT_CURRENCY, QUDT_UNIT, convert
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import looks_like_value, read_value
+from extractors.english.quantities import QUDT_CURRENCY, convert
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import looks_like_value, read_value
+from geo.measure.units import QUDT_UNIT
 from tests.support.scripted import XSD, english, xsd
 
 DATES = frozenset(NamedNode(XSD + name) for name in ("date", "gYearMonth", "gYear"))

@@ -1,7 +1,7 @@
-"""From the model's triples in words to candidate statements in the terms of the ontology.
+"""Builds candidate statements in the terms of the ontology from the model's triples in words.
 
 No statement is made here that the model did not make. Words become terms by looking them up; what cannot be
-looked up, read or found in the text stays in the statement as words, with the problem beside it.
+looked up, read or found in the text stays in the statement as words, with a `Problem`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,21 @@ from extractors.candidates import (
 from extractors.checks.calibration import Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds
-from extractors.checks.plausibility_checks import Doubts
+from extractors.checks.plausibility_checks import PlausibilityChecks
+from extractors.english.unreadable import Unreadable
+from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
-from extractors.grounding.interpretation import Interpretation, Interpreter, Said, Synonyms, no_synonym
-from extractors.grounding.iri_minting import Minter
+from extractors.grounding.interpretation import (
+    Interpretation,
+    Interpreter,
+    StatedTriple,
+    Synonyms,
+    no_synonym,
+)
+from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
-from extractors.text.unreadable import Unreadable
-from extractors.text.values import datatype_of, looks_like_value, read_value
 from ontology.schema import Schema
 from ontology.terms import PropertyKind
 
@@ -59,7 +65,7 @@ class StatementBuilder:
         text: GroundedText,
         schema: Schema,
         linker: Linker,
-        minter: Minter,
+        minter: IriMinter,
         *,
         language: str,
         minimum_confidence: float,
@@ -74,12 +80,13 @@ class StatementBuilder:
         self._linker = linker
         self._minter = minter
         self._language = language
-        self._interpreter = Interpreter(text, schema, linker, calibration=calibration, synonyms=synonyms)
-        self._doubts = Doubts(schema, linker, minimum_confidence, held)
+        self._calibration = calibration
+        self._interpreter = Interpreter(text, schema, linker, synonyms=synonyms)
+        self._checks = PlausibilityChecks(schema, linker, minimum_confidence, held)
 
-    def build(self, said: Sequence[Said]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
+    def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._interpreter.interpret(said)
+        readings = self._interpreter.interpret([self._calibrated(one) for one in said])
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}
@@ -103,8 +110,16 @@ class StatementBuilder:
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
 
+    def _calibrated(self, said: StatedTriple) -> StatedTriple:
+        """Replace the model's raw score by a probability, if there is a calibration."""
+        score = said.triple.confidence
+        if self._calibration is None or score is None:
+            return said
+        triple = replace(said.triple, confidence=self._calibration.probability(score))
+        return replace(said, triple=triple, score=score)
+
     def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, Interpretation]) -> None:
-        """Keep back what the same words say less likely than something else."""
+        """Mark statements whose words support another statement better."""
         claims = [
             Claim(
                 key,
@@ -130,7 +145,7 @@ class StatementBuilder:
         sources: Mapping[_Key, Interpretation],
         names: Collection[tuple[Name, Collection[Span]]],
     ) -> None:
-        """Give new names of no kind the one that follows from what is said of them."""
+        """Add the classes of new names that follow from other statements."""
         known = {name.iri: frozenset(name.classes) for name, _ in names if not name.new}
         links = []
         for key, candidate in candidates.items():
@@ -149,7 +164,7 @@ class StatementBuilder:
                 candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
 
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
-        kind, relation = self._doubts.class_labels([implied.kind]), implied.link.property.label
+        kind, relation = self._checks.class_labels([implied.kind]), implied.link.property.label
         message = (
             f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
         )
@@ -160,7 +175,7 @@ class StatementBuilder:
             self._text.evidence(mention),
             implied.link.score,
             inferred=("object",),
-            doubts=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
+            warnings=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
         )
 
     def _mentioned(self, readings: Iterable[Interpretation]) -> Mapping[str, Mentioned]:
@@ -192,15 +207,15 @@ class StatementBuilder:
         problems += found
         if reading.is_type:
             predicate = RDF_TYPE
-            problems += self._doubts.other_kind(subject, triple.subject, reading.type)
+            problems += self._checks.check_kind(subject, triple.subject, reading.type)
         elif term is not None:
             predicate = term.iri
-            problems += self._doubts.misfit(subject, triple.subject, term.domains, term)
+            problems += self._checks.check_class(subject, triple.subject, term.domains, term)
         else:
             predicate = self._minter.term(triple.relation)
             message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
             problems.append(Problem(UNKNOWN_TERM, message, predicate))
-        problems += self._doubts.of_triple(reading, subject)
+        problems += self._checks.check_triple(reading, subject)
         return Candidate(
             subject.iri,
             predicate,
@@ -218,7 +233,7 @@ class StatementBuilder:
         )
 
     def _proposal(self, reading: Interpretation, subject: Name) -> Proposal:
-        """What this use tells of a word that the ontology does not know."""
+        """Propose a term for a word that the ontology does not have, from this use of it."""
         triple = reading.said.triple
         known = tuple(c for c in subject.classes if c in self._schema.classes)
         if reading.is_type:
@@ -250,7 +265,7 @@ class StatementBuilder:
             return plain, ()
         if reading.names_object:
             name = names[reading.said.triple.object]
-            return name.iri, [*name.problems, *self._doubts.misfit(name, words, term.ranges, term)]
+            return name.iri, [*name.problems, *self._checks.check_class(name, words, term.ranges, term)]
         if term.kind is PropertyKind.OBJECT:
             message = f'"{words}" is a value, and "{term.label}" leads to something with a name.'
             return plain, [Problem(VALUE_FOR_ENTITY, message, term.iri, plain)]
@@ -312,7 +327,7 @@ def _merged(old: Candidate | None, new: Candidate) -> Candidate:
 
 
 def _mark_unsupported(candidates: dict[_Key, Candidate], labels: set[_Key]) -> None:
-    """Mark the labels of new entities of which nothing else stands: a name alone is no knowledge."""
+    """Mark the labels of new entities without any other sound statement: a name alone is no knowledge."""
     sound = {
         node
         for key, candidate in candidates.items()
