@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode
 
 from server.data.loading import Told, describe, load_features, load_file, told_of
-from server.data.rdf_files import LoadError, OnBytes, RdfFile
+from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
 from server.runtime.context import Services
 from server.runtime.metrics import folder_bytes
@@ -27,7 +27,7 @@ from sparql.protocol.formats import Format
 from sparql.storage.dump import holds_graph_names
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.protocol import QueryReaders
-from sparql.writing.bulk import BulkLoad, Rejections
+from sparql.writing.bulk import BulkLoad, BulkOutcome, Rejections
 
 if TYPE_CHECKING:
     from server.data.features.loading import FeatureFiles, OnFeatures
@@ -86,9 +86,14 @@ class Loader:
 
     def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> Told:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
-        quads = chain.from_iterable(file.quads(self._on_bytes) for file in files)
         names = ", ".join(str(file.path) for file in files)
-        return self._past_gate(quads, lambda: names, partial=partial, report=report)
+
+        def add(load: BulkLoad) -> BulkOutcome:
+            if all(file.is_of_lines for file in files) and not is_remote(self._services.store):
+                return load.run_lines([RdfLines(file, self._on_bytes) for file in files])
+            return load.run(chain.from_iterable(file.quads(self._on_bytes) for file in files))
+
+        return self._past_gate(add, lambda: names, partial=partial, report=report)
 
     def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> Told:
         """Features in batches through the gate."""
@@ -108,7 +113,7 @@ class Loader:
         outdated = OutdatedGeometry(self._services.store)
         quads = quads_of(files, self._on_features, outdated.note, partial=partial)
         told = self._past_gate(
-            quads,
+            lambda load: load.run(quads),
             lambda: files.name,
             partial=partial,
             report=report,
@@ -119,7 +124,7 @@ class Loader:
 
     def _past_gate(
         self,
-        quads: Iterable[Quad],
+        add: Callable[[BulkLoad], BulkOutcome],
         name: Callable[[], str],
         *,
         partial: bool,
@@ -129,7 +134,7 @@ class Loader:
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
         size = _bytes_of(services.store)
-        outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
+        outcome = add(BulkLoad(services.store, services.writer, partial=partial))
         kept = afterwards()
         if _bytes_of(services.store) > max(_SMALL_BYTES, _GROWN * size):
             # Lookups in files as the bulk loader leaves them cost up to twice as much.

@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from sparql.model.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.model.graph_reading import GraphReading
@@ -47,6 +47,13 @@ class Checkpoint:
 
     path: Path
     revision: int
+
+
+class ReadableLines(Protocol):
+    """What is needed of a file of lines."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to so many bytes; none at the end."""
 
 
 class Observer(Protocol):
@@ -298,10 +305,21 @@ class EmbeddedStore(GraphReading):
 
         Whoever calls keeps others from writing. Errors of the iterable come through.
         """
+        self._add_in_bulk(lambda: self.graph.bulk_extend(quads))
+
+    def bulk_read(self, file: ReadableLines) -> None:
+        """The same for quads in N-Quads, which must be well-formed. Errors of the file come through."""
+        self._add_in_bulk(
+            lambda: self.graph.bulk_load(
+                input=cast("IO[bytes]", file), format=RdfFormat.N_QUADS, lenient=True
+            )
+        )
+
+    def _add_in_bulk(self, add: Callable[[], None]) -> None:
         self._bring_back()
         try:
             with self._engine():
-                self.graph.bulk_extend(quads)
+                add()
         finally:
             self._forget_classes()
             for follower in self._followers:

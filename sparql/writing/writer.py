@@ -20,7 +20,7 @@ from sparql.model.literals import InvalidGeometry
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.embedded_store import Observer
+from sparql.storage.embedded_store import Observer, ReadableLines
 from sparql.writing.concurrent_changes import Watch
 from sparql.writing.derived_changes import Consequences
 from sparql.writing.group import Group, Outcome
@@ -265,6 +265,13 @@ class Writer:
         Then derives and rebuilds the indexes. After a crash in between, `start` does that.
         `sparql.writing.bulk` is how to call it: nothing is checked here.
         """
+        return self._bulk(lambda: self._store.bulk_add(quads))
+
+    def bulk_lines(self, file: ReadableLines) -> int:
+        """The same for N-Quads that the engine parses, into an embedded store."""
+        return self._bulk(lambda: self._store.embedded.bulk_read(file))
+
+    def _bulk(self, add: Callable[[], None]) -> int:
         with self._lock:
             self._refuse_if_closed()
             self._take_in_late()
@@ -274,7 +281,7 @@ class Writer:
             self._store.begin_bulk()
             self._store.settle()
             try:
-                self._store.bulk_add(quads)
+                add()
             except BaseException:
                 # Nothing was added, so nothing follows from it.
                 self._store.end_bulk([STALE] if complete else ())
