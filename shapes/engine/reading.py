@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from shapes.paths import Path, Repeat, Sequence, Step, walk
+from shapes.paths import Alternative, Path, Repeat, Sequence, Step, walk
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, RDFS
 
@@ -41,6 +41,8 @@ class Reading:
         if isinstance(path, Sequence) and len(path.parts) == 2:
             middle = self.values(node, path.parts[0])
             return tuple({end for one in middle for end in self.values(one, path.parts[1])})
+        if isinstance(path, Alternative):
+            return tuple({end for part in path.parts for end in self.values(node, part)})
         return tuple(end for end in walk(self.source, node, path) if not isinstance(end, Triple))
 
     def outgoing(self, node: Term) -> tuple[tuple[NamedNode, Term], ...]:

@@ -11,21 +11,24 @@ from itertools import chain, groupby
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.gate.affected import AffectedPairs, Pairs
+from shapes.gate.surroundings import Surroundings
 from shapes.model import TargetedShape
 from shapes.paths import Repeat, Step, walk
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, RDFS
+from sparql.storage.embedded_store import EmbeddedStore
 
 _NODES = 512
 _UP = Repeat(Step(RDFS.subClassOf))
 
 
-def portions(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[TripleSource, Pairs]]:
+def portions(pairs: AffectedPairs, source: EmbeddedStore) -> Iterator[tuple[TripleSource, Pairs]]:
     """All targets with what is stated of them, in portions; `source` is ordered by subject.
 
     The graph must not change while it is read, but for what a store keeps of an iterator that has begun.
     """
-    return chain(_by_subject(pairs, source), _by_value(pairs, source))
+    surroundings = Surroundings(source)
+    return chain(_by_subject(pairs, source, surroundings), _by_value(pairs, surroundings))
 
 
 class Portion:
@@ -45,6 +48,18 @@ class Portion:
             about.setdefault(triple.predicate, []).append(triple)
         self._about[subject] = about
 
+    def neighbors(self) -> set[NamedNode]:
+        """What the subjects are related to and is none of them, but for their classes."""
+        found = {
+            triple.object
+            for about in self._about.values()
+            for predicate, triples in about.items()
+            if predicate != RDF.type
+            for triple in triples
+            if isinstance(triple.object, NamedNode)
+        }
+        return found - self._about.keys()
+
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
@@ -56,10 +71,12 @@ class Portion:
         return iter(found) if object_ is None else (one for one in found if one.object == object_)
 
 
-def _by_subject(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Portion, Pairs]]:
+def _by_subject(
+    pairs: AffectedPairs, source: TripleSource, surroundings: Surroundings
+) -> Iterator[tuple[Portion, Pairs]]:
     """All targets that are subjects, and those that shapes name."""
     named = {shape.name: set(shape.nodes) for shape in pairs.shapes.values() if shape.nodes}
-    portion, found = Portion(source), named
+    portion, found = Portion(surroundings), named
     classes = _ShapesOfClasses(pairs, source)
     for subject, about in groupby(source.match(None, None, None), lambda triple: triple.subject):
         triples = list(about)
@@ -69,8 +86,10 @@ def _by_subject(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Po
             if subject not in shape.nodes:
                 found.setdefault(shape.name, set()).add(subject)
         if len(portion) >= _NODES:
+            surroundings.expect(portion.neighbors())
             yield portion, found
-            portion, found = Portion(source), {}
+            portion, found = Portion(surroundings), {}
+    surroundings.expect(portion.neighbors())
     yield portion, found
 
 
