@@ -72,7 +72,7 @@ class RdfFile:
 
     @contextmanager
     def _errors_named(self, line_of: Callable[[int], int]) -> Iterator[None]:
-        """Errors of reading and parsing as `LoadError`; `line_of` gives a line of the file for the parser's."""
+        """Errors of reading and parsing as `LoadError`; `line_of` gives the file's line for the parser's."""
         try:
             yield
         except PayloadProblem as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ _DUMP_TIMEOUT_S = 3600.0
 _SMALL_BYTES = 64 * 2**20
 _GROWN = 1.25
 """A bulk load that lets the store grow by more than this factor ends with compacting its files."""
+_OBJECTS = 200_000
 Say = Callable[[str], None]
 """Told what is being done now, where that takes long."""
 
@@ -144,12 +146,13 @@ class Loader:
         first: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
-            for violation in services.gate.results(services.store):
-                results += 1
-                if violation.blocking:
-                    blocking += 1
-                    if len(first) < _EXAMPLES:
-                        first.append(violation)
+            with _rarely_collected():
+                for violation in services.gate.results(services.store):
+                    results += 1
+                    if violation.blocking:
+                        blocking += 1
+                        if len(first) < _EXAMPLES:
+                            first.append(violation)
         examples = [
             _described(outcome.left_out),
             _described(outcome.repaired),
@@ -172,6 +175,17 @@ class Loader:
         triples = list(sample_city(self._services.settings.base_iri))
         count, derived = load_features(self._services.writer, triples, progress)
         return Told("sample city", count, 0, derived, self._services.store.revision())
+
+
+@contextmanager
+def _rarely_collected() -> Iterator[None]:
+    """Let cycles be looked for rarely: of the very many objects of a report hardly any are in one."""
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _bytes_of(store: TripleStore) -> int:

@@ -141,7 +141,7 @@ def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:
 def plain_parts(algebra: CompValue) -> tuple[tuple[Pattern, ...], tuple[Any, ...]] | None:
     """Triple patterns and filters of a query that has nothing else; None of any other.
 
-    A predicate that a filter leaves only some IRIs is one pattern with an alternative, and that filter is gone.
+    A predicate that a filter leaves only some IRIs becomes an alternative, and that filter is gone.
     """
     node, filters = _inside(algebra), list[Any]()
     while isinstance(node, CompValue) and node.name == "Filter":

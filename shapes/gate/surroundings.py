@@ -1,4 +1,4 @@
-"""What a full validation looks up beside the nodes that it judges, read for many at once and kept for a while.
+"""What a full validation looks up beside the nodes that it judges, read for many at once and kept.
 
 A lookup in the store costs some 30 us of processor time, most of which is not for what is found. So the types
 of all nodes that a portion leads to are read by one query; of a node that more is asked of, everything is

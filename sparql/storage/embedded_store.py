@@ -164,7 +164,7 @@ class EmbeddedStore(GraphReading):
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
 
     def statements_of(self, subjects: Iterable[NamedNode], predicate: NamedNode) -> Iterator[Triple]:
-        """The triples with a predicate of many subjects, in no order; at a third of the cost of one by one."""
+        """The triples with a predicate of many subjects, in no order; a third of the cost of one by one."""
         named = " ".join(map(str, subjects))
         solutions = self.graph.query(f"SELECT ?s ?o {{ VALUES ?s {{ {named} }} ?s {predicate} ?o }}")
         assert isinstance(solutions, QuerySolutions)

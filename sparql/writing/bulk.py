@@ -5,9 +5,9 @@ the relations are derived in one sweep, the indexes are rebuilt, and the shapes 
 what they find is reported and stays in the graph.
 
 What is done here for each statement counts: the engine takes some 7 us of processor time for a quad. So files
-of lines go to the engine's own parser past what Python need not see (`sparql.writing.line_screen`). Other quads
-come in portions, literals are judged many at a time, and other origins are looked up only for subjects that
-they speak of. Memory does not grow with the load.
+of lines go to the engine's own parser, past what Python need not see (`sparql.writing.line_screen`). Other
+quads come in portions, literals are judged many at a time, and other origins are looked up only for subjects
+that they speak of. Memory does not grow with the load.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,8 @@
 Python looks at half a million such lines a second where it is handed them as terms, and at three million as
 bytes. So a bulk load passes on plain lines as they are, and has all others parsed and judged one by one.
 
-A plain line breaks no rule of the syntax, of IRIs and of language tags, and its literal is in the lexical space
-of its datatype whatever the text; the expression leaves out much that is right as well (a test compares both).
+A plain line breaks no rule of the syntax, of IRIs and of language tags, and its literal is in the lexical
+space of its datatype; much that is right is not plain all the same (a test compares both).
 """
 
 import re
@@ -50,13 +50,11 @@ _JUDGED = (XSD.iri, RDF.iri, *sorted(one.value for one in GEOMETRY_LITERALS))
 def plain_lines(*, graphs: bool, blank_nodes: bool) -> re.Pattern[bytes]:
     """Matches as many plain lines as there are from a position on, possibly none.
 
-    `graphs` is for N-Quads: the graph of a plain line is none of the system's. With `blank_nodes` a plain line
-    may have some.
+    `graphs` is for N-Quads: the graph of a plain line is none of the system's. With `blank_nodes` a plain
+    line may have some.
     """
     node = f"(?:{_IRI}|{_BLANK})" if blank_nodes else _IRI
-    forms = "|".join(
-        rf'"(?:{form})"\^\^<{re.escape(datatype)}>' for datatype, form in _FORMS.items()
-    )
+    forms = "|".join(rf'"(?:{form})"\^\^<{re.escape(datatype)}>' for datatype, form in _FORMS.items())
     others = "|".join(re.escape(start) for start in _JUDGED)
     literal = rf"(?:{_TEXT}(?:{_LANGUAGE}|\^\^<(?!{others}){_IRI_TEXT}|(?!\^\^|@))|{forms})"
     graph = rf"(?:(?!<{re.escape(GRAPH.iri)}){node} )?+" if graphs else ""
