@@ -5,6 +5,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -28,6 +29,7 @@ FORMATS = {
     ".jsonld": RdfFormat.JSON_LD,
 }
 _KNOWN = ", ".join(sorted(FORMATS))
+_PIECE = 2**20
 OnBytes = Callable[[int], None]
 """Called with the number of bytes of a file (as it lies on the disk) that were read."""
 
@@ -45,29 +47,69 @@ class RdfFile:
     gzipped: bool
     size: int
 
+    @property
+    def is_of_lines(self) -> bool:
+        """Whether each statement has a line of its own."""
+        return self.format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
+
     def quads(self, on_bytes: OnBytes = lambda read: None) -> Iterator[Quad]:
         """The quads in the order of the file; blank nodes get names of their own.
 
         Raises `LoadError` with file and line.
         """
+        with self.named_errors(lambda line: line), self.opened(on_bytes) as stream:
+            yield from pyoxigraph.parse(
+                cast("IO[bytes]", ShallowFile(stream, self.format)),
+                format=self.format,
+                base_iri=self.path.resolve().as_uri(),
+                rename_blank_nodes=True,
+            )
+
+    @contextmanager
+    def opened(self, on_bytes: OnBytes) -> Iterator[IO[bytes]]:
+        """The file's content, unzipped."""
+        with _Counted(self.path, on_bytes) as raw:
+            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if self.gzipped else raw)
+
+    @contextmanager
+    def named_errors(self, line_of: Callable[[int], int]) -> Iterator[None]:
+        """Errors of reading and parsing as `LoadError`; `line_of` gives the file's line for the parser's."""
         try:
-            with _Counted(self.path, on_bytes) as raw:
-                stream = gzip.GzipFile(fileobj=raw) if self.gzipped else raw
-                yield from pyoxigraph.parse(
-                    cast("IO[bytes]", ShallowFile(cast("IO[bytes]", stream), self.format)),
-                    format=self.format,
-                    base_iri=self.path.resolve().as_uri(),
-                    rename_blank_nodes=True,
-                )
+            yield
         except PayloadProblem as error:
             raise LoadError(f"{self.path}: {error} Nothing of it was loaded.") from error
         except SyntaxError as error:
-            line = f", line {error.lineno}" if error.lineno else ""
+            line = f", line {line_of(error.lineno)}" if error.lineno else ""
             raise LoadError(
                 f"{self.path}{line}: {error.msg}. Mend it there; nothing of it was loaded."
             ) from error
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error
+
+
+@dataclass(frozen=True)
+class RdfLines:
+    """A file of N-Triples or N-Quads as lines. What goes wrong raises `LoadError` with file and line."""
+
+    file: RdfFile
+    on_bytes: OnBytes
+
+    @property
+    def names_graphs(self) -> bool:
+        """Whether it is N-Quads."""
+        return self.file.format == RdfFormat.N_QUADS
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file's bytes in order."""
+        with self.file.named_errors(lambda line: line), self.file.opened(self.on_bytes) as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+
+    def statements(self, lines: Sequence[bytes], numbers: Sequence[int]) -> list[Quad]:
+        """What these lines state; they have these numbers in the file."""
+        with self.file.named_errors(lambda line: numbers[min(line, len(numbers)) - 1]):
+            shallow = ShallowFile(io.BytesIO(b"".join(lines)), self.file.format)
+            return list(pyoxigraph.parse(cast("IO[bytes]", shallow), format=self.file.format))
 
 
 def rdf_file(path: Path) -> RdfFile:

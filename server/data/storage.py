@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode
 
 from server.data.loading import LoadResult, describe, load_features, load_file, told_of
-from server.data.rdf_files import LoadError, OnBytes, RdfFile
+from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
 from server.runtime.context import Services
 from server.runtime.metrics import folder_bytes
@@ -26,7 +27,7 @@ from sparql.protocol.formats import Format
 from sparql.storage.dump import holds_graph_names
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.protocol import QueryService
-from sparql.writing.bulk import BulkLoad, Rejections
+from sparql.writing.bulk import BulkLoad, BulkOutcome, Rejections
 
 if TYPE_CHECKING:
     from server.data.features.loading import FeatureFiles, OnFeatures
@@ -37,6 +38,7 @@ _DUMP_TIMEOUT_S = 3600.0
 _SMALL_BYTES = 64 * 2**20
 _GROWN = 1.25
 """A bulk load that lets the store grow by more than this factor ends with compacting its files."""
+_OBJECTS = 200_000
 Say = Callable[[str], None]
 """LoadResult what is being done now, where that takes long."""
 
@@ -85,9 +87,14 @@ class Loader:
 
     def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> LoadResult:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
-        quads = chain.from_iterable(file.quads(self._on_bytes) for file in files)
         names = ", ".join(str(file.path) for file in files)
-        return self._past_gate(quads, lambda: names, partial=partial, report=report)
+
+        def add(load: BulkLoad) -> BulkOutcome:
+            if all(file.is_of_lines for file in files) and not is_remote(self._services.store):
+                return load.run_lines([RdfLines(file, self._on_bytes) for file in files])
+            return load.run(chain.from_iterable(file.quads(self._on_bytes) for file in files))
+
+        return self._past_gate(add, lambda: names, partial=partial, report=report)
 
     def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> LoadResult:
         """Features in batches through the gate."""
@@ -107,7 +114,7 @@ class Loader:
         outdated = OutdatedGeometry(self._services.store)
         quads = quads_of(files, self._on_features, outdated.note, partial=partial)
         told = self._past_gate(
-            quads,
+            lambda load: load.run(quads),
             lambda: files.name,
             partial=partial,
             report=report,
@@ -118,7 +125,7 @@ class Loader:
 
     def _past_gate(
         self,
-        quads: Iterable[Quad],
+        add: Callable[[BulkLoad], BulkOutcome],
         name: Callable[[], str],
         *,
         partial: bool,
@@ -130,7 +137,7 @@ class Loader:
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")
         size = _bytes_of(services.store)
-        outcome = BulkLoad(services.store, services.writer, partial=partial).run(quads)
+        outcome = add(BulkLoad(services.store, services.writer, partial=partial))
         kept = afterwards()
         if _bytes_of(services.store) > max(_SMALL_BYTES, _GROWN * size):
             # Lookups in files as the bulk loader leaves them cost up to twice as much.
@@ -140,12 +147,13 @@ class Loader:
         first: list[Violation] = []
         if report:
             self._say("validating everything, as the gate was deferred")
-            for violation in services.gate.results(services.store):
-                results += 1
-                if violation.blocking:
-                    blocking += 1
-                    if len(first) < _EXAMPLES:
-                        first.append(violation)
+            with _rarely_collected():
+                for violation in services.gate.results(services.store):
+                    results += 1
+                    if violation.blocking:
+                        blocking += 1
+                        if len(first) < _EXAMPLES:
+                            first.append(violation)
         examples = [
             _described(outcome.left_out),
             _described(outcome.repaired),
@@ -168,6 +176,17 @@ class Loader:
         triples = list(sample_city(self._services.settings.base_iri))
         count, derived = load_features(self._services.writer, triples, progress)
         return LoadResult("sample city", count, 0, derived, self._services.store.revision())
+
+
+@contextmanager
+def _rarely_collected() -> Iterator[None]:
+    """Let cycles be looked for rarely: of the very many objects of a report hardly any are in one."""
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _bytes_of(store: TripleStore) -> int:

@@ -140,16 +140,32 @@ def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:
 
 
 def plain_parts(algebra: CompValue) -> tuple[tuple[Pattern, ...], tuple[Any, ...]] | None:
-    """The triple patterns and filters of a query that has nothing else; None for any other query."""
-    node, filters = _inside(algebra), []
+    """Triple patterns and filters of a query that has nothing else; None of any other.
+
+    A predicate that a filter leaves only some IRIs becomes an alternative, and that filter is gone.
+    """
+    node, filters = _inside(algebra), list[Any]()
     while isinstance(node, CompValue) and node.name == "Filter":
-        filters.append(node.expr)
+        filters += _conjuncts(node.expr)
         node = node.p
     if not isinstance(node, CompValue) or node.name != "BGP":
         return None
-    if any(isinstance(triple[1], rdflib.Variable) for triple in node.triples):
-        return None
-    return tuple(_patterns(node, _Scope())), tuple(filters)
+    ends = {end for subject, _, object_ in node.triples for end in (subject, object_)}
+    free = [triple[1] for triple in node.triples if isinstance(triple[1], rdflib.Variable)]
+    narrowed: dict[Any, tuple[rdflib.URIRef, ...]] = {}
+    for variable in free:
+        named = next((one for one in filters if variable in _narrowed(one)), None)
+        if named is None or variable in ends or free.count(variable) > 1:
+            return None
+        narrowed |= _narrowed(named)
+        filters.remove(named)
+    return tuple(_patterns(node, _Scope(predicates=narrowed))), tuple(filters)
+
+
+def _conjuncts(expression: Any) -> list[Any]:
+    if isinstance(expression, CompValue) and expression.name == "ConditionalAndExpression":
+        return [one for part in (expression.expr, *expression.other) for one in _conjuncts(part)]
+    return [expression]
 
 
 def _inside(algebra: CompValue) -> Any:

@@ -1,8 +1,11 @@
 """Lookups in a source during one judgment, cached."""
 
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
 from pyoxigraph import Literal, NamedNode, Triple
 
-from shapes.paths import Path, Repeat, Sequence, Step, walk
+from shapes.paths import Alternative, Path, Repeat, Sequence, Step, walk
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, RDFS
 
@@ -18,19 +21,26 @@ class Reading:
 
     def __init__(self, source: TripleSource) -> None:
         self.source = source
+        # What a source has in memory anyway need not be kept here once more.
+        self._stated: Callable[[Term], Mapping[NamedNode, list[Term]] | None] = getattr(
+            source, "stated_of", lambda node: None
+        )
         self._objects: dict[tuple[Term, NamedNode], tuple[Term, ...]] = {}
         self._classes: dict[Term, set[Term]] = {}
         self._superclasses: dict[Term, set[Term]] = {}
 
     def objects(self, node: Term, predicate: NamedNode) -> tuple[Term, ...]:
         """The values of a property."""
+        stated = self._stated(node)
+        if stated is not None:
+            values = stated.get(predicate)
+            return () if values is None else _without_triples(values)
         key = (node, predicate)
         found = self._objects.get(key)
         if found is None:
             found = ()
             if not isinstance(node, Literal):
-                ends = [triple.object for triple in self.source.match(node, predicate, None)]
-                found = tuple([end for end in ends if not isinstance(end, Triple)])
+                found = _without_triples([t.object for t in self.source.match(node, predicate, None)])
             self._objects[key] = found
         return found
 
@@ -41,6 +51,12 @@ class Reading:
         if isinstance(path, Sequence) and len(path.parts) == 2:
             middle = self.values(node, path.parts[0])
             return tuple({end for one in middle for end in self.values(one, path.parts[1])})
+        if isinstance(path, Alternative):
+            stated, steps = self._stated(node), _predicates(path)
+            if stated is not None and steps is not None:
+                # Hardly any node has a statement with each.
+                return tuple({end for one in steps & stated.keys() for end in self.objects(node, one)})
+            return tuple({end for part in path.parts for end in self.values(node, part)})
         return tuple(end for end in walk(self.source, node, path) if not isinstance(end, Triple))
 
     def outgoing(self, node: Term) -> tuple[tuple[NamedNode, Term], ...]:
@@ -65,3 +81,18 @@ class Reading:
         if found is None:
             found = self._superclasses[class_] = walk(self.source, class_, _UP)
         return found
+
+
+def _without_triples(values: list[Term]) -> tuple[Term, ...]:
+    return tuple([value for value in values if not isinstance(value, Triple)])
+
+
+@lru_cache(maxsize=256)
+def _predicates(path: Alternative) -> frozenset[NamedNode] | None:
+    """The predicates of which a path takes any one; None where it is not of that kind."""
+    found = {
+        part.predicate
+        for part in path.parts
+        if isinstance(part, Step) and part.forward and part.predicate is not None
+    }
+    return frozenset(found) if len(found) == len(set(path.parts)) else None

@@ -5,27 +5,30 @@ a time, with all that is stated of them in memory, where most lookups of shapes 
 (`sh:targetObjectsOf`) come value by value, in the same way.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, groupby
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.gate.affected import AffectedPairs, Pairs
+from shapes.gate.surroundings import Surroundings
 from shapes.model import TargetedShape
 from shapes.paths import Repeat, Step, walk
 from sparql.model.source import Term, TripleSource
-from sparql.model.vocabulary import RDF, RDFS
+from sparql.model.vocabulary import DEFAULT, RDF, RDFS
+from sparql.storage.embedded_store import EmbeddedStore
 
 _NODES = 512
 _UP = Repeat(Step(RDFS.subClassOf))
 
 
-def portions(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[TripleSource, Pairs]]:
+def portions(pairs: AffectedPairs, source: EmbeddedStore) -> Iterator[tuple[TripleSource, Pairs]]:
     """All targets with what is stated of them, in portions; `source` is ordered by subject.
 
     The graph must not change while it is read, but for what a store keeps of an iterator that has begun.
     """
-    return chain(_by_subject(pairs, source), _by_value(pairs, source))
+    surroundings = Surroundings(source)
+    return chain(_by_subject(pairs, source, surroundings), _by_value(pairs, surroundings))
 
 
 class Portion:
@@ -33,54 +36,97 @@ class Portion:
 
     def __init__(self, base: TripleSource) -> None:
         self._base = base
-        self._about: dict[Term, dict[NamedNode, list[Triple]]] = {}
+        self._about: dict[Term, dict[NamedNode, list[Term]]] = {}
 
     def __len__(self) -> int:
         return len(self._about)
 
-    def take(self, subject: Term, triples: Iterable[Triple]) -> None:
-        """Keep all that is stated about a subject."""
-        about: dict[NamedNode, list[Triple]] = {}
-        for triple in triples:
-            about.setdefault(triple.predicate, []).append(triple)
+    def take(self, subject: Term, about: dict[NamedNode, list[Term]]) -> None:
+        """Keep all that is stated about a subject: values by predicate."""
         self._about[subject] = about
+
+    def stated_of(self, subject: Term) -> dict[NamedNode, list[Term]] | None:
+        """All that is stated about a subject, if it is kept here."""
+        return self._about.get(subject)
+
+    def neighbors(self) -> set[NamedNode]:
+        """What the subjects are related to and is none of them, but for their classes."""
+        found = {
+            value
+            for about in self._about.values()
+            for predicate, values in about.items()
+            if predicate != RDF.type
+            for value in values
+            if isinstance(value, NamedNode)
+        }
+        return found - self._about.keys()
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
         """Triples that fit the pattern; `None` is a wildcard."""
         about = None if subject is None else self._about.get(subject)
-        if about is None:
+        if about is None or isinstance(subject, Literal | None):
             return self._base.match(subject, predicate, object_)
-        found = chain.from_iterable(about.values()) if predicate is None else about.get(predicate, ())
-        return iter(found) if object_ is None else (one for one in found if one.object == object_)
+        wanted = about.items() if predicate is None else ((predicate, about.get(predicate, ())),)
+        return (
+            Triple(subject, one, value)
+            for one, values in wanted
+            for value in values
+            if object_ is None or value == object_
+        )
 
 
-def _by_subject(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[Portion, Pairs]]:
+def _subjects(source: EmbeddedStore) -> Iterator[tuple[Term, dict[NamedNode, list[Term]]]]:
+    """Every subject with its values by predicate."""
+    # One object for each predicate: that of a key is found at once where it is the same.
+    known: dict[NamedNode, NamedNode] = {}
+    subject: Term | None = None
+    about: dict[NamedNode, list[Term]] = {}
+    for quad in source.match_quads(None, None, None, DEFAULT):
+        if quad.subject != subject:
+            if subject is not None:
+                yield subject, about
+            subject, about = quad.subject, {}
+        predicate = quad.predicate
+        predicate = known.setdefault(predicate, predicate)
+        values = about.get(predicate)
+        if values is None:
+            about[predicate] = [quad.object]
+        else:
+            values.append(quad.object)
+    if subject is not None:
+        yield subject, about
+
+
+def _by_subject(
+    pairs: AffectedPairs, source: EmbeddedStore, surroundings: Surroundings
+) -> Iterator[tuple[Portion, Pairs]]:
     """All targets that are subjects, and those that shapes name."""
     named = {shape.name: set(shape.nodes) for shape in pairs.shapes.values() if shape.nodes}
-    portion, found = Portion(source), named
+    portion, found = Portion(surroundings), named
     classes = _ShapesOfClasses(pairs, source)
-    for subject, about in groupby(source.match(None, None, None), lambda triple: triple.subject):
-        triples = list(about)
-        portion.take(subject, triples)
-        for shape in _shapes_of(pairs, classes, triples):
+    for subject, about in _subjects(source):
+        portion.take(subject, about)
+        for shape in _shapes_of(pairs, classes, about):
             # The nodes that a shape names are in the first portion, wherever they come as subjects.
             if subject not in shape.nodes:
                 found.setdefault(shape.name, set()).add(subject)
         if len(portion) >= _NODES:
+            surroundings.expect(portion.neighbors())
             yield portion, found
-            portion, found = Portion(source), {}
+            portion, found = Portion(surroundings), {}
+    surroundings.expect(portion.neighbors())
     yield portion, found
 
 
 def _shapes_of(
-    pairs: AffectedPairs, classes: "_ShapesOfClasses", triples: Iterable[Triple]
+    pairs: AffectedPairs, classes: "_ShapesOfClasses", about: dict[NamedNode, list[Term]]
 ) -> Iterator[TargetedShape]:
-    for triple in triples:
-        yield from pairs.by_subject.get(triple.predicate, ())
-        if triple.predicate == RDF.type:
-            yield from classes.of(triple.object)
+    for predicate in about:
+        yield from pairs.by_subject.get(predicate, ())
+    for class_ in about.get(RDF.type, ()):
+        yield from classes.of(class_)
 
 
 def _by_value(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[TripleSource, Pairs]]:

@@ -267,9 +267,9 @@ class ShapesGate:
         The time limit applies to each portion of the nodes. A shape that exceeds it is not judged any
         further, and a violation says so. Raises `StoreClosing` when the server stops.
         """
-        ordered = isinstance(source, EmbeddedStore) and source.is_ordered
         given_up: set[str] = set()
-        for portion, pairs in portions(self.pairs, source) if ordered else self._portions(source):
+        ordered = isinstance(source, EmbeddedStore) and source.is_ordered
+        for portion, pairs in portions(self.pairs, source) if ordered else self._portions(source):  # type: ignore[arg-type]
             while left := {name: nodes for name, nodes in pairs.items() if name not in given_up}:
                 try:
                     found = self.check(portion, left)

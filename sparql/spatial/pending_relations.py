@@ -58,7 +58,12 @@ class PendingRelations:
         """All relations again, compared with those stored."""
         if self._built is None and not _any_place(source) and _is_empty(derived):
             return Delta()
-        return self.wait().catch_up(source, derived)
+        with self._building:
+            if self._built is None:
+                # What it is built from is the graph as it is.
+                self._built = self._build()
+                return self._built.differing(derived)
+        return self._built.catch_up(source, derived)
 
     def marked(self, store: QuadSource, *, whole: bool = False) -> tuple[list[Quad], list[Quad]]:
         """The quads that record the basis of the relations; none change without a plan."""

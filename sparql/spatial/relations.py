@@ -111,6 +111,10 @@ class SpatialRelations:
     def catch_up(self, source: TripleSource, derived: TripleSource) -> Delta:
         """All relations again, compared with those stored; the index reflects the current graph."""
         self.rebuild(source)
+        return self.differing(derived)
+
+    def differing(self, derived: TripleSource) -> Delta:
+        """All relations anew, against those that are stored, of the geometries that were read last."""
         old = {triple for predicate in _RELATION.values() for triple in derived.match(None, predicate, None)}
         new = set(self._all_relations(self._keys))
         return Delta(frozenset(new - old), frozenset(old - new))

@@ -13,10 +13,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+)
 
 from sparql.model.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.model.graph_reading import GraphReading
@@ -46,6 +55,13 @@ class Checkpoint:
 
     path: Path
     revision: int
+
+
+class ReadableLines(Protocol):
+    """What is needed of a file of lines."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to so many bytes; none at the end."""
 
 
 class Observer(Protocol):
@@ -144,6 +160,14 @@ class EmbeddedStore(GraphReading):
         if isinstance(subject, Literal | Triple):
             return iter(())
         return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
+
+    def statements_of(self, subjects: Iterable[NamedNode], predicate: NamedNode) -> Iterator[Triple]:
+        """The triples with a predicate of many subjects, in no order; a third of the cost of one by one."""
+        named = " ".join(map(str, subjects))
+        solutions = self.graph.query(f"SELECT ?s ?o {{ VALUES ?s {{ {named} }} ?s {predicate} ?o }}")
+        assert isinstance(solutions, QuerySolutions)
+        for solution in solutions:
+            yield Triple(solution[0], predicate, solution[1])
 
     @property
     def is_ordered(self) -> bool:
@@ -301,10 +325,21 @@ class EmbeddedStore(GraphReading):
 
         The caller must exclude other writers. Errors of the iterable are passed on.
         """
+        self._add_in_bulk(lambda: self.graph.bulk_extend(quads))
+
+    def bulk_read(self, file: ReadableLines) -> None:
+        """The same for quads in N-Quads, which must be well-formed. Errors of the file come through."""
+        self._add_in_bulk(
+            lambda: self.graph.bulk_load(
+                input=cast("IO[bytes]", file), format=RdfFormat.N_QUADS, lenient=True
+            )
+        )
+
+    def _add_in_bulk(self, add: Callable[[], None]) -> None:
         self._reopen_if_full()
         try:
             with self._engine():
-                self.graph.bulk_extend(quads)
+                add()
         finally:
             self._forget_classes()
             for follower in self._followers:

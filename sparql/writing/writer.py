@@ -20,7 +20,7 @@ from sparql.model.literals import InvalidGeometry
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.embedded_store import EmbeddedStore, Observer
+from sparql.storage.embedded_store import EmbeddedStore, Observer, ReadableLines
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.group import Group, Outcome
@@ -264,6 +264,15 @@ class Writer:
         Then derives and rebuilds the indexes. After a crash in between, `start` does that. Call it through
         `sparql.writing.bulk`: nothing is checked here.
         """
+        return self._bulk(lambda: self._store.bulk_add(quads))
+
+    def bulk_lines(self, file: ReadableLines) -> int:
+        """The same for N-Quads that the engine parses, into an embedded store."""
+        store = self._store
+        assert isinstance(store, EmbeddedStore)
+        return self._bulk(lambda: store.bulk_read(file))
+
+    def _bulk(self, add: Callable[[], None]) -> int:
         with self._lock:
             self._refuse_if_closed()
             self._apply_late_commit()
@@ -273,7 +282,7 @@ class Writer:
             self._store.begin_bulk()
             self._store.settle()
             try:
-                self._store.bulk_add(quads)
+                add()
             except BaseException:
                 # Nothing was added, so nothing follows from it.
                 self._store.end_bulk([STALE] if complete else ())

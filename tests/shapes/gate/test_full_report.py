@@ -11,6 +11,7 @@ from shapes.gate.gate import ShapesGate
 from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
 from sparql.model.change import Violation
+from sparql.model.source import Term
 from sparql.model.vocabulary import RDF, RDFS, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 
@@ -85,7 +86,10 @@ def test_lookups_at_the_nodes_of_a_portion_need_no_store() -> None:
 
     portion = full_report.Portion(Unread())  # type: ignore[arg-type]
     triples = [quad.triple for quad in random_graph(0) if quad.subject == EX.n3]
-    portion.take(EX.n3, triples)
+    about: dict[NamedNode, list[Term]] = {}
+    for triple in triples:
+        about.setdefault(triple.predicate, []).append(triple.object)
+    portion.take(EX.n3, about)
     assert set(portion.match(EX.n3, None, None)) == set(triples)
     one = triples[0]
     assert list(portion.match(EX.n3, one.predicate, one.object)) == [one]
