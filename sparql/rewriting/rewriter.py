@@ -22,7 +22,8 @@ from pyoxigraph import BlankNode, Variable
 from sparql.model.errors import MalformedRequest, QueryTimeout
 from sparql.model.options import Inference, Options
 from sparql.protocol.formats import Format
-from sparql.rewriting.index.geometries import GeometryIndex, IndexAway, QuadSource
+from sparql.rewriting.index.geometries import GeometryIndex, IndexAway
+from sparql.rewriting.index.notes import QuadSource
 from sparql.rewriting.index.stopping import Stop, Stopped
 from sparql.rewriting.meaning.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report

@@ -22,7 +22,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from sparql.model.geometry_names import Text, literal_of, literal_text, node_of, text_of
 from sparql.model.vocabulary import DEFAULT, RDF
-from sparql.rewriting.index.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
+from sparql.rewriting.index.notes import LINKS, SERIALIZATIONS, Node, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, node_columns
 from sparql.storage.gil_yield import in_turns
 

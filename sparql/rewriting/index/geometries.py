@@ -12,81 +12,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad
+from pyoxigraph import Quad
 
-from sparql.model import geometry_terms, graph_reading
-from sparql.model.geometry_names import Text, literal_text, text_of
-from sparql.model.source import Term
-from sparql.model.vocabulary import DEFAULT, RDF, UKG
+from sparql.rewriting.index.notes import Note, QuadSource, Side
 
 if TYPE_CHECKING:
     from sparql.rewriting.index.geometry_state import GeometryState
     from sparql.spatial.geometry_reading import GeometryReading
 
-Node = NamedNode | BlankNode
-Key = tuple[Node, Literal]
-"""A geometry node and a literal that it has, or has had."""
-Named = tuple[str, Text]
-"""The same as texts (see `sparql.model.geometry_names`)."""
-
-SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
-LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)
-_BULK: Final = UKG.bulkLoadPending
 _MOST_NOTES: Final = 200_000
 _MOST_CHARACTERS: Final = 64_000_000
 """Notes that take more, while no query asks for the index, are given up with it: it is built anew then."""
-
-
-class _Part:
-    """What one side of a commit says of geometries: statements, others than literals, a bulk load's mark."""
-
-    def __init__(self, quads: Iterable[Quad]) -> None:
-        self.keys: list[Named] = []
-        self.touched: list[str] = []
-        self.classed: list[str] = []
-        self.others = self.bulk = False
-        self.characters = 0
-        for quad in quads:
-            predicate = quad.predicate
-            if predicate in LINKS:
-                self._touch(quad, quad.subject, quad.object)
-            elif predicate in SERIALIZATIONS:
-                self._touch(quad, quad.subject)
-                if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode | BlankNode):
-                    self.keys.append((text_of(quad.subject), literal_text(quad.object)))
-                    self.characters += len(quad.object.value)
-                else:
-                    self.others = True
-            elif predicate == RDF.type:
-                if quad.graph_name == DEFAULT and isinstance(quad.subject, NamedNode | BlankNode):
-                    self.classed.append(text_of(quad.subject))
-            elif predicate == _BULK:
-                self.bulk = True
-
-    def _touch(self, quad: Quad, *terms: Term) -> None:
-        """Features and geometry nodes of the default graph that a statement is about."""
-        if quad.graph_name == DEFAULT:
-            self.touched += (text_of(term) for term in terms if isinstance(term, NamedNode | BlankNode))
-
-
-@dataclass(frozen=True)
-class Note:
-    """A commit, as far as it concerns geometries."""
-
-    revision: int
-    added: list[Named]
-    removed: list[Named]
-    others: bool
-    touched: list[str]
-
-
-class QuadSource(graph_reading.QuadSource, Protocol):
-    """The store as the index reads it."""
-
-    def revision(self) -> int: ...
 
 
 class IndexAway(Exception):
@@ -121,7 +59,7 @@ class GeometryIndex:
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
         """Hear of a commit before it is done."""
-        added, removed = _Part(additions), _Part(removals)
+        added, removed = Side(additions), Side(removals)
         begins, ends = added.bulk, removed.bulk
         touched = added.touched + removed.touched
         classed = added.classed + removed.classed

@@ -22,7 +22,7 @@ from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
 from sparql.model.geometry_names import Text, literal_of, literal_text, node_of, text_of
 from sparql.rewriting.index.features import FeatureMap, Places
-from sparql.rewriting.index.geometries import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
+from sparql.rewriting.index.notes import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, literal_columns, read_geometries
 from sparql.storage.gil_yield import in_turns
 

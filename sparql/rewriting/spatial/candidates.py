@@ -15,8 +15,8 @@ from shapely.geometry.base import BaseGeometry
 from geo.measure.measures import distances_m, may_be_near
 from sparql.rewriting.ast.edits import Edit
 from sparql.rewriting.index.features import Places
-from sparql.rewriting.index.geometries import Key
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.notes import Key
 from sparql.rewriting.spatial.runs import Binding, split_path
 from sparql.rewriting.spatial.spatial_filters import Operand, SpatialFilter
 

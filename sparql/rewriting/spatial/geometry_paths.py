@@ -9,7 +9,7 @@ from pyoxigraph import BlankNode, NamedNode, Variable
 
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.index.features import Form
-from sparql.rewriting.index.geometries import LINKS
+from sparql.rewriting.index.notes import LINKS
 from sparql.rewriting.spatial.runs import Binding
 
 

@@ -15,8 +15,8 @@ from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.edits import Edit
 from sparql.rewriting.ast.writing import triple_text
 from sparql.rewriting.index.features import Places
-from sparql.rewriting.index.geometries import Key, Node
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.notes import Key, Node
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.spatial.candidates import TooMuchText, around, column_for
 from sparql.rewriting.spatial.runs import Binding, part_of, values

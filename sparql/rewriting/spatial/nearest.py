@@ -16,8 +16,8 @@ from shapely.geometry.base import BaseGeometry
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.edits import Edit, apply_edits
 from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.index.geometries import Key
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.notes import Key
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.report import Report
 from sparql.rewriting.spatial.candidates import TooMuchText, column_for

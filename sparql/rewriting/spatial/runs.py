@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.edits import Edit, apply_edits
 from sparql.rewriting.ast.writing import path_text, triple_text
-from sparql.rewriting.index.geometries import SERIALIZATIONS
+from sparql.rewriting.index.notes import SERIALIZATIONS
 from sparql.syntax.tokens import TokenKind, read_tokens
 
 
