@@ -175,6 +175,7 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
+            from sparql.rewriting.ast.nodes import literals_in
             from sparql.rewriting.meaning.unreadable import (
                 refuse_misused_aggregates,
                 warn_of_misuse,
@@ -182,20 +183,19 @@ class Rewriter:
             )
 
             refuse_misused_aggregates(parsed.query)
-            warn_of_unreadable(text, parsed.prologue, report)
+            warn_of_unreadable(literals_in(parsed.query), report)
             warn_of_misuse(parsed.query, report)
         if options.explain:
             from sparql.rewriting.meaning.unreadable import warn_of_unknown
 
             warn_of_unknown(parsed.query, report)
-        text = yield from self._meant(parsed, preparation)
-        if text != parsed.text:
-            parsed = parse_query(text, preparation.base)
+        parsed = parsed.with_query((yield from self._meant(parsed, preparation)))
         if not options.optimize:
             report.leave("optimize", text, "the request says optimize=false")
-            return text
-        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
-        return (yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset))
+        else:
+            own_dataset = preparation.own_dataset or parsed.query.dataset_clause
+            parsed = yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset)
+        return parsed.written()
 
     def _refuse_unanswered_match(self, text: str, base: str | None, reason: str) -> None:
         """A text match in a query that is left as it is would find nothing, without a word."""
@@ -209,55 +209,53 @@ class Rewriter:
                 f"urbankg:textMatch cannot be answered in this query: {reason}. Write it in SPARQL 1.1."
             )
 
-    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
+    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[n.Query]:
         """The query with what its options and properties of our own mean written out."""
-        from sparql.rewriting.ast.parser import parse_query
         from sparql.rewriting.meaning.derived import hide_derived
         from sparql.rewriting.meaning.inference import infer
         from sparql.rewriting.meaning.patterns import with_template
         from sparql.rewriting.meaning.text_match import match_labels
         from sparql.rewriting.meaning.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
 
-        options, report, base = preparation.options, preparation.report, preparation.base
-        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
-        if parsed.query.short_construct and (options.changes_answers or _MATCH in parsed.text):
-            parsed = parse_query(with_template(parsed), base)
-        if _MATCH in parsed.text and self._labels is not None:
-            parsed = parse_query(match_labels(parsed, self._labels, report), base)
+        options, report, query = preparation.options, preparation.report, parsed.query
+        own_dataset = preparation.own_dataset or query.dataset_clause
+        labels = self._labels if _MATCH in parsed.text else None
+        if options.changes_answers or labels is not None:
+            query = with_template(query)
+        if labels is not None:
+            query = match_labels(parsed.with_query(query), labels, report)
         if options.rewrite:
             if own_dataset:
                 raise MalformedRequest(
                     "rewrite=true answers of the default graph; leave FROM and default-graph-uri out."
                 )
-            parsed = parse_query(answer_topology(parsed, report, derived=options.derived), base)
-        elif (topology := asked_in_vain(parsed)) is not None:
+            query = answer_topology(query, report, derived=options.derived)
+        elif (topology := asked_in_vain(query)) is not None:
             why = "without rewrite=true it is just looked up"
             report.leave("topology", str(topology), why)
             if topology not in DERIVED_PROPERTIES and topology.value.endswith(_NEVER_KEPT):
                 report.warn(f"{topology} is kept of nothing: {why}.")
         if options.inference is not Inference.NONE:
-            parsed = parse_query((yield from infer(parsed, report, options.inference)), base)
-        if not options.derived:
-            if own_dataset:
-                report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
-            else:
-                parsed = parse_query(
-                    hide_derived(parsed, DERIVED_PROPERTIES, report, inferring=self._inferring), base
-                )
-        return parsed.text
+            query = yield from infer(query, report, options.inference)
+        if options.derived:
+            return query
+        if own_dataset:
+            report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
+            return query
+        return hide_derived(query, DERIVED_PROPERTIES, report, inferring=self._inferring)
 
     def _accelerated(
         self, parsed: ParsedQuery, revision: int, report: Report, *, own_dataset: bool
-    ) -> Steps[str]:
-        if _FUNCTIONS not in parsed.text:
-            return parsed.text
-        from sparql.rewriting.spatial.acceleration import Surroundings, accelerated
+    ) -> Steps[ParsedQuery]:
+        from sparql.rewriting.spatial.acceleration import Surroundings, accelerated, is_spatial
 
+        if not is_spatial(parsed.query):
+            return parsed
         try:
             state = self.geometries.at(revision)
         except IndexAway as error:
             report.leave("optimize", parsed.text, error.reason)
-            return parsed.text
+            return parsed
         around = Surroundings(
             state,
             revision,

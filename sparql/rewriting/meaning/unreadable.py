@@ -6,7 +6,7 @@ of an unknown unit, or with an argument too few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -33,9 +33,9 @@ from sparql.syntax.unknown_functions import (
 )
 
 
-def warn_of_unreadable(text: str, prologue: Prologue, report: Report) -> None:
-    """Add a warning for each geometry literal of the text that cannot be read."""
-    for literal in _geometry_literals(text, prologue):
+def warn_of_unreadable(literals: Iterable[Literal], report: Report) -> None:
+    """Add a warning for each geometry literal that cannot be read."""
+    for literal in filter(is_geometry_literal, literals):
         try:
             parse_geometry(literal)
         except GeometryError as error:
@@ -44,15 +44,14 @@ def warn_of_unreadable(text: str, prologue: Prologue, report: Report) -> None:
             )
 
 
-def _geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
+def geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
+    """The literals of GeoSPARQL's datatypes in a text that need not be a query."""
     tokens = list(read_tokens(text, prologue.end))
     for string, sign, datatype in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if string.kind is TokenKind.STRING and sign.text == "^^":
             value, iri = read_string(string.text), prologue.expand(datatype)
             if value is not None and iri is not None and iri.startswith("http://www.opengis.net/"):
-                literal = Literal(value, datatype=NamedNode(iri))
-                if is_geometry_literal(literal):
-                    yield literal
+                yield Literal(value, datatype=NamedNode(iri))
 
 
 def warn_of_misuse(query: n.Query, report: Report) -> None:

@@ -15,9 +15,9 @@ from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException
 
 from geo.errors import GeoError
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import apply_edits
-from sparql.rewriting.ast.parser import ParsedQuery, parse_query
+from sparql.rewriting.ast.parser import ParsedQuery
 from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.meaning.probes import Steps
@@ -28,13 +28,12 @@ from sparql.rewriting.spatial.dropped import DroppedFilters
 from sparql.rewriting.spatial.filter_sites import Sought, SoughtFilters
 from sparql.rewriting.spatial.geometry_paths import Anchor, anchor_of
 from sparql.rewriting.spatial.joins import join_plan
-from sparql.rewriting.spatial.nearest import nearest_text
+from sparql.rewriting.spatial.nearest import with_nearest
 from sparql.rewriting.spatial.related import KEPT, RelatedPlan, related_plan
-from sparql.rewriting.spatial.runs import Binding, Plan, Run, values
+from sparql.rewriting.spatial.runs import Binding, Plan, Run, with_plans
 from sparql.rewriting.spatial.scopes import Opening, openings_of
 from sparql.rewriting.spatial.semijoins import SemiJoin, SemiJoins, with_joins
-from sparql.rewriting.spatial.spatial_filters import SpatialFilter, local_name
-from sparql.syntax.tokens import TokenKind, read_tokens
+from sparql.rewriting.spatial.spatial_filters import local_name
 
 Counter = Callable[[n.TriplePattern, int], int]
 """How many statements fit a triple pattern, counted no further than to a limit; from any revision."""
@@ -86,37 +85,40 @@ class Surroundings:
         return self.count(triple, most + 1) <= most
 
 
-def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str]:
-    """The query's text with candidates in it, or the old one."""
+def is_spatial(query: n.Query) -> bool:
+    """Whether a query calls a function of geometries."""
+    return any(local_name(call) is not None for call in n.calls_in(query))
+
+
+def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[ParsedQuery]:
+    """The query with candidates in it, or as it was."""
     try:
         joined = yield from _with_semijoins(parsed, around, report)
-        return joined or (yield from Accelerator(parsed, around, report).work())
+        return parsed.with_query(joined or (yield from Accelerator(parsed, around, report).work()))
     except (GeoError, GEOSException) as error:
         report.leave(FILTER, parsed.text, f"the search in the index failed: {error}")
-        return parsed.text
+        return parsed
 
 
-def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str | None]:
+def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[n.Query | None]:
     """The query with those EXISTS as joins whose geometry is then searched for; None where there is none."""
     features = around.state.features
     single = around.plain_dataset and features.settled(around.revision) and not features.odd
     chosen: list[SemiJoin] = []
     left: dict[n.Exists, str] = {}
-    for exists, join in SemiJoins(parsed, around.few, single=single).found():
+    for exists, join in SemiJoins(parsed.query, around.few, single=single).found():
         if isinstance(join, str):
             left[exists] = join
         else:
             chosen.append(join)
     while chosen:
-        text = with_joins(parsed.text, chosen)
         attempt = Report()
-        accelerator = Accelerator(parse_query(text, parsed.prologue.base), around, attempt)
+        accelerator = Accelerator(parsed.with_query(with_joins(parsed.query, chosen)), around, attempt)
         rewritten = yield from accelerator.work()
-        searched = [one for one in chosen if accelerator.plans_within(one.written)]
+        searched = [one for one in chosen if accelerator.plans_within(one.element)]
         if searched == chosen:
             for one in chosen:
-                part = parsed.text[one.conjunct.start : one.conjunct.end]
-                attempt.did(EXISTS, part, "asked once for all solutions, as a join")
+                attempt.did(EXISTS, parsed.text_of(one.conjunct), "asked once for all solutions, as a join")
             break
         for one in chosen:
             if one not in searched and (exists := one.exists) not in left:
@@ -125,61 +127,53 @@ def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -
     else:
         attempt, rewritten = Report(), None
     for exists, reason in left.items():
-        attempt.leave(
-            EXISTS, parsed.text[exists.start : exists.end], f"asked for each solution, since {reason}"
-        )
+        attempt.leave(EXISTS, parsed.text_of(exists), f"asked for each solution, since {reason}")
     report.add(attempt)
     return rewritten
 
 
 class Accelerator:
-    """Makes one query faster; `work` gives its new text, or the old one."""
+    """Makes one query faster; `work` returns the new query, or the old one."""
 
     def __init__(self, parsed: ParsedQuery, around: Surroundings, report: Report) -> None:
         self._parsed = parsed
-        self._text = parsed.text
         self._around = around
         self._state = around.state
         self._count = around.count
         self._report = report
-        self._uses = [
-            (token.text[1:], token.start)
-            for token in read_tokens(parsed.text)
-            if token.kind is TokenKind.VARIABLE
-        ]
-        self._names = {name for name, _ in self._uses}
-        self._sought = SoughtFilters(self._text, self._uses, report)
-        self._plans: dict[int, Plan] = {}
-        self._dropped = DroppedFilters(self._text)
+        self._names = n.names_in(parsed.query)
+        self._sought = SoughtFilters(parsed, report)
+        self._plans: dict[n.Statement, Plan] = {}
+        self._dropped = DroppedFilters()
         where = parsed.query.where
-        self._openings = {id(one.group): one for one in openings_of(where)} if where is not None else {}
+        self._openings = {one.group: one for one in openings_of(where)} if where is not None else {}
 
-    def work(self) -> Steps[str]:
-        """The query's text with candidates in it."""
+    def work(self) -> Steps[n.Query]:
+        """The query with candidates in it."""
         query = self._parsed.query
         if query.where is None:
-            return self._text
-        if any(_is_lateral(group) for group in n.groups_of(query.where)):
+            return query
+        if any(_is_lateral(group) for group in n.groups_in(query.where)):
             self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
-            return self._text
+            return query
         self._tell_of_left_groups(query.where)
         for opening in self._openings.values():
             yield from self._plan_group(opening)
         for plan in self._plans.values():
-            around = self._openings[id(plan.run.group)]
+            around = self._openings[plan.run.group]
             if isinstance(around.graph, Variable):
                 plan.graph = around.graph
             plan.apart = around.surrounds(plan.run) and (plan.graph is None or around.graph_shown)
-        edits = self._dropped.edits(self._plans.values())
-        nearest = yield from nearest_text(
-            self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
+        filters = self._dropped.filters()
+        nearest = yield from with_nearest(
+            self._parsed, self._state, self._plans, filters, self._report, self.fresh, self._more_selective
         )
-        return nearest or apply_edits(self._text, edits)
+        return nearest or with_plans(query, self._plans, filters)
 
-    def plans_within(self, part: str) -> bool:
-        """Whether candidates were found for something in a part of the text, after `work`."""
-        start = self._text.find(part)
-        return any(start <= plan.run.start < start + len(part) for plan in self._plans.values())
+    def plans_within(self, element: n.Element) -> bool:
+        """Whether candidates were found for something in an element, after `work`."""
+        groups = set(n.groups_in(element))
+        return any(plan.run.group in groups for plan in self._plans.values())
 
     def fresh(self) -> str | None:
         """A new variable's name; None where it would show up in a `SELECT *`."""
@@ -190,8 +184,8 @@ class Accelerator:
         return f"node{number}"
 
     def _tell_of_left_groups(self, where: n.Group) -> None:
-        for group in n.groups_of(where):
-            if id(group) in self._openings:
+        for group in n.groups_in(where):
+            if group in self._openings:
                 continue
             for filter_ in group.elements:
                 if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
@@ -202,28 +196,28 @@ class Accelerator:
 
     def _plan_group(self, opening: Opening) -> Steps[None]:
         sought = list(self._sought.within(opening))
-        singles: dict[int, _Single] = {}
+        singles: dict[n.TriplePattern, _Single] = {}
         for one in sought:
             if len(one.spatial.operands) != 1:
                 continue
             found = find(one.spatial, one.spatial.operands[0], self._state)
             for binding in one.bindings[0]:
-                single, earlier = _Single.of(one, binding, found), singles.get(id(binding.triple))
-                singles[id(binding.triple)] = single if earlier is None else earlier.and_also(single)
+                single, earlier = _Single.of(one, binding, found), singles.get(binding.triple)
+                singles[binding.triple] = single if earlier is None else earlier.and_also(single)
         for one in sought:
             if len(one.spatial.operands) == 2:
                 yield from self._plan_join(one, singles, opening)
-        by_run: dict[int, list[_Single]] = {}
+        by_run: dict[n.Statement, list[_Single]] = {}
         for single in singles.values():
-            by_run.setdefault(single.binding.run.start, []).append(single)
-        for start, of_run in by_run.items():
-            if start not in self._plans:
+            by_run.setdefault(single.binding.run.first, []).append(single)
+        for first, of_run in by_run.items():
+            if first not in self._plans:
                 self._plan_single(min(of_run, key=lambda single: len(single.places)))
 
     def _plan_single(self, single: _Single) -> None:
         places, binding = single.places, single.binding
         # The filter may stand further out than the patterns.
-        around = self._openings[id(binding.run.group)]
+        around = self._openings[binding.run.group]
         anchor = None
         if self._around.plain_dataset and around.graph is None:
             anchor = anchor_of(binding)
@@ -249,20 +243,18 @@ class Accelerator:
             self._leave_single(single, "its candidates would make the query too long")
             return
         rows = dict.fromkeys((column.term(key),) for key in keys)
-        self._plans[binding.run.start] = Plan(
-            binding.run, values([column.variable], rows), column.edits, column.added
-        )
+        self._plans[binding.run.first] = Plan(binding.run, b.values([column.variable], rows), column.split)
         exact = column.exact(keys, self._state)
         self._did_single(single, f"?{column.variable} from the index", len(rows), exact=exact)
 
     def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
-        needed = self._needed(anchor.binding.run, [one.spatial.expression for one in single.decided])
+        needed = self._needed(anchor.binding.run, [one.conjunct for one in single.decided])
         rows = feature_rows(anchor, single.places, self._state, self._around.revision, needed)
         if rows is None:
             return False
         run = anchor.binding.run
-        self._plans[run.start] = Plan(run, rows.values, gone=rows.gone)
+        self._plans[run.first] = Plan(run, rows.values, gone=rows.gone)
         names = " and ".join(f"?{name}" for name in rows.variables)
         self._did_single(single, f"{names} from the index", rows.count, exact=True)
         return True
@@ -272,19 +264,17 @@ class Accelerator:
         for one in single.sought:
             decided = exact and one in single.decided
             if decided:
-                self._dropped.drop(one)
-            self._did(one.spatial, what, candidates, exact=decided)
+                self._dropped.drop(one.filter_, one.conjunct)
+            self._did(one, what, candidates, exact=decided)
 
     def _leave_single(self, single: _Single, why: str) -> None:
         for one in single.sought:
-            self._leave(one.spatial.expression, why)
+            self._leave(one.conjunct, why)
 
     def _needed(self, run: Run, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
         """Whether a variable is used anywhere but in given patterns of a run and in filters that go."""
         star = _has_star(self._parsed.query)
-        spans = [(one.start, one.end) for one in run.statements]
-        spans += [(one.start, one.end) for one in dropped]
-        outside = {name for name, at in self._uses if not any(start <= at < end for start, end in spans)}
+        outside = n.names_in(self._parsed.query, besides={*run.statements, *dropped})
 
         def needed(name: str, besides: Collection[n.TriplePattern]) -> bool:
             inside = (triple for triple in run.triples if triple not in besides)
@@ -299,7 +289,7 @@ class Accelerator:
             return "it asks for more than a topological relation between its variables"
         if not self._around.exact_relations:
             return "the kept relations are not known to be exact"
-        groups = n.groups_of(self._parsed.query.where) if self._parsed.query.where else ()
+        groups = n.groups_in(self._parsed.query.where) if self._parsed.query.where else ()
         keywords = {e.keyword for group in groups for e in group.elements if isinstance(e, n.Nested)}
         if not self._around.plain_dataset or "GRAPH" in keywords:
             return "the kept relations are those of the default graph"
@@ -310,11 +300,10 @@ class Accelerator:
         anchors = tuple(map(anchor_of, bindings))
         if anchors[0] is None or anchors[1] is None:
             return "its patterns do not lead straight from features to their geometry"
-        needed = self._needed(bindings[0].run, [spatial.expression] if KEPT[spatial.function].exact else [])
-        condition = self._written(spatial.expression)
+        needed = self._needed(bindings[0].run, [one.conjunct] if KEPT[spatial.function].exact else [])
         both = (anchors[0], anchors[1])
         return related_plan(
-            spatial.function, condition, both, features, needed, self._has_few_solutions, self.fresh
+            spatial.function, one.conjunct, both, features, needed, self._has_few_solutions, self.fresh
         )
 
     def _has_few_solutions(self, triples: Sequence[n.TriplePattern]) -> bool:
@@ -324,42 +313,44 @@ class Accelerator:
             if isinstance(triple.subject, NamedNode) or isinstance(triple.object, NamedNode | Literal)
         )
 
-    def _plan_join(self, one: Sought, singles: dict[int, _Single], opening: Opening) -> Steps[None]:
+    def _plan_join(
+        self, one: Sought, singles: dict[n.TriplePattern, _Single], opening: Opening
+    ) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
         if left.run != right.run or not one.own_run:
-            self._leave(one.spatial.expression, "its two geometries do not stand in patterns side by side")
+            self._leave(one.conjunct, "its two geometries do not stand in patterns side by side")
             return
         if self._parsed.query.dataset_clause:
-            self._leave(one.spatial.expression, "joins are not searched for in a query with FROM")
+            self._leave(one.conjunct, "joins are not searched for in a query with FROM")
             return
-        if left.run.start in self._plans:
-            self._leave(one.spatial.expression, "another join of these patterns was searched for already")
+        if left.run.first in self._plans:
+            self._leave(one.conjunct, "another join of these patterns was searched for already")
             return
         if one.spatial.of_empty and self._state.empty:
-            self._leave(one.spatial.expression, _EMPTY_EQUAL)
+            self._leave(one.conjunct, _EMPTY_EQUAL)
             return
-        searched = [singles[id(side.triple)] for side in (left, right) if id(side.triple) in singles]
+        searched = [singles[side.triple] for side in (left, right) if side.triple in singles]
         related = "another filter is searched for" if searched else self._related(one, (left, right))
         if isinstance(related, RelatedPlan):
-            self._plans[left.run.start] = Plan(left.run, "", pattern=related.pattern)
+            self._plans[left.run.first] = Plan(left.run, pattern=related.pattern)
             if related.exact:
-                self._dropped.drop(one)
+                self._dropped.drop(one.filter_, one.conjunct)
             kept = "the filter is not needed any more" if related.exact else "the filter stays"
-            self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
+            self._report.did(FILTER, self._written(one.conjunct), f"{related.what}; {kept}")
             return
         known = {single.binding.variable: single.places for single in searched}
         plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, opening.graph)
         if isinstance(plan, str):
-            self._leave(one.spatial.expression, f"not from the kept relations, since {related}; {plan}")
+            self._leave(one.conjunct, f"not from the kept relations, since {related}; {plan}")
             return
-        self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
+        self._plans[left.run.first] = Plan(left.run, plan.values, plan.split)
         if plan.exact:
-            self._dropped.drop(one)
+            self._dropped.drop(one.filter_, one.conjunct)
         for single in searched:
             names = f"?{single.binding.variable} from the index, for the pairs"
             self._did_single(single, names, len(single.places), exact=plan.by_literal)
         what = f"{plan.what} (not from the kept relations, since {related})"
-        self._did(one.spatial, what, plan.rows, exact=plan.exact)
+        self._did(one, what, plan.rows, exact=plan.exact)
 
     def _more_selective(
         self,
@@ -391,14 +382,14 @@ class Accelerator:
         return None
 
     def _written(self, part: n.Expression | n.Filter) -> str:
-        return self._text[part.start : part.end]
+        return self._parsed.text_of(part)
 
     def _leave(self, part: n.Expression | n.Filter, why: str) -> None:
         self._report.leave(FILTER, self._written(part), why)
 
-    def _did(self, spatial: SpatialFilter, what: str, candidates: int, *, exact: bool) -> None:
+    def _did(self, one: Sought, what: str, candidates: int, *, exact: bool) -> None:
         kept = "the filter is not needed any more" if exact else "the filter stays"
-        self._report.did(FILTER, self._written(spatial.expression), f"{what}; {kept}", candidates=candidates)
+        self._report.did(FILTER, self._written(one.conjunct), f"{what}; {kept}", candidates=candidates)
 
 
 def _is_lateral(group: n.Group) -> bool:
@@ -414,6 +405,6 @@ def _has_star(query: n.Query) -> bool:
         return True
     return query.where is not None and any(
         isinstance(element, n.SubSelect) and _has_star(element.query)
-        for group in n.groups_of(query.where)
+        for group in n.groups_in(query.where)
         for element in group.elements
     )

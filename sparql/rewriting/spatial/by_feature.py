@@ -9,12 +9,12 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.model.geometry_names import node_of
 from sparql.model.vocabulary import RDF
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.index.features import Form, Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.spatial.candidates import MOST_TEXT
 from sparql.rewriting.spatial.geometry_paths import Anchor
-from sparql.rewriting.spatial.runs import values
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FeatureRows:
     """Candidates as VALUES with the patterns that they stand for, the variables first."""
 
     variables: tuple[str, ...]
-    values: str
+    values: n.Values
     count: int
     gone: tuple[n.TriplePattern, ...]
 
@@ -66,7 +66,7 @@ def feature_rows(
         return None
     node_name = (anchor.node,) if with_node and anchor.node is not None else ()
     variables = (anchor.feature, *node_name, *((anchor.binding.variable,) if with_literal else ()))
-    return FeatureRows(variables, values(variables, rows), len(rows), gone)
+    return FeatureRows(variables, b.values(variables, rows), len(rows), gone)
 
 
 def class_patterns(anchor: Anchor) -> tuple[n.TriplePattern, ...]:

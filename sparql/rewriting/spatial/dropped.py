@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit
-from sparql.rewriting.spatial.filter_sites import Sought
-from sparql.rewriting.spatial.runs import Plan, edit_of
 from sparql.rewriting.spatial.spatial_filters import conjuncts_of
 
 
 class DroppedFilters:
-    """The conjuncts that go, by the filter in which they stand."""
+    """The conjuncts to leave out, by the filter that they are part of."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._dropped: dict[int, set[int]] = {}
-        self._filters: dict[int, n.Filter] = {}
+    def __init__(self) -> None:
+        self._dropped: dict[n.Filter, set[n.Expression]] = {}
 
-    def drop(self, sought: Sought) -> None:
-        """Take this one out."""
-        filter_ = sought.filter_
-        self._filters[filter_.start] = filter_
-        self._dropped.setdefault(filter_.start, set()).add(sought.spatial.expression.start)
+    def drop(self, filter_: n.Filter, conjunct: n.Expression) -> None:
+        """Leave this one out."""
+        self._dropped.setdefault(filter_, set()).add(conjunct)
 
-    def edits(self, plans: Collection[Plan]) -> list[Edit]:
-        """The edits that put the candidates of the plans into the text, and leave these filters out."""
-        written = {start: self._rest_of(self._filters[start]) for start in self._dropped}
-        edits: list[Edit] = []
-        covered: set[int] = set()
-        for plan in plans:
-            here = {one: written[one.start] for one in plan.run.filters if one.start in written}
-            covered.update(one.start for one in here)
-            edits.append(edit_of(self._text, plan, here))
-        for start, rest in written.items():
-            if start not in covered:
-                filter_ = self._filters[start]
-                edits.append(Edit(filter_.start, filter_.end, rest))
-        return edits
+    def filters(self) -> dict[n.Filter, n.Filter]:
+        """What is left of each filter."""
+        return {filter_: without(filter_, dropped) for filter_, dropped in self._dropped.items()}
 
-    def _rest_of(self, filter_: n.Filter) -> str:
-        kept = [
-            f"({self._text[part.start : part.end]})"
-            for part in conjuncts_of(filter_.expression)
-            if part.start not in self._dropped[filter_.start]
-        ]
-        # Not nothing: a full stop behind it would have nothing to end.
-        return f"FILTER({' && '.join(kept) or 'true'})"
+
+def without(filter_: n.Filter, dropped: set[n.Expression]) -> n.Filter:
+    """A filter without some of its conjuncts; a condition stays, since a full stop may follow."""
+    kept = [part for part in conjuncts_of(filter_.expression) if part not in dropped]
+    return b.filtered(b.all_true(kept))

@@ -184,7 +184,7 @@ class NearestQuestion:
     def _distance(self, literal: Literal) -> float:
         measured = FUNCTIONS[self.measured.iri](
             *(
-                literal if one == n.VariableUse(self.variable, one.start, one.end) else term_of(one, {})
+                literal if isinstance(one, n.VariableUse) and one.name == self.variable else term_of(one, {})
                 for one in self.measured.arguments
             )
         )

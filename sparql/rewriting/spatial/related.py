@@ -16,8 +16,9 @@ from typing import Final
 from pyoxigraph import BlankNode, Variable
 
 from sparql.model.vocabulary import DERIVED, GEO
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.ast.replacing import Elements
 from sparql.rewriting.index.features import FeatureMap
 from sparql.rewriting.spatial.by_feature import class_patterns, times_of
 from sparql.rewriting.spatial.geometry_paths import Anchor
@@ -59,7 +60,7 @@ Selective = Callable[[Sequence[n.TriplePattern]], bool]
 class RelatedPlan:
     """The patterns in place of the run's; `exact` where the filter is not needed any more."""
 
-    pattern: str
+    pattern: n.Group
     exact: bool
     what: str
 
@@ -75,7 +76,7 @@ class _Side:
 
 def related_plan(
     function: str,
-    condition: str,
+    condition: n.Expression,
     anchors: tuple[Anchor, Anchor],
     features: FeatureMap,
     needed: Callable[[str, Collection[n.TriplePattern]], bool],
@@ -84,7 +85,7 @@ def related_plan(
 ) -> RelatedPlan | str:
     """A join over the kept relations, or why there is none.
 
-    `condition` is the filter's text; `needed` tells whether a variable is used outside these patterns,
+    `condition` is the filter's; `needed` says whether a variable is used outside these patterns,
     `fresh` gives new ones, or none.
     """
     kept = KEPT.get(function)
@@ -115,18 +116,18 @@ def related_plan(
     first, second = sides
     few = [bool(side.asked) and selective(side.asked) for side in sides]
     ordered = [second, first] if few == [False, True] else sides
-    left, right = (f"?{anchor.feature}" for anchor in anchors)
-    related = " UNION ".join(
-        f"{{ GRAPH {DERIVED} {{ {left} {GEO.term(f'rcc8{one}')} {right} }} }}" for one in kept.relations
-    )
-    pattern = _joined(ordered, related, lateral=any(few))
+    left, right = (Variable(anchor.feature) for anchor in anchors)
+    stated = (b.triple(left, GEO.term(f"rcc8{one}"), right) for one in kept.relations)
+    related = b.union(*(b.group(b.graph(DERIVED, one)) for one in stated))
+    elements = _joined(ordered, related, lateral=any(few))
     if kept.reflexive and _may_be_one(anchors, features):
-        pattern = f"{{ {pattern} }} UNION {{ {_itself(first, second, condition, lateral=any(few))} }}"
+        itself = _itself(first, second, condition, lateral=any(few))
+        elements = (b.union(b.group(*elements), b.group(*itself)),)
     if rest:
-        pattern = f"{{ {pattern} }} {' . '.join(map(triple_text, rest))}"
+        elements = (b.in_braces(*elements), b.statement(*rest))
     how = "beginning with the side that has few solutions" if any(few) else "all at once"
     return RelatedPlan(
-        f"{{ {pattern} }}",
+        b.group(*elements),
         kept.exact,
         f"pairs of {left} and {right} from the kept relations {', '.join(kept.relations)}, {how}",
     )
@@ -152,38 +153,40 @@ def _without_blank_nodes(
     return [_renamed(triple, names) for triple in part] if names else list(part)
 
 
-def _joined(ordered: Sequence[_Side], related: str, *, lateral: bool) -> str:
-    features = " ".join(f"?{side.anchor.feature}" for side in ordered)
+def _joined(ordered: Sequence[_Side], related: n.Element, *, lateral: bool) -> Elements:
     if lateral:
-        parts = [_written(ordered[0].asked), related, _written(ordered[1].asked)]
-        return " LATERAL ".join(f"{{ {part} }}" for part in parts if part)
-    asked = [_scanned(side.asked) for side in ordered if side.asked]
-    return " ".join([f"{{ SELECT {features} WHERE {{ {related} }} }}", *asked])
+        return _one_by_one(_asked(ordered[0].asked), (related,), _asked(ordered[1].asked))
+    features = b.select([side.anchor.feature for side in ordered], b.group(related))
+    return (b.in_braces(features), *(_scanned(side.asked) for side in ordered if side.asked))
 
 
-def _itself(first: _Side, second: _Side, condition: str, *, lateral: bool) -> str:
+def _itself(first: _Side, second: _Side, condition: n.Expression, *, lateral: bool) -> Elements:
     """The features that are on both sides, as far as the function is true of them and themselves."""
     one, other = first.anchor.feature, second.anchor.feature
     names: dict[n.Term, str] = {Variable(other): one}
-    implied = [*first.implied, *(_renamed(triple, names) for triple in second.implied)]
+    implied = _asked([*first.implied, *(_renamed(triple, names) for triple in second.implied)])
     sides = [first.asked, tuple(_renamed(triple, names) for triple in second.asked)]
     if lateral:
-        groups = [f"{{ {_written(triples)} }}" for triples in (*sides, implied) if triples]
-        found = " LATERAL ".join(groups)
+        found = _one_by_one(*map(_asked, sides), implied)
     else:
-        found = " ".join(_scanned(triples) for triples in sides if triples)
-        if implied:
-            found = f"{{ {found} }} LATERAL {{ {_written(implied)} }}" if found else _written(implied)
-    return f"{found} FILTER({condition}) BIND(?{one} AS ?{other})"
+        scanned = tuple(_scanned(triples) for triples in sides if triples)
+        found = _one_by_one(scanned, implied) if implied else scanned
+    return (*found, b.filtered(condition), b.bound(b.use(one), other))
 
 
-def _scanned(triples: Sequence[n.TriplePattern]) -> str:
-    names = dict.fromkeys(f"?{name}" for triple in triples for name in triple.variables)
-    return f"{{ SELECT {' '.join(names)} WHERE {{ {_written(triples)} }} }}"
+def _one_by_one(*parts: Elements) -> Elements:
+    """Parts that are each evaluated for every solution of those before it."""
+    first, *others = (part for part in parts if part)
+    return (b.in_braces(*first), *(b.lateral(*part) for part in others))
 
 
-def _written(triples: Sequence[n.TriplePattern]) -> str:
-    return " . ".join(map(triple_text, triples))
+def _scanned(triples: Sequence[n.TriplePattern]) -> n.Element:
+    names = dict.fromkeys(name for triple in triples for name in triple.variables)
+    return b.in_braces(b.select(names, b.group(*_asked(triples))))
+
+
+def _asked(triples: Sequence[n.TriplePattern]) -> Elements:
+    return (b.statement(*triples),) if triples else ()
 
 
 def _renamed(triple: n.TriplePattern, names: Mapping[n.Term, str]) -> n.TriplePattern:
@@ -195,4 +198,4 @@ def _renamed(triple: n.TriplePattern, names: Mapping[n.Term, str]) -> n.TriplePa
     verb = triple.verb
     if isinstance(verb, Variable) and verb in names:
         verb = Variable(names[verb])
-    return n.TriplePattern(term(triple.subject), verb, term(triple.object), 0, 0, 0)
+    return n.TriplePattern(term(triple.subject), verb, term(triple.object))

@@ -8,16 +8,15 @@ LATERAL: left to itself it takes quadratic time above 1,000 of them where the ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Variable
 
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit, apply_edits
-from sparql.rewriting.ast.writing import path_text, triple_text
+from sparql.rewriting.ast.replacing import Elements, in_place_of, replace_elements
 from sparql.rewriting.index.notes import SERIALIZATIONS
-from sparql.syntax.tokens import TokenKind, read_tokens
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,9 @@ class Run:
             yield from statement.triples
 
     @property
-    def start(self) -> int:
-        """Where it begins in the text."""
-        return self.elements[0].start
-
-    @property
-    def end(self) -> int:
-        """Where it ends in the text."""
-        return self.elements[-1].end
+    def first(self) -> n.Statement:
+        """The statement that it begins with."""
+        return self.statements[0]
 
 
 @dataclass(frozen=True)
@@ -127,79 +121,80 @@ def part_of(run: Run, variable_nodes: Iterable[str]) -> list[n.TriplePattern]:
             reached.update(triple.nodes)
 
 
-def values(variables: Sequence[str], rows: Iterable[Sequence[NamedNode | Literal]]) -> str:
-    """A VALUES block."""
-    if len(variables) == 1:
-        return f"VALUES ?{variables[0]} {{ {' '.join(str(row[0]) for row in rows)} }}"
-    head = " ".join(f"?{name}" for name in variables)
-    return f"VALUES ({head}) {{ {' '.join('(' + ' '.join(map(str, row)) + ')' for row in rows)} }}"
+Split = dict[n.TriplePattern, tuple[n.TriplePattern, n.TriplePattern]]
+"""Two patterns in place of one."""
 
 
 @dataclass
 class Plan:
-    """What becomes of one run: candidates in front, statements edited, statements added.
+    """What becomes of one run: candidates in front of it, some patterns split.
 
-    `gone` are triple patterns that the candidates stand for; `pattern` stands for the whole run. A run that
-    is `apart` is evaluated by itself, before it is joined to others; `graph` is the name of the GRAPH around
-    it, if that is a variable, which the engine tells only where it is projected.
+    `gone` are triple patterns that the candidates replace; `pattern` replaces the whole run. A run that is
+    `apart` is evaluated by itself, before it is joined to others; `graph` is the name of the GRAPH around it
+    if that is a variable, which the engine binds only where it is projected.
     """
 
     run: Run
-    candidates: str
-    edits: list[Edit] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
+    candidates: n.Values | None = None
+    split: Split = field(default_factory=dict)
     gone: tuple[n.TriplePattern, ...] = ()
-    pattern: str | None = None
+    pattern: n.Group | None = None
     apart: bool = False
     graph: Variable | None = None
 
-
-def edit_of(text: str, plan: Plan, filters: dict[n.Filter, str]) -> Edit:
-    """The edit that puts a plan's candidates in front of its run; `filters` are written as given there."""
-    run = plan.run
-    written = [filters.get(one, text[one.start : one.end]) for one in run.filters]
-    pattern = plan.pattern or _with_candidates(text, plan)
-    if plan.apart:
-        pattern = f"{{ SELECT {_projected(pattern, plan.graph)} {pattern} }}"
-    return Edit(run.start, run.end, " ".join([pattern, *(one for one in written if one)]))
-
-
-def _projected(pattern: str, graph: Variable | None) -> str:
-    if graph is None:
-        return "*"
-    found = (token.text for token in read_tokens(pattern) if token.kind is TokenKind.VARIABLE)
-    return " ".join(dict.fromkeys((*found, str(graph))))
-
-
-def _with_candidates(text: str, plan: Plan) -> str:
-    run = plan.run
-    if plan.gone:
-        left = " . ".join(triple_text(triple) for triple in run.triples if triple not in plan.gone)
-        return f"{{ {plan.candidates} LATERAL {{ {left} }} }}" if left else f"{{ {plan.candidates} }}"
-    inner = [
-        apply_edits(
-            text,
-            [edit for edit in plan.edits if statement.start <= edit.start and edit.end <= statement.end],
-            statement.start,
-            statement.end,
+    def elements(self, filters: Mapping[n.Filter, n.Filter]) -> Elements:
+        """The elements in place of the run; `filters` replace some of its filters."""
+        pattern = self.pattern or self._with_candidates()
+        names = (
+            None if self.graph is None else dict.fromkeys((*sorted(n.names_in(pattern)), self.graph.value))
         )
-        for statement in run.statements
-    ]
-    body = " . ".join([*inner, *plan.added])
-    return f"{{ {plan.candidates} LATERAL {{ {body} }} }}"
+        first = b.in_braces(b.select(names, pattern)) if self.apart else b.union(pattern)
+        return (first, *(filters.get(one, one) for one in self.run.filters))
+
+    def _with_candidates(self) -> n.Group:
+        assert self.candidates is not None
+        kept: list[n.Element] = []
+        for statement in self.run.statements:
+            triples = [one for one in statement.triples if one not in self.gone]
+            if len(triples) < len(statement.triples) or any(one in self.split for one in triples):
+                triples = [part for one in triples for part in self.split.get(one, (one,))]
+                kept += [b.statement(*triples)] if triples else []
+            else:
+                kept.append(statement)
+        return b.group(self.candidates, b.lateral(*kept)) if kept else b.group(self.candidates)
 
 
-def split_path(binding: Binding, fresh: str) -> tuple[Edit, str] | None:
-    """`?f geo:hasGeometry/geo:asWKT ?w` as two patterns: the edit of the first and the text of the second.
+def with_plans(
+    query: n.Query, plans: Mapping[n.Statement, Plan], filters: Mapping[n.Filter, n.Filter]
+) -> n.Query:
+    """The query with plans, by the first statement of their runs, and `filters` in place of others."""
+    others = {one for plan in plans.values() for one in plan.run.elements}
 
-    None where it cannot be cut. By SPARQL 1.1 Query, 18.2.2.4, both give the same solutions.
+    def replaced(element: n.Element, _place: object) -> Elements | None:
+        if isinstance(element, n.Statement) and element in plans:
+            plan = plans[element]
+            elements = plan.elements(filters)
+            places = [one for one in plan.run.elements if one.start >= 0]
+            return in_place_of(places[0].start, places[-1].end, elements) if places else elements
+        if element in others:
+            return ()
+        return (filters[element],) if isinstance(element, n.Filter) and element in filters else None
+
+    return replace_elements(query, replaced)
+
+
+def split_path(binding: Binding, fresh: str) -> Split | None:
+    """`?f geo:hasGeometry/geo:asWKT ?w` as two patterns; None where it cannot be split.
+
+    By SPARQL 1.1 Query, 18.2.2.4, both give the same solutions.
     """
     triple, verb = binding.triple, binding.triple.verb
-    if not triple.alone or not isinstance(verb, n.PathOperator) or verb.operator != "/":
+    if not isinstance(verb, n.PathOperator) or verb.operator != "/":
         return None
     *steps, last = verb.parts
     if not isinstance(last, n.Link):
         return None
-    before = path_text(steps[0] if len(steps) == 1 else n.PathOperator("/", tuple(steps)))
-    edit = Edit(triple.verb_start, triple.object_end, f"{before} ?{fresh}")
-    return edit, f"?{fresh} {last.iri} ?{binding.variable}"
+    before = steps[0] if len(steps) == 1 else b.sequence(*steps)
+    node = Variable(fresh)
+    first = n.TriplePattern(triple.subject, before, node)
+    return {triple: (first, n.TriplePattern(node, last, triple.object))}
