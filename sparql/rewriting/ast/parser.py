@@ -45,7 +45,9 @@ class ParsedQuery:
 
 def parse_query(text: str, base: str | None = None) -> ParsedQuery:
     """The tree of a query; texts that repeat are remembered. Raises NotUnderstood."""
-    found = _remembered(text, base) if len(text) <= _LONGEST_CACHED else _parse(text, base)
+    if len(text) > _LONGEST_CACHED:
+        return read_query(text, base)
+    found = _remembered(text, base)
     if isinstance(found, NotUnderstood):
         raise NotUnderstood(found.reason)
     return found
@@ -53,15 +55,16 @@ def parse_query(text: str, base: str | None = None) -> ParsedQuery:
 
 @lru_cache(maxsize=_CACHED_QUERIES)
 def _remembered(text: str, base: str | None) -> ParsedQuery | NotUnderstood:
-    return _parse(text, base)
-
-
-def _parse(text: str, base: str | None) -> ParsedQuery | NotUnderstood:
-    prologue = read_prologue(text, 0, Prologue({}, base, 0))
     try:
-        return ParsedQuery(text, prologue, _QueryReader(text, prologue).query())
+        return read_query(text, base)
     except NotUnderstood as error:
         return error
+
+
+def read_query(text: str, base: str | None = None) -> ParsedQuery:
+    """As `parse_query`, without remembering."""
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    return ParsedQuery(text, prologue, _QueryReader(text, prologue).query())
 
 
 class _QueryReader(PatternReader):
