@@ -45,7 +45,7 @@ _IRI = re.compile(r"<[^<>\"{}|^`\\\x00-\x20]*>")
 # Strings and comments may hold what looks like an IRI, so texts with them are remembered as they are.
 _OPAQUE = re.compile(r"[\"'#\\]")
 _NUMBERED = "urn:x-urbankg:iri:"
-# Such an IRI is not numbered, and might stand for one that is.
+# Such an IRI is not numbered, and could be taken for one that is.
 _ESCAPED_IRI = re.compile(r"<[^<>\s]*\\")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
@@ -113,7 +113,7 @@ class Lookups:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def answer(self, text: str, format_: Format) -> bytes | None:
-        """The whole answer, or None when this is no lookup (or no valid query: a reader tells why)."""
+        """The whole answer, or None when this is no lookup (or no valid query: a reader says why)."""
         if len(text) > _LONGEST_TEXT:
             return None
         iris = _IRI.findall(text)

@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from sparql.syntax.request_facts import QueryForm
 
 Term = NamedNode | Literal | BlankNode | Variable
-"""What can stand in a triple pattern; a blank node is a variable that nobody can name."""
+"""A term of a triple pattern; a blank node is a variable without a name."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class _Writer:
         return "".join(written)
 
     def _patched_group(self, group: n.Group) -> str:
-        """A group of the client's: what is between its elements stays, new elements come in between."""
+        """A group of the client's: what is between its elements stays, with new elements inserted."""
         written, position = [], group.start
         before: n.Element | None = None
         for element in group.elements:

@@ -1,11 +1,11 @@
 """The index of geometry literals: which of all those in the graph can a filter be true of.
 
-It holds every statement of a serialisation (geo:asWKT and its like) of every graph, and what a query needs
-from it is completeness: whatever the checkpoint that the query reads holds, the index holds too. So a commit
-tells the index what it adds before it is done, and what a commit removes stays until no query can read it any
-more. More than the checkpoint holds does no harm: what is not there joins with nothing.
+It holds every statement of a serialization (geo:asWKT and its like) of every graph, and must be complete:
+whatever the checkpoint that a query reads holds, the index holds too. So a commit notifies the index of what
+it adds before it is done, and what a commit removes stays until no query can read it. More than the
+checkpoint holds does no harm: what is not there joins with nothing.
 
-Commits only leave notes; one thread, that of the rewriter, builds the index and takes the notes in.
+Commits only leave notes; one thread, the rewriter's, builds the index and applies the notes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_CHARACTERS: Final = 64_000_000
 """Notes that take more, while no query asks for the index, are given up with it: it is built anew then."""
 
 
-class IndexAway(Exception):
+class IndexUnavailable(Exception):
     """The index cannot answer for a revision now; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
@@ -44,7 +44,7 @@ class GeometryIndex:
     def __init__(self, source: QuadSource) -> None:
         self._source = source
         self._lock = threading.Lock()
-        # Held by whoever reads the store, or builds the index from what was read.
+        # Held while the store is read, or the index is built from what was read.
         self._building = threading.Lock()
         # What was read for somebody else, with its revision; how often the index was forgotten.
         self._read: tuple[int, GeometryReading] | None = None
@@ -54,11 +54,11 @@ class GeometryIndex:
         self._recording = False
         self._loading = False
         self._state: GeometryState | None = None
-        # Of whose classes is heard: the features of the index and those in its notes. None: of everything's.
+        # Whose classes are noted: the features of the index and those in its notes. None: everything's.
         self._featured: set[str] | None = None
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
-        """Hear of a commit before it is done."""
+        """Take note of a commit before it is done."""
         added, removed = Side(additions), Side(removals)
         begins, ends = added.bulk, removed.bulk
         touched = added.touched + removed.touched
@@ -67,7 +67,7 @@ class GeometryIndex:
             return
         with self._lock:
             if begins or ends:
-                # What a bulk load adds is not told: the index is built anew behind it.
+                # What a bulk load adds is not noted: the index is rebuilt after it.
                 self._loading = begins
                 self._forget()
             elif self._recording:
@@ -82,7 +82,7 @@ class GeometryIndex:
                     self._forget()
 
     def at(self, revision: int, oldest: int | None = None) -> GeometryState:
-        """The index, complete for a checkpoint of this revision. Raises IndexAway.
+        """The index, complete for a checkpoint of this revision. Raises IndexUnavailable.
 
         Builds it when first asked, or when too much has changed unasked. `oldest` is the oldest revision that
         may still be asked for, this one if not given; the index says so where it cannot look back.
@@ -99,14 +99,14 @@ class GeometryIndex:
             # What was committed while it was read has left a note by now.
             self._take_notes(state)
         if revision < state.since:
-            raise IndexAway("the index of geometries was built after the graph that the query reads")
+            raise IndexUnavailable("the index of geometries was built after the graph that the query reads")
         swept = state.removed_before(self._source, oldest)
         if swept:
-            # Whoever removed one of these since, from another graph, has left a note by now.
+            # A commit that removed one of these since, from another graph, has left a note by now.
             self._take_notes(state)
             state.drop(swept, oldest)
             if state.wasted > len(state):
-                # What nothing is at any more goes when it is built anew.
+                # Unused places are dropped when it is rebuilt.
                 with self._lock:
                     self._forget()
         return state
@@ -130,9 +130,9 @@ class GeometryIndex:
             return reading
 
     def _begin(self) -> GeometryState | None:
-        """Take notes from now on; the index, if it is there. Raises IndexAway."""
+        """Take notes from now on; the index, if it is there. Raises IndexUnavailable."""
         if self._loading:
-            raise IndexAway("a bulk load is under way and the index of geometries waits for its end")
+            raise IndexUnavailable("a bulk load is under way and the index of geometries waits for its end")
         state = self._state if self._recording else None
         self._recording = True
         return state
@@ -157,7 +157,7 @@ class GeometryIndex:
     def _take_notes(self, state: GeometryState) -> None:
         with self._lock:
             if not self._recording:
-                raise IndexAway("a bulk load began while the index of geometries was read")
+                raise IndexUnavailable("a bulk load began while the index of geometries was read")
             self._state, notes, self._notes = state, self._notes, []
             self._count = self._characters = 0
             if self._featured is None:

@@ -30,12 +30,14 @@ def hide_derived(
 ) -> n.Query:
     """The query without derived statements; `properties` are those that derivation states.
 
-    `inferring` tells that inferences are kept as well.
+    `inferring` means that inferences are kept as well.
 
     Raises MalformedRequest for what cannot be asked so.
     """
     if query.form is QueryForm.DESCRIBE:
-        raise MalformedRequest("DESCRIBE tells all of a resource; with derived=false use CONSTRUCT instead.")
+        raise MalformedRequest(
+            "DESCRIBE returns all of a resource; with derived=false use CONSTRUCT instead."
+        )
 
     def replace(triple: n.TriplePattern, place: Place) -> Elements | None:
         if place.in_graph:

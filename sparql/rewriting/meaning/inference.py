@@ -3,7 +3,7 @@
 The rules of RDFS are those that say something of the data: subclasses and subproperties, transitive, with
 domains and ranges (RDF 1.1 Semantics, 9.2: rdfs2, 3, 5, 7, 9, 11). With `owl` come inverse, symmetric and
 transitive properties and equivalent classes and properties (OWL 2 Profiles, 4.3: prp-inv1, prp-inv2,
-prp-symp, prp-trp, scm-eqc1, scm-eqp1). A property then stands for a property path: what lies below it, some
+prp-symp, prp-trp, scm-eqc1, scm-eqp1). A property then becomes a property path: what is below it, some
 of it the other way round, and transitive parts with a plus. The axioms are those of the default graph, the
 ontology's and any others; they are asked for by probes, so they are of the revision that the query reads.
 Nothing is written.
@@ -87,7 +87,7 @@ class Axioms:
         return found
 
     def path(self, property_: NamedNode) -> n.Path | None:
-        """The path that stands for a property; None where only its own statements are its."""
+        """The path in place of a property; None where only its own statements are its."""
         members = self.members(property_)
         if property_ in self.transitive:
             return n.PathOperator("+", (_alternatives(members),))
@@ -132,7 +132,7 @@ def infer(query: n.Query, report: Report, regime: Inference) -> Steps[n.Query]:
     """The query over what follows. Raises MalformedRequest for what cannot be asked so."""
     name = f"inference={regime}"
     if query.form is QueryForm.DESCRIBE:
-        raise MalformedRequest(f"DESCRIBE tells what is stated; with {name} use CONSTRUCT instead.")
+        raise MalformedRequest(f"DESCRIBE returns what is stated; with {name} use CONSTRUCT instead.")
     owl = regime is Inference.OWL
     axioms = Axioms()
     predicates = " ".join(map(str, (*_RDFS, *_OWL) if owl else _RDFS))

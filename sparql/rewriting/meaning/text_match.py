@@ -102,13 +102,13 @@ class _Matches:
 def _refuse_in_lateral(nested: n.Nested) -> None:
     for element in nested.groups[0].elements:
         if isinstance(element, n.Statement) and any(t.predicate == TEXT_MATCH for t in element.triples):
-            raise MalformedRequest("urbankg:textMatch cannot stand in LATERAL; write it beside it.")
+            raise MalformedRequest("urbankg:textMatch cannot be used in LATERAL; write it beside it.")
 
 
 def _refuse_in_path(statement: n.Statement) -> None:
     for triple in statement.triples:
         if isinstance(triple.verb, n.PathOperator) and TEXT_MATCH in n.links_of(triple.verb):
-            raise MalformedRequest(f"urbankg:textMatch cannot stand in a property path. {_FORMS}")
+            raise MalformedRequest(f"urbankg:textMatch cannot be used in a property path. {_FORMS}")
 
 
 def _check_subject(subject: list[n.Term]) -> None:

@@ -41,7 +41,7 @@ _ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 @dataclass(frozen=True)
 class Property:
     """A topological property: the RCC8 relations it comes to (none: it is disjoint), whether the function
-    must tell among them, and whether everything has it to itself.
+    must decide among them, and whether everything has it to itself.
     """
 
     relations: tuple[str, ...]
@@ -93,7 +93,7 @@ def answer_topology(query: n.Query, report: Report, *, derived: bool = True) -> 
     return replace_patterns(query, _Topology(n.names_in(query), report, derived=derived).replace)
 
 
-def asked_in_vain(query: n.Query) -> NamedNode | None:
+def unanswered_property(query: n.Query) -> NamedNode | None:
     """A property that the graph states of nothing, asked for where nothing answers it."""
     for group in n.groups_in(query):
         for element in group.elements:

@@ -1,4 +1,4 @@
-"""Geometry literals of a query that cannot be read, and calls that no geometry fits: told in a warning.
+"""Geometry literals of a query that cannot be read, and calls that no geometry fits: reported in a warning.
 
 A function that meets one is an error, and an error in a filter is only a solution that is missing. So is one
 of an unknown unit, or with an argument too few.
@@ -28,8 +28,8 @@ from sparql.syntax.tokens import TokenKind, read_tokens
 from sparql.syntax.unknown_functions import (
     is_known,
     is_named_like_aggregate,
-    told_of_unknown,
     unknown_function,
+    unknown_function_message,
 )
 
 
@@ -67,7 +67,7 @@ def warn_of_misuse(query: n.Query, report: Report) -> None:
 
 @lru_cache(maxsize=64)
 def _misuse(function: NamedNode, terms: tuple[NamedNode | Literal | None, ...]) -> str | None:
-    """Why the function is an error for these constants; None stands for what depends on the solution."""
+    """Why the function is an error for these constants; None is what depends on the solution."""
     definition = DEFINITIONS[function]
     arguments: list[NamedNode | Literal] = []
     for position, term in enumerate(terms):
@@ -92,7 +92,7 @@ _ANY_OF: Final[dict[Parameter | None, Literal]] = {
     Parameter.NUMBER: _A_NUMBER,
     Parameter.INTEGER: _A_NUMBER,
 }
-"""Something of each kind that a variable may stand for; units and patterns are no matter of chance."""
+"""An example of each kind of value that a variable may have; units and patterns are no matter of chance."""
 
 
 def refuse_misused_aggregates(query: n.Query) -> None:
@@ -108,13 +108,13 @@ def refuse_misused_aggregates(query: n.Query) -> None:
                 for part in n.walk_expressions(element.expression):
                     if isinstance(part, n.Call) and part.iri in AGGREGATES:
                         raise MalformedRequest(
-                            f"{part.iri} is an aggregate: it may stand in SELECT, HAVING and ORDER BY, not "
+                            f"{part.iri} is an aggregate: it can be used in SELECT, HAVING and ORDER BY, not "
                             "in FILTER or BIND. Write it in a sub-select around the pattern."
                         )
 
 
 def warn_of_unknown(query: n.Query, report: Report) -> None:
-    """Add a warning for each function that is called and that nobody here knows."""
+    """Add a warning for each function that is called and is not defined."""
     for call in n.calls_in(query):
         if not is_known(call.iri):
-            report.warn(told_of_unknown(call.iri.value))
+            report.warn(unknown_function_message(call.iri.value))

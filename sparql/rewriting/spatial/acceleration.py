@@ -1,8 +1,8 @@
 """Spatial filters, joins and nearest-k over the index of geometries: the same answer, found sooner.
 
-Each filter is looked at where it stands; the triple pattern that gives its variable a geometry literal gets
-candidates put in front (`sparql.rewriting.spatial.runs`). What is not understood, or would not pay, is left
-alone and the report says why.
+The triple pattern that gives the variable of a filter its geometry literal gets candidates in front of it
+(`sparql.rewriting.spatial.basic_patterns`). What is not understood or would not pay stays as it is, and the
+report says why.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.meaning.probes import Steps
 from sparql.rewriting.report import FILTER, Report
-from sparql.rewriting.spatial.by_feature import class_patterns, feature_rows
+from sparql.rewriting.spatial.basic_patterns import BasicPattern, Binding, Plan, with_plans
 from sparql.rewriting.spatial.candidates import Found, TooMuchText, column_for, find
-from sparql.rewriting.spatial.dropped import DroppedFilters
-from sparql.rewriting.spatial.filter_sites import Sought, SoughtFilters
-from sparql.rewriting.spatial.geometry_paths import Anchor, anchor_of
+from sparql.rewriting.spatial.dropped_filters import DroppedFilters
+from sparql.rewriting.spatial.feature_rows import class_patterns, feature_rows
+from sparql.rewriting.spatial.filter_sites import FilterSite, FilterSites
+from sparql.rewriting.spatial.geometry_paths import GeometryPath, geometry_path_of
 from sparql.rewriting.spatial.joins import join_plan
 from sparql.rewriting.spatial.nearest import with_nearest
 from sparql.rewriting.spatial.related import KEPT, RelatedPlan, related_plan
-from sparql.rewriting.spatial.runs import Binding, Plan, Run, with_plans
-from sparql.rewriting.spatial.scopes import Opening, openings_of
+from sparql.rewriting.spatial.scopes import Scope, scopes_of
 from sparql.rewriting.spatial.semijoins import SemiJoin, SemiJoins, with_joins
 from sparql.rewriting.spatial.spatial_filters import local_name
 
@@ -46,32 +46,32 @@ _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
 
 @dataclass(frozen=True)
 class _Single:
-    """The candidates of filters of one variable for one run; those `decided` are true of each."""
+    """Candidates for a variable of one basic graph pattern; the filters `decided` are true of each."""
 
-    sought: tuple[Sought, ...]
+    sites: tuple[FilterSite, ...]
     binding: Binding
     places: Places
-    decided: tuple[Sought, ...]
+    decided: tuple[FilterSite, ...]
 
     @classmethod
-    def of(cls, sought: Sought, binding: Binding, found: Found) -> _Single:
+    def of(cls, site: FilterSite, binding: Binding, found: Found) -> _Single:
         """Of one filter."""
-        decided = (sought,) if found.exact and sought.own_run else ()
-        return cls((sought,), binding, found.places, decided)
+        decided = (site,) if found.exact and site.own_pattern else ()
+        return cls((site,), binding, found.places, decided)
 
     def and_also(self, other: _Single) -> _Single:
         """With those of another filter of the same variable."""
         places = numpy.intersect1d(self.places, other.places, assume_unique=True)
-        sought, decided = (*self.sought, *other.sought), (*self.decided, *other.decided)
-        return _Single(sought, self.binding, places, decided)
+        sites, decided = (*self.sites, *other.sites), (*self.decided, *other.decided)
+        return _Single(sites, self.binding, places, decided)
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a query meets: the index and the revision that it is asked of, and the graph.
+class AccelerationContext:
+    """What a query runs over: the index, the revision and the graph.
 
-    `plain_dataset` tells that neither request nor query names graphs, `exact_relations` that a kept relation
-    says just what a function would.
+    `plain_dataset` means that neither request nor query names graphs, `exact_relations` that a kept relation
+    says exactly what a function would.
     """
 
     state: GeometryState
@@ -90,7 +90,7 @@ def is_spatial(query: n.Query) -> bool:
     return any(local_name(call) is not None for call in n.calls_in(query))
 
 
-def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[ParsedQuery]:
+def accelerated(parsed: ParsedQuery, around: AccelerationContext, report: Report) -> Steps[ParsedQuery]:
     """The query with candidates in it, or as it was."""
     try:
         joined = yield from _with_semijoins(parsed, around, report)
@@ -100,7 +100,9 @@ def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> St
         return parsed
 
 
-def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[n.Query | None]:
+def _with_semijoins(
+    parsed: ParsedQuery, around: AccelerationContext, report: Report
+) -> Steps[n.Query | None]:
     """The query with those EXISTS as joins whose geometry is then searched for; None where there is none."""
     features = around.state.features
     single = around.plain_dataset and features.settled(around.revision) and not features.odd
@@ -135,18 +137,18 @@ def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -
 class Accelerator:
     """Makes one query faster; `work` returns the new query, or the old one."""
 
-    def __init__(self, parsed: ParsedQuery, around: Surroundings, report: Report) -> None:
+    def __init__(self, parsed: ParsedQuery, around: AccelerationContext, report: Report) -> None:
         self._parsed = parsed
         self._around = around
         self._state = around.state
         self._count = around.count
         self._report = report
         self._names = n.names_in(parsed.query)
-        self._sought = SoughtFilters(parsed, report)
+        self._sites = FilterSites(parsed, report)
         self._plans: dict[n.Statement, Plan] = {}
         self._dropped = DroppedFilters()
         where = parsed.query.where
-        self._openings = {one.group: one for one in openings_of(where)} if where is not None else {}
+        self._scopes = {one.group: one for one in scopes_of(where)} if where is not None else {}
 
     def work(self) -> Steps[n.Query]:
         """The query with candidates in it."""
@@ -156,14 +158,14 @@ class Accelerator:
         if any(_is_lateral(group) for group in n.groups_in(query.where)):
             self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
             return query
-        self._tell_of_left_groups(query.where)
-        for opening in self._openings.values():
-            yield from self._plan_group(opening)
+        self._report_skipped_groups(query.where)
+        for scope in self._scopes.values():
+            yield from self._plan_group(scope)
         for plan in self._plans.values():
-            around = self._openings[plan.run.group]
+            around = self._scopes[plan.bgp.group]
             if isinstance(around.graph, Variable):
                 plan.graph = around.graph
-            plan.apart = around.surrounds(plan.run) and (plan.graph is None or around.graph_shown)
+            plan.apart = around.surrounds(plan.bgp) and (plan.graph is None or around.graph_shown)
         filters = self._dropped.filters()
         nearest = yield from with_nearest(
             self._parsed, self._state, self._plans, filters, self._report, self.fresh, self._more_selective
@@ -173,7 +175,7 @@ class Accelerator:
     def plans_within(self, element: n.Element) -> bool:
         """Whether candidates were found for something in an element, after `work`."""
         groups = set(n.groups_in(element))
-        return any(plan.run.group in groups for plan in self._plans.values())
+        return any(plan.bgp.group in groups for plan in self._plans.values())
 
     def fresh(self) -> str | None:
         """A new variable's name; None where it would show up in a `SELECT *`."""
@@ -183,50 +185,50 @@ class Accelerator:
         self._names.add(f"node{number}")
         return f"node{number}"
 
-    def _tell_of_left_groups(self, where: n.Group) -> None:
+    def _report_skipped_groups(self, where: n.Group) -> None:
         for group in n.groups_in(where):
-            if group in self._openings:
+            if group in self._scopes:
                 continue
             for filter_ in group.elements:
                 if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
                     self._leave(
                         filter_,
-                        "it stands in EXISTS or SERVICE, which is asked solution by solution",
+                        "it is in EXISTS or SERVICE, which is evaluated solution by solution",
                     )
 
-    def _plan_group(self, opening: Opening) -> Steps[None]:
-        sought = list(self._sought.within(opening))
+    def _plan_group(self, scope: Scope) -> Steps[None]:
+        sites = list(self._sites.within(scope))
         singles: dict[n.TriplePattern, _Single] = {}
-        for one in sought:
+        for one in sites:
             if len(one.spatial.operands) != 1:
                 continue
             found = find(one.spatial, one.spatial.operands[0], self._state)
             for binding in one.bindings[0]:
                 single, earlier = _Single.of(one, binding, found), singles.get(binding.triple)
                 singles[binding.triple] = single if earlier is None else earlier.and_also(single)
-        for one in sought:
+        for one in sites:
             if len(one.spatial.operands) == 2:
-                yield from self._plan_join(one, singles, opening)
-        by_run: dict[n.Statement, list[_Single]] = {}
+                yield from self._plan_join(one, singles, scope)
+        by_pattern: dict[n.Statement, list[_Single]] = {}
         for single in singles.values():
-            by_run.setdefault(single.binding.run.first, []).append(single)
-        for first, of_run in by_run.items():
+            by_pattern.setdefault(single.binding.bgp.first, []).append(single)
+        for first, of_pattern in by_pattern.items():
             if first not in self._plans:
-                self._plan_single(min(of_run, key=lambda single: len(single.places)))
+                self._plan_single(min(of_pattern, key=lambda single: len(single.places)))
 
     def _plan_single(self, single: _Single) -> None:
         places, binding = single.places, single.binding
-        # The filter may stand further out than the patterns.
-        around = self._openings[binding.run.group]
-        anchor = None
+        # The filter may be in a group further out than the patterns.
+        around = self._scopes[binding.bgp.group]
+        geometry_path = None
         if self._around.plain_dataset and around.graph is None:
-            anchor = anchor_of(binding)
+            geometry_path = geometry_path_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
-        known = class_patterns(anchor) if anchor is not None else ()
+        known = class_patterns(geometry_path) if geometry_path is not None else ()
         if around.repeated:
             self._leave_single(
                 single,
-                "it stands in an OPTIONAL of a group that is joined to others, which would look through all "
+                "it is in an OPTIONAL of a group that is joined to others, which would look through all "
                 "candidates with each solution of these",
             )
             return
@@ -234,7 +236,7 @@ class Accelerator:
         if rival is not None:
             self._leave_single(single, rival)
             return
-        if anchor is not None and self._plan_features(single, anchor):
+        if geometry_path is not None and self._plan_features(single, geometry_path):
             return
         keys = self._state.keys(places.tolist())
         try:
@@ -243,46 +245,46 @@ class Accelerator:
             self._leave_single(single, "its candidates would make the query too long")
             return
         rows = dict.fromkeys((column.term(key),) for key in keys)
-        self._plans[binding.run.first] = Plan(binding.run, b.values([column.variable], rows), column.split)
+        self._plans[binding.bgp.first] = Plan(binding.bgp, b.values([column.variable], rows), column.split)
         exact = column.exact(keys, self._state)
         self._did_single(single, f"?{column.variable} from the index", len(rows), exact=exact)
 
-    def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
+    def _plan_features(self, single: _Single, geometry_path: GeometryPath) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
-        needed = self._needed(anchor.binding.run, [one.conjunct for one in single.decided])
-        rows = feature_rows(anchor, single.places, self._state, self._around.revision, needed)
+        needed = self._needed(geometry_path.binding.bgp, [one.conjunct for one in single.decided])
+        rows = feature_rows(geometry_path, single.places, self._state, self._around.revision, needed)
         if rows is None:
             return False
-        run = anchor.binding.run
-        self._plans[run.first] = Plan(run, rows.values, gone=rows.gone)
+        bgp = geometry_path.binding.bgp
+        self._plans[bgp.first] = Plan(bgp, rows.values, gone=rows.gone)
         names = " and ".join(f"?{name}" for name in rows.variables)
         self._did_single(single, f"{names} from the index", rows.count, exact=True)
         return True
 
     def _did_single(self, single: _Single, what: str, candidates: int, *, exact: bool) -> None:
-        """Tell of its filters, and leave those out that are decided if the candidates are `exact`."""
-        for one in single.sought:
+        """Report its filters, and drop those that are decided if the candidates are `exact`."""
+        for one in single.sites:
             decided = exact and one in single.decided
             if decided:
                 self._dropped.drop(one.filter_, one.conjunct)
             self._did(one, what, candidates, exact=decided)
 
     def _leave_single(self, single: _Single, why: str) -> None:
-        for one in single.sought:
+        for one in single.sites:
             self._leave(one.conjunct, why)
 
-    def _needed(self, run: Run, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
-        """Whether a variable is used anywhere but in given patterns of a run and in filters that go."""
+    def _needed(self, bgp: BasicPattern, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
+        """Whether a variable is used outside some patterns and the dropped filters."""
         star = _has_star(self._parsed.query)
-        outside = n.names_in(self._parsed.query, besides={*run.statements, *dropped})
+        outside = n.names_in(self._parsed.query, besides={*bgp.statements, *dropped})
 
         def needed(name: str, besides: Collection[n.TriplePattern]) -> bool:
-            inside = (triple for triple in run.triples if triple not in besides)
+            inside = (triple for triple in bgp.triples if triple not in besides)
             return star or name in outside or any(name in triple.variables for triple in inside)
 
         return needed
 
-    def _related(self, one: Sought, bindings: tuple[Binding, Binding]) -> RelatedPlan | str:
+    def _related(self, one: FilterSite, bindings: tuple[Binding, Binding]) -> RelatedPlan | str:
         """The join from the kept relations, or why not."""
         spatial, features = one.spatial, self._state.features
         if spatial.function not in KEPT or not all(side.plain for side in spatial.operands):
@@ -297,11 +299,11 @@ class Accelerator:
             return "a change of geometry is under way"
         if features.odd:
             return f"{len(features.odd)} features have several geometries, or share one"
-        anchors = tuple(map(anchor_of, bindings))
-        if anchors[0] is None or anchors[1] is None:
+        geometry_paths = tuple(map(geometry_path_of, bindings))
+        if geometry_paths[0] is None or geometry_paths[1] is None:
             return "its patterns do not lead straight from features to their geometry"
-        needed = self._needed(bindings[0].run, [one.conjunct] if KEPT[spatial.function].exact else [])
-        both = (anchors[0], anchors[1])
+        needed = self._needed(bindings[0].bgp, [one.conjunct] if KEPT[spatial.function].exact else [])
+        both = (geometry_paths[0], geometry_paths[1])
         return related_plan(
             spatial.function, one.conjunct, both, features, needed, self._has_few_solutions, self.fresh
         )
@@ -314,16 +316,16 @@ class Accelerator:
         )
 
     def _plan_join(
-        self, one: Sought, singles: dict[n.TriplePattern, _Single], opening: Opening
+        self, one: FilterSite, singles: dict[n.TriplePattern, _Single], scope: Scope
     ) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
-        if left.run != right.run or not one.own_run:
-            self._leave(one.conjunct, "its two geometries do not stand in patterns side by side")
+        if left.bgp != right.bgp or not one.own_pattern:
+            self._leave(one.conjunct, "its two geometries are not in patterns side by side")
             return
         if self._parsed.query.dataset_clause:
             self._leave(one.conjunct, "joins are not searched for in a query with FROM")
             return
-        if left.run.first in self._plans:
+        if left.bgp.first in self._plans:
             self._leave(one.conjunct, "another join of these patterns was searched for already")
             return
         if one.spatial.of_empty and self._state.empty:
@@ -332,18 +334,18 @@ class Accelerator:
         searched = [singles[side.triple] for side in (left, right) if side.triple in singles]
         related = "another filter is searched for" if searched else self._related(one, (left, right))
         if isinstance(related, RelatedPlan):
-            self._plans[left.run.first] = Plan(left.run, pattern=related.pattern)
+            self._plans[left.bgp.first] = Plan(left.bgp, pattern=related.pattern)
             if related.exact:
                 self._dropped.drop(one.filter_, one.conjunct)
             kept = "the filter is not needed any more" if related.exact else "the filter stays"
             self._report.did(FILTER, self._written(one.conjunct), f"{related.what}; {kept}")
             return
         known = {single.binding.variable: single.places for single in searched}
-        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, opening.graph)
+        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, scope.graph)
         if isinstance(plan, str):
             self._leave(one.conjunct, f"not from the kept relations, since {related}; {plan}")
             return
-        self._plans[left.run.first] = Plan(left.run, plan.values, plan.split)
+        self._plans[left.bgp.first] = Plan(left.bgp, plan.values, plan.split)
         if plan.exact:
             self._dropped.drop(one.filter_, one.conjunct)
         for single in searched:
@@ -359,14 +361,14 @@ class Accelerator:
         beside: Sequence[n.TriplePattern] = (),
         known: Collection[n.TriplePattern] = (),
     ) -> str | None:
-        """Why the engine does better without candidates: a pattern that few statements fit.
+        """Why the engine is faster without candidates: a pattern that few statements match.
 
         It may be one of those `beside` the binding's group. Patterns `known` beforehand are not counted.
         """
         if candidates <= _FEWEST_TO_COMPARE:
             return None
         limit = min(candidates // 4, _MOST_COUNTED)
-        for triple in (*binding.run.triples, *beside):
+        for triple in (*binding.bgp.triples, *beside):
             fixed = [
                 term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
             ]
@@ -387,7 +389,7 @@ class Accelerator:
     def _leave(self, part: n.Expression | n.Filter, why: str) -> None:
         self._report.leave(FILTER, self._written(part), why)
 
-    def _did(self, one: Sought, what: str, candidates: int, *, exact: bool) -> None:
+    def _did(self, one: FilterSite, what: str, candidates: int, *, exact: bool) -> None:
         kept = "the filter is not needed any more" if exact else "the filter stays"
         self._report.did(FILTER, self._written(one.conjunct), f"{what}; {kept}", candidates=candidates)
 

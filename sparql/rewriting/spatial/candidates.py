@@ -16,7 +16,7 @@ from geo.measure.measures import distances_m, may_be_near
 from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.notes import Key
-from sparql.rewriting.spatial.runs import Binding, Split, split_path
+from sparql.rewriting.spatial.basic_patterns import Binding, Split, split_path
 from sparql.rewriting.spatial.spatial_filters import Operand, SpatialFilter
 
 _SHORT_LITERAL = 200
@@ -32,7 +32,7 @@ class TooMuchText(Exception):
 class Found:
     """The candidates of one variable, by their places in the index.
 
-    `exact` tells that the filter is true of each and of no other.
+    `exact` means that the filter is true of each and of no other.
     """
 
     places: Places
@@ -90,7 +90,7 @@ def _holds(
 ) -> NDArray[numpy.bool_]:
     """Which of some geometries an exact filter is true of, the other side being `constant`."""
     if not filter_.tells_of_points(constant_left=constant_left):
-        # Whatever it is, it is not true of what does not even meet, which is told several times faster.
+        # Whatever it is, it is not true of what does not even meet, which is several times faster to check.
         meeting = replace(filter_, function="sfIntersects", patterns=())
         holds = _holds(meeting, constant, places, state, constant_left=constant_left)
         shapes = state.shapes_at(places[holds])
@@ -115,7 +115,7 @@ class Column:
     split: Split = field(default_factory=dict)
 
     def term(self, key: Key) -> NamedNode | Literal:
-        """What stands for a key in VALUES."""
+        """The term of a key in VALUES."""
         node, literal = key
         return node if self.by_node and isinstance(node, NamedNode) else literal
 

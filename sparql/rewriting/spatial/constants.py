@@ -1,4 +1,4 @@
-"""What a part of a query comes to before it runs: constants, and functions of constants."""
+"""What a part of a query comes to before it basic graph patterns: constants, and functions of constants."""
 
 from __future__ import annotations
 

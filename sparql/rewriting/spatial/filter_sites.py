@@ -1,4 +1,4 @@
-"""The spatial filters of a query, with where they stand and what binds their variables."""
+"""The spatial filters of a query, where they are and what binds their variables."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from dataclasses import dataclass
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.parser import ParsedQuery
 from sparql.rewriting.report import FILTER, Report
+from sparql.rewriting.spatial.basic_patterns import Binding
 from sparql.rewriting.spatial.constants import UnreadableConstant, constants_in
-from sparql.rewriting.spatial.runs import Binding
-from sparql.rewriting.spatial.scopes import Elsewhere, Opening, bindings_below, bindings_in
-from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, recognise
+from sparql.rewriting.spatial.scopes import Elsewhere, Scope, bindings_below, bindings_in
+from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, recognize
 
 
 @dataclass(frozen=True)
-class Sought:
-    """A spatial filter with where it stands and what binds its variables."""
+class FilterSite:
+    """A spatial filter, where it is and what binds its variables."""
 
     filter_: n.Filter
     conjunct: n.Expression
     spatial: SpatialFilter
     bindings: tuple[tuple[Binding, ...], ...]
-    own_run: bool
+    own_pattern: bool
 
 
-class SoughtFilters:
+class FilterSites:
     """Finds them in a query, and reports those that cannot be searched for."""
 
     def __init__(self, parsed: ParsedQuery, report: Report) -> None:
         self._parsed = parsed
         self._report = report
 
-    def within(self, opening: Opening) -> Iterator[Sought]:
+    def within(self, scope: Scope) -> Iterator[FilterSite]:
         """Those of a group; none where one of its filters is true of nothing, which the engine asks first."""
-        group, fruitless = opening.group, False
-        known = {**constants_in(opening.before), **constants_in(group.elements)}
+        group, fruitless = scope.group, False
+        known = {**constants_in(scope.before), **constants_in(group.elements)}
         found: list[tuple[n.Filter, n.Expression, SpatialFilter]] = []
         for filter_ in group.elements:
             if not isinstance(filter_, n.Filter):
                 continue
             for conjunct in conjuncts_of(filter_.expression):
                 try:
-                    spatial = recognise(self._unfolded(conjunct, group), known)
+                    spatial = recognize(self._unfolded(conjunct, group), known)
                 except UnreadableConstant as error:
                     self._report.warn(f"{self._written(conjunct)} is true of nothing: {error.reason}")
                     self._leave(conjunct, f"a geometry in it cannot be read: {error.reason}")
@@ -60,7 +60,7 @@ class SoughtFilters:
 
     def _with_bindings(
         self, filter_: n.Filter, conjunct: n.Expression, spatial: SpatialFilter, group: n.Group
-    ) -> Iterator[Sought]:
+    ) -> Iterator[FilterSite]:
         found: list[tuple[Binding, ...]] = []
         own = True
         for operand in spatial.operands:
@@ -76,7 +76,7 @@ class SoughtFilters:
                 )
                 return
             found.append(bindings if not own else bindings[:1])
-        yield Sought(filter_, conjunct, spatial, tuple(found), own)
+        yield FilterSite(filter_, conjunct, spatial, tuple(found), own)
 
     def _elsewhere_in(self, group: n.Group) -> Elsewhere:
         filters = [one for one in group.elements if isinstance(one, n.Filter)]

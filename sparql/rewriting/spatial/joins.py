@@ -18,8 +18,8 @@ from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.notes import Key, Node
 from sparql.rewriting.meaning.probes import Probe, Steps
+from sparql.rewriting.spatial.basic_patterns import Binding, Split, part_of
 from sparql.rewriting.spatial.candidates import TooMuchText, around, column_for
-from sparql.rewriting.spatial.runs import Binding, Split, part_of
 from sparql.rewriting.spatial.spatial_filters import SpatialFilter
 
 _ROUNDS = (20, 500, 5000, 20_000)
@@ -33,9 +33,9 @@ _LEAST_GAIN = 2
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """Pairs as VALUES, the edits that go with them, and what to tell of them.
+    """Pairs as VALUES, the patterns to split for them, and what to report.
 
-    `by_literal` tells that they name these literals and no others.
+    `by_literal` means that they name these literals and no others.
     """
 
     values: n.Values
@@ -56,9 +56,9 @@ def join_plan(
 ) -> Steps[JoinPlan | str]:
     """The pairs of a join, or why there are none.
 
-    `known` are candidates of one side by other filters; `graph` is the GRAPH that the join stands in.
+    `known` are candidates of one side by other filters; `graph` is the GRAPH around the join.
     """
-    parts = [part_of(binding.run, binding.triple.nodes) for binding in bindings]
+    parts = [part_of(binding.bgp, binding.triple.nodes) for binding in bindings]
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
         return "other patterns join its two sides already"
     sides: list[list[Key] | None] = [

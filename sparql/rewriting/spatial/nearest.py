@@ -1,7 +1,7 @@
 """The nearest k: ORDER BY a distance to a constant, LIMIT k, from the index instead of measuring everything.
 
 The nearest geometries are put in front and the query is asked for its number of solutions (a probe). As many
-as its LIMIT: whatever was left out lies further away, so the answer is whole. Fewer, since other patterns or
+as its LIMIT: whatever was left out is further away, so the answer is complete. Fewer, since other patterns or
 filters turn some away: more of them, and at last all. Geometries without a distance (unreadable or empty
 ones) sort first and are always among the candidates.
 """
@@ -20,9 +20,9 @@ from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.notes import Key
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.report import Report
+from sparql.rewriting.spatial.basic_patterns import Binding, Plan, basic_patterns_of, binding_in, with_plans
 from sparql.rewriting.spatial.candidates import TooMuchText, column_for
 from sparql.rewriting.spatial.constants import NotConstant, UnreadableConstant, constants_in, geometry_of
-from sparql.rewriting.spatial.runs import Binding, Plan, binding_in, runs_of, with_plans
 from sparql.rewriting.spatial.spatial_filters import distance_call, local_name
 from sparql.syntax.request_facts import QueryForm
 
@@ -44,8 +44,8 @@ def with_nearest(
 ) -> Steps[n.Query | None]:
     """The query with its nearest geometries in front, None where it is left alone.
 
-    `plans` are those of other runs, `filters` replace some filters (`with_plans`); `rival` names a pattern
-    that leaves few solutions by itself.
+    `plans` and `filters` are those of filters (`with_plans`); `rival` names a pattern that leaves few
+    solutions by itself.
     """
     query = parsed.query
     if query.where is None or not query.order or query.form is not QueryForm.SELECT:
@@ -54,15 +54,15 @@ def with_nearest(
     if measured is None:
         return None
     part = parsed.text_of(query.order[0].expression)
-    sought = place_of(query, query.where, measured)
-    if isinstance(sought, str):
-        report.leave(NEAREST, part, sought)
+    measured_from = place_of(query, query.where, measured)
+    if isinstance(measured_from, str):
+        report.leave(NEAREST, part, measured_from)
         return None
-    binding, place = sought
+    binding, place = measured_from
     if state.unlisted:
         report.leave(NEAREST, part, "the graph has geometries that are no literals, which come first")
         return None
-    if binding.run.first in plans:
+    if binding.bgp.first in plans:
         report.leave(NEAREST, part, "a filter's candidates are few already")
         return None
     if (reason := rival(binding, 4 * _FEW_SOLUTIONS)) is not None:
@@ -85,7 +85,7 @@ def with_nearest(
             if plan is None:
                 report.leave(NEAREST, part, "its candidates would make the query too long")
                 return None
-            queries.append(with_plans(query, {**plans, binding.run.first: plan}, filters))
+            queries.append(with_plans(query, {**plans, binding.bgp.first: plan}, filters))
         inner, outer = queries
         head, body = parsed.text[: query.start], parsed.text_of(inner)
         rows = yield Probe(f"{head} SELECT (COUNT(*) AS ?solutions) WHERE {{ {body} }}")
@@ -138,12 +138,12 @@ def place_of(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Bi
                 return f"a geometry in it cannot be read: {error.reason}"
     if variable is None or shape is None or shape.is_empty:
         return "it does not measure from a variable to a constant geometry"
-    for run in runs_of(where):
-        binding = binding_in(run, variable)
+    for bgp in basic_patterns_of(where):
+        binding = binding_in(bgp, variable)
         if binding is not None:
-            earlier = where.elements[: where.elements.index(run.first)]
+            earlier = where.elements[: where.elements.index(bgp.first)]
             if any(isinstance(one, n.Bind) and one.expression is measured for one in earlier):
-                return "its BIND stands before the pattern that gives it its geometry"
+                return "its BIND is before the pattern that gives it its geometry"
             return binding, shape
     return f"no triple pattern at the top gives ?{variable} a geometry"
 
@@ -154,4 +154,4 @@ def _plan(binding: Binding, keys: Sequence[Key], fresh: Callable[[], str | None]
     except TooMuchText:
         return None
     rows: dict[tuple[NamedNode | Literal], None] = dict.fromkeys((column.term(key),) for key in keys)
-    return Plan(binding.run, b.values([column.variable], rows), column.split)
+    return Plan(binding.bgp, b.values([column.variable], rows), column.split)

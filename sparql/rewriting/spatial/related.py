@@ -20,9 +20,9 @@ from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.replacing import Elements
 from sparql.rewriting.index.features import FeatureMap
-from sparql.rewriting.spatial.by_feature import class_patterns, times_of
-from sparql.rewriting.spatial.geometry_paths import Anchor
-from sparql.rewriting.spatial.runs import part_of
+from sparql.rewriting.spatial.basic_patterns import part_of
+from sparql.rewriting.spatial.feature_rows import class_patterns, times_of
+from sparql.rewriting.spatial.geometry_paths import GeometryPath
 
 _ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 
@@ -58,7 +58,7 @@ Selective = Callable[[Sequence[n.TriplePattern]], bool]
 
 @dataclass(frozen=True)
 class RelatedPlan:
-    """The patterns in place of the run's; `exact` where the filter is not needed any more."""
+    """The patterns in place of the basic graph pattern's; `exact` where the filter is not needed any more."""
 
     pattern: n.Group
     exact: bool
@@ -67,9 +67,9 @@ class RelatedPlan:
 
 @dataclass(frozen=True)
 class _Side:
-    """One side of the join: its anchor, its patterns, and those of them that must still be asked."""
+    """One side of the join: its geometry path, its patterns, and those of them that must still be asked."""
 
-    anchor: Anchor
+    geometry_path: GeometryPath
     asked: tuple[n.TriplePattern, ...]
     implied: tuple[n.TriplePattern, ...]
 
@@ -77,7 +77,7 @@ class _Side:
 def related_plan(
     function: str,
     condition: n.Expression,
-    anchors: tuple[Anchor, Anchor],
+    geometry_paths: tuple[GeometryPath, GeometryPath],
     features: FeatureMap,
     needed: Callable[[str, Collection[n.TriplePattern]], bool],
     selective: Selective,
@@ -91,36 +91,40 @@ def related_plan(
     kept = KEPT.get(function)
     if kept is None:
         return f"geof:{function} is not answered from the kept relations"
-    run = anchors[0].binding.run
-    parts = [part_of(run, (anchor.feature,)) for anchor in anchors]
+    bgp = geometry_paths[0].binding.bgp
+    parts = [part_of(bgp, (geometry_path.feature,)) for geometry_path in geometry_paths]
     if any(triple in parts[1] for triple in parts[0]):
         return "other patterns join its two sides already"
-    once = all(anchor.solutions(form) == 1 for anchor in anchors for form in features.forms())
+    once = all(
+        geometry_path.solutions(form) == 1 for geometry_path in geometry_paths for form in features.forms()
+    )
     sides: list[_Side] = []
-    for anchor, part in zip(anchors, parts, strict=True):
-        names = {name for triple in anchor.triples for name in triple.variables} - {anchor.feature}
-        implied = once and kept.exact and not any(needed(name, anchor.triples) for name in names)
+    for geometry_path, part in zip(geometry_paths, parts, strict=True):
+        names = {name for triple in geometry_path.triples for name in triple.variables} - {
+            geometry_path.feature
+        }
+        implied = once and kept.exact and not any(needed(name, geometry_path.triples) for name in names)
         named = _without_blank_nodes(part, fresh) if kept.reflexive else part
         if named is None:
             return "its blank nodes would show up in SELECT *"
-        is_implied = [implied and triple in anchor.triples for triple in part]
+        is_implied = [implied and triple in geometry_path.triples for triple in part]
         pairs = list(zip(named, is_implied, strict=True))
         sides.append(
             _Side(
-                anchor,
+                geometry_path,
                 tuple(triple for triple, drop in pairs if not drop),
                 tuple(triple for triple, drop in pairs if drop),
             )
         )
-    rest = [one for one in run.triples if one not in parts[0] and one not in parts[1]]
+    rest = [one for one in bgp.triples if one not in parts[0] and one not in parts[1]]
     first, second = sides
     few = [bool(side.asked) and selective(side.asked) for side in sides]
     ordered = [second, first] if few == [False, True] else sides
-    left, right = (Variable(anchor.feature) for anchor in anchors)
+    left, right = (Variable(geometry_path.feature) for geometry_path in geometry_paths)
     stated = (b.triple(left, GEO.term(f"rcc8{one}"), right) for one in kept.relations)
     related = b.union(*(b.group(b.graph(DERIVED, one)) for one in stated))
     elements = _joined(ordered, related, lateral=any(few))
-    if kept.reflexive and _may_be_one(anchors, features):
+    if kept.reflexive and _may_be_one(geometry_paths, features):
         itself = _itself(first, second, condition, lateral=any(few))
         elements = (b.union(b.group(*elements), b.group(*itself)),)
     if rest:
@@ -133,9 +137,9 @@ def related_plan(
     )
 
 
-def _may_be_one(anchors: tuple[Anchor, Anchor], features: FeatureMap) -> bool:
+def _may_be_one(geometry_paths: tuple[GeometryPath, GeometryPath], features: FeatureMap) -> bool:
     """Whether any feature may be on both sides; classes that no feature has together rule it out."""
-    left, right = (times_of(anchor, class_patterns(anchor)) for anchor in anchors)
+    left, right = (times_of(geometry_path, class_patterns(geometry_path)) for geometry_path in geometry_paths)
     return any(left(form) and right(form) for form in features.forms())
 
 
@@ -156,13 +160,13 @@ def _without_blank_nodes(
 def _joined(ordered: Sequence[_Side], related: n.Element, *, lateral: bool) -> Elements:
     if lateral:
         return _one_by_one(_asked(ordered[0].asked), (related,), _asked(ordered[1].asked))
-    features = b.select([side.anchor.feature for side in ordered], b.group(related))
+    features = b.select([side.geometry_path.feature for side in ordered], b.group(related))
     return (b.in_braces(features), *(_scanned(side.asked) for side in ordered if side.asked))
 
 
 def _itself(first: _Side, second: _Side, condition: n.Expression, *, lateral: bool) -> Elements:
     """The features that are on both sides, as far as the function is true of them and themselves."""
-    one, other = first.anchor.feature, second.anchor.feature
+    one, other = first.geometry_path.feature, second.geometry_path.feature
     names: dict[n.Term, str] = {Variable(other): one}
     implied = _asked([*first.implied, *(_renamed(triple, names) for triple in second.implied)])
     sides = [first.asked, tuple(_renamed(triple, names) for triple in second.asked)]

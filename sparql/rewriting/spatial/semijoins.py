@@ -18,10 +18,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.replacing import Elements, replace_elements
-from sparql.rewriting.spatial.dropped import without
-from sparql.rewriting.spatial.geometry_paths import anchor_of
-from sparql.rewriting.spatial.runs import binding_in, runs_of
-from sparql.rewriting.spatial.scopes import Opening, openings_of
+from sparql.rewriting.spatial.basic_patterns import basic_patterns_of, binding_in
+from sparql.rewriting.spatial.dropped_filters import without
+from sparql.rewriting.spatial.geometry_paths import geometry_path_of
+from sparql.rewriting.spatial.scopes import Scope, scopes_of
 from sparql.rewriting.spatial.spatial_filters import conjuncts_of, local_name
 
 _FEW_SOLUTIONS = 20
@@ -42,9 +42,9 @@ class SemiJoin:
 
 
 class SemiJoins:
-    """Finds what can be written as joins in one query. `few` tells that few statements fit a pattern.
+    """Finds what can be written as joins in one query. `few` says whether few statements match a pattern.
 
-    `single` tells that every feature of the default graph has one literal at most.
+    `single` means that every feature of the default graph has one literal at most.
     """
 
     def __init__(self, query: n.Query, few: Few, *, single: bool) -> None:
@@ -53,28 +53,28 @@ class SemiJoins:
         self._single = single
 
     def found(self) -> Iterator[tuple[n.Exists, SemiJoin | str]]:
-        """Each EXISTS with a spatial filter that stands by itself in a filter: as a join, or why not."""
-        for opening in openings_of(self._where) if self._where is not None else ():
-            for filter_ in opening.group.elements:
+        """Each EXISTS with a spatial filter that is a conjunct of a filter: as a join, or why not."""
+        for scope in scopes_of(self._where) if self._where is not None else ():
+            for filter_ in scope.group.elements:
                 if isinstance(filter_, n.Filter):
                     for conjunct in conjuncts_of(filter_.expression):
                         exists, negated = _exists(conjunct)
                         if exists is not None and _is_spatial(exists.group):
-                            yield exists, self._join(opening, filter_, conjunct, exists, negated=negated)
+                            yield exists, self._join(scope, filter_, conjunct, exists, negated=negated)
 
     def _join(
-        self, opening: Opening, filter_: n.Filter, conjunct: n.Expression, exists: n.Exists, *, negated: bool
+        self, scope: Scope, filter_: n.Filter, conjunct: n.Expression, exists: n.Exists, *, negated: bool
     ) -> SemiJoin | str:
-        group, asked = opening.group, exists.group
+        group, asked = scope.group, exists.group
         if (reason := _unfit(asked)) is not None:
             return reason
         if self._has_few_solutions(group):
             return "few solutions come to it, which are asked one by one"
         inside = n.names_in(asked)
-        if isinstance(opening.graph, Variable) and opening.graph.value in inside:
+        if isinstance(scope.graph, Variable) and scope.graph.value in inside:
             return "it asks for the name of the graph around it"
         patterns = _certain(asked.elements)
-        outer = (group, *opening.outer)
+        outer = (group, *scope.outer)
         visible = {name for one in outer for name in n.names_in(one, besides=_exists_in(one))}
         shared = inside & visible
         outside = shared - patterns
@@ -82,7 +82,7 @@ class SemiJoins:
             return "it shares no variable with its group"
         if not shared <= _certain(group.elements):
             return "a variable that it shares may be unbound beside it, or is bound further out"
-        copies = {name: self._copied(group, name, opening.graph) for name in sorted(outside)}
+        copies = {name: self._copied(group, name, scope.graph) for name in sorted(outside)}
         keys = set(shared)
         elements: list[n.Element] = []
         given: set[str] = set()
@@ -110,16 +110,16 @@ class SemiJoins:
 
     def _copied(self, group: n.Group, name: str, graph: n.Term | None) -> _Copied | None:
         """The patterns that give a variable its geometry, to be asked once more."""
-        for run in runs_of(group):
-            binding = binding_in(run, name)
+        for bgp in basic_patterns_of(group):
+            binding = binding_in(bgp, name)
             if binding is None:
                 continue
-            anchor = anchor_of(binding)
-            triples = anchor.triples if anchor is not None else (binding.triple,)
+            geometry_path = geometry_path_of(binding)
+            triples = geometry_path.triples if geometry_path is not None else (binding.triple,)
             if any(isinstance(end, BlankNode) for one in triples for end in (one.subject, one.object)):
                 return None
-            by_feature = anchor is not None and self._single and graph is None
-            key = anchor.feature if anchor is not None and by_feature else name
+            by_feature = geometry_path is not None and self._single and graph is None
+            key = geometry_path.feature if geometry_path is not None and by_feature else name
             variables = frozenset(name for one in triples for name in one.variables)
             return _Copied(tuple(map(replace, triples)), key, variables)
         return None
@@ -127,7 +127,7 @@ class SemiJoins:
 
 @dataclass(frozen=True)
 class _Copied:
-    """Patterns with their variables, and that one whose value tells which geometry they give."""
+    """Patterns with their variables, and the one whose value determines the geometry."""
 
     triples: tuple[n.TriplePattern, ...]
     key: str

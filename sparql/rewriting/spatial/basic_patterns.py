@@ -1,9 +1,9 @@
-"""Triple patterns that stand together, and candidates put in front of them.
+"""Basic graph patterns, and candidates put in front of them.
 
-A run is all triple patterns of a group between elements of other kinds, filters apart: one basic graph
-pattern with its paths. Joining it with VALUES keeps of its solutions those that the VALUES name, so a filter
-that is true of no others gives the same answer as before. The engine is made to begin with the candidates by
-LATERAL: left to itself it takes quadratic time above 1,000 of them where the run also has a type pattern.
+A basic graph pattern is all triple patterns of a group between elements other than filters (SPARQL 1.1 Query,
+5.1), paths included. Joining it with VALUES keeps those of its solutions that the VALUES name, so a filter
+that is true of no others gives the same answer as before. LATERAL makes the engine begin with the candidates:
+left to itself it takes quadratic time above 1,000 of them where there is also a type pattern.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sparql.rewriting.index.notes import SERIALIZATIONS
 
 
 @dataclass(frozen=True)
-class Run:
-    """Statements, and the filters between them, that stand together in `group`."""
+class BasicPattern:
+    """Statements side by side in `group`, and the filters between them."""
 
     group: n.Group
     elements: tuple[n.Statement | n.Filter, ...]
@@ -52,22 +52,22 @@ class Run:
 class Binding:
     """A triple pattern that gives a variable its geometry literal, at the end of a path or by itself."""
 
-    run: Run
+    bgp: BasicPattern
     triple: n.TriplePattern
     variable: str
     through_path: bool
 
 
-def runs_of(group: n.Group) -> list[Run]:
-    """The runs of a group, in order; each begins and ends with a statement."""
-    runs: list[Run] = []
+def basic_patterns_of(group: n.Group) -> list[BasicPattern]:
+    """The basic graph patterns of a group, in order; each begins and ends with a statement."""
+    bgps: list[BasicPattern] = []
     current: list[n.Statement | n.Filter] = []
 
     def close() -> None:
         while current and isinstance(current[-1], n.Filter):
             current.pop()
         if current:
-            runs.append(Run(group, tuple(current)))
+            bgps.append(BasicPattern(group, tuple(current)))
         current.clear()
 
     for element in group.elements:
@@ -79,13 +79,13 @@ def runs_of(group: n.Group) -> list[Run]:
         else:
             close()
     close()
-    return runs
+    return bgps
 
 
-def binding_in(run: Run, variable: str) -> Binding | None:
-    """The triple pattern of a run that binds a variable to a geometry literal; a plain one first."""
+def binding_in(bgp: BasicPattern, variable: str) -> Binding | None:
+    """The triple pattern that binds a variable to a geometry literal; a plain one first."""
     found: Binding | None = None
-    for triple in run.triples:
+    for triple in bgp.triples:
         if triple.object != Variable(variable) or isinstance(triple.verb, Variable):
             continue
         last = triple.verb
@@ -93,7 +93,7 @@ def binding_in(run: Run, variable: str) -> Binding | None:
             last = last.parts[-1]
         if _gives_literals(last):
             plain = isinstance(triple.verb, n.Link)
-            binding = Binding(run, triple, variable, through_path=not plain)
+            binding = Binding(bgp, triple, variable, through_path=not plain)
             if not binding.through_path:
                 return binding
             found = found or binding
@@ -106,10 +106,10 @@ def _gives_literals(path: n.Path) -> bool:
     return path.operator == "|" and all(_gives_literals(part) for part in path.parts)
 
 
-def part_of(run: Run, variable_nodes: Iterable[str]) -> list[n.TriplePattern]:
-    """The triple patterns of a run that are joined, one by another, to these variables or blank nodes."""
+def part_of(bgp: BasicPattern, variable_nodes: Iterable[str]) -> list[n.TriplePattern]:
+    """The triple patterns that are joined, directly or not, to these variables or blank nodes."""
     reached = set(variable_nodes)
-    left = list(run.triples)
+    left = list(bgp.triples)
     found: list[n.TriplePattern] = []
     while True:
         joined = [triple for triple in left if reached.intersection(triple.nodes)]
@@ -127,14 +127,14 @@ Split = dict[n.TriplePattern, tuple[n.TriplePattern, n.TriplePattern]]
 
 @dataclass
 class Plan:
-    """What becomes of one run: candidates in front of it, some patterns split.
+    """What becomes of one basic graph pattern: candidates in front of it, some patterns split.
 
-    `gone` are triple patterns that the candidates replace; `pattern` replaces the whole run. A run that is
-    `apart` is evaluated by itself, before it is joined to others; `graph` is the name of the GRAPH around it
-    if that is a variable, which the engine binds only where it is projected.
+    `gone` are triple patterns that the candidates replace; `pattern` replaces all. What is `apart` is
+    evaluated by itself, before it is joined to others; `graph` is the name of the GRAPH around it if that is
+    a variable, which the engine binds only where it is projected.
     """
 
-    run: Run
+    bgp: BasicPattern
     candidates: n.Values | None = None
     split: Split = field(default_factory=dict)
     gone: tuple[n.TriplePattern, ...] = ()
@@ -143,18 +143,18 @@ class Plan:
     graph: Variable | None = None
 
     def elements(self, filters: Mapping[n.Filter, n.Filter]) -> Elements:
-        """The elements in place of the run; `filters` replace some of its filters."""
+        """The elements in place of the basic graph pattern; `filters` replace some of its filters."""
         pattern = self.pattern or self._with_candidates()
         names = (
             None if self.graph is None else dict.fromkeys((*sorted(n.names_in(pattern)), self.graph.value))
         )
         first = b.in_braces(b.select(names, pattern)) if self.apart else b.union(pattern)
-        return (first, *(filters.get(one, one) for one in self.run.filters))
+        return (first, *(filters.get(one, one) for one in self.bgp.filters))
 
     def _with_candidates(self) -> n.Group:
         assert self.candidates is not None
         kept: list[n.Element] = []
-        for statement in self.run.statements:
+        for statement in self.bgp.statements:
             triples = [one for one in statement.triples if one not in self.gone]
             if len(triples) < len(statement.triples) or any(one in self.split for one in triples):
                 triples = [part for one in triples for part in self.split.get(one, (one,))]
@@ -167,14 +167,14 @@ class Plan:
 def with_plans(
     query: n.Query, plans: Mapping[n.Statement, Plan], filters: Mapping[n.Filter, n.Filter]
 ) -> n.Query:
-    """The query with plans, by the first statement of their runs, and `filters` in place of others."""
-    others = {one for plan in plans.values() for one in plan.run.elements}
+    """The query with plans, by the first statement of each, and `filters` in place of others."""
+    others = {one for plan in plans.values() for one in plan.bgp.elements}
 
     def replaced(element: n.Element, _place: object) -> Elements | None:
         if isinstance(element, n.Statement) and element in plans:
             plan = plans[element]
             elements = plan.elements(filters)
-            places = [one for one in plan.run.elements if one.start >= 0]
+            places = [one for one in plan.bgp.elements if one.start >= 0]
             return in_place_of(places[0].start, places[-1].end, elements) if places else elements
         if element in others:
             return ()
