@@ -27,12 +27,12 @@ def warnings_of(text: str, base: str | None, *, own_functions: bool) -> Sequence
     calls = own_functions and _CALL.search(text) is not None
     if not calls and "opengis.net" not in text:
         return ()
-    from sparql.rewriting.meaning.unreadable import warn_of_unreadable
+    from sparql.rewriting.meaning.unreadable import geometry_literals, warn_of_unreadable
     from sparql.rewriting.report import Report
     from sparql.syntax.request_facts import read_prologue
 
     report = Report()
-    warn_of_unreadable(text, read_prologue(text), report)
+    warn_of_unreadable(geometry_literals(text, read_prologue(text)), report)
     if calls and parses_safely(text):
         _warn_of_calls(text, base, report)
     return report.warnings

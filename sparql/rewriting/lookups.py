@@ -16,17 +16,21 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from math import prod
+from typing import TYPE_CHECKING
 
 import pyoxigraph
-from pyoxigraph import DefaultGraph, NamedNode
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Variable
 
 from sparql.model.vocabulary import RDF
 from sparql.protocol.formats import Format
-from sparql.syntax.tokens import Token, TokenKind, read_tokens
+from sparql.syntax.request_facts import QueryForm
+
+if TYPE_CHECKING:
+    from sparql.rewriting.ast import nodes as n
 
 _LONGEST_TEXT = 4096
 _LARGEST_ANSWER = 16 * 1024
@@ -40,6 +44,9 @@ _PASSED_BY_AFTER_OVERFLOW = 100
 _IRI = re.compile(r"<[^<>\"{}|^`\\\x00-\x20]*>")
 # Strings and comments may hold what looks like an IRI, so texts with them are remembered as they are.
 _OPAQUE = re.compile(r"[\"'#\\]")
+_NUMBERED = "urn:x-urbankg:iri:"
+# Such an IRI is not numbered, and could be taken for one that is.
+_ESCAPED_IRI = re.compile(r"<[^<>\s]*\\")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -106,7 +113,7 @@ class Lookups:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def answer(self, text: str, format_: Format) -> bytes | None:
-        """The whole answer, or None when this is no lookup (or no valid query: a reader tells why)."""
+        """The whole answer, or None when this is no lookup (or no valid query: a reader says why)."""
         if len(text) > _LONGEST_TEXT:
             return None
         iris = _IRI.findall(text)
@@ -167,169 +174,70 @@ def _node(term: _Term, iris: Sequence[str]) -> NamedNode | None:
 
 
 def _read(text: str) -> _Known:
-    """The patterns of a lookup, and whether it sorts; no patterns when the text is none."""
-    try:
-        reader = _Reader(text)
-        return _Known(reader.patterns(), reader.ordered)
-    except _NoLookup:
+    """The patterns of a lookup, and whether it sorts; no patterns when the text is none.
+
+    Each IRI is replaced by its number before the text is parsed, so that the tree says which one a term is.
+    """
+    # Imported here: the server starts without.
+    from sparql.rewriting.ast.parser import read_query
+    from sparql.rewriting.ast.term_reader import NotUnderstood
+
+    if _ESCAPED_IRI.search(text):
         return _Known()
+    absolute = [_ABSOLUTE.match(iri, 1) is not None for iri in _IRI.findall(text)]
+    numbers = count()
+    try:
+        parsed = read_query(_IRI.sub(lambda _: f"<{_NUMBERED}{next(numbers)}:>", text))
+        patterns = _patterns(parsed.query, absolute) if parsed.prologue.base is None else ()
+    except (NotUnderstood, _NoLookup):
+        return _Known()
+    return _Known(patterns, bool(parsed.query.order))
 
 
 class _NoLookup(Exception):
-    """The text goes beyond what a lookup is."""
+    """The query goes beyond what a lookup is."""
 
 
-class _Reader:
-    """Reads one form of query and gives up on all else.
+def _patterns(query: n.Query, absolute: Sequence[bool]) -> tuple[_Pattern, ...]:
+    """The patterns of ``(SELECT variables | ASK) { triples } (ORDER BY variables)? (LIMIT n)?``."""
+    from sparql.rewriting.ast import nodes as n
 
-    ``PREFIX* (SELECT variables | ASK) WHERE? { triples } (ORDER BY (variable | ASC(variable) |
-    DESC(variable))+)? (LIMIT n)?``.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._tokens = list(read_tokens(text))
-        self._position = 0
-        self._places: Mapping[int, int] = {
-            found.start(): place for place, found in enumerate(_IRI.finditer(text))
-        }
-        self._iris = [found[0][1:-1] for found in _IRI.finditer(text)]
-        self._prefixes: dict[str, int] = {}
-        self.ordered = False
-
-    def patterns(self) -> tuple[_Pattern, ...]:
-        while self._peek().is_word("PREFIX"):
-            self._take()
-            prefix = self._take(TokenKind.PREFIXED_NAME).text
-            self._prefixes[prefix] = self._place(self._take(TokenKind.IRI))
-        self._head()
-        if self._peek().is_word("WHERE"):
-            self._take()
-        self._punctuation("{")
-        patterns, variables = self._triples()
-        self._punctuation("}")
-        self._order()
-        limit = self._limit()
-        if self._position < len(self._tokens):
-            raise _NoLookup
-        anchored = all(pattern[0] is not None or pattern[2] is not None for pattern in patterns)
-        if len(patterns) == 1:
-            repeated = len(set(variables)) < len(variables)
-            small = limit is not None and limit <= _LARGEST_LIMIT and not self.ordered
-            if repeated or not (anchored or small):
-                raise _NoLookup
-        elif not (anchored and 0 < len(patterns) <= _MOST_PATTERNS):
-            raise _NoLookup
-        return tuple(patterns)
-
-    def _head(self) -> None:
-        if self._peek().is_word("ASK"):
-            self._take()
-            return
-        if not self._take(TokenKind.WORD).is_word("SELECT"):
-            raise _NoLookup
-        if self._peek().text == "*":
-            self._take()
-            return
-        self._take(TokenKind.VARIABLE)
-        while self._peek().kind is TokenKind.VARIABLE:
-            self._take()
-
-    def _triples(self) -> tuple[list[_Pattern], list[str]]:
-        patterns: list[_Pattern] = []
-        variables: list[str] = []
-        while self._peek().text != "}":
-            subject = self._term(variables)
-            while True:
-                predicate = self._verb(variables)
-                patterns.append((subject, predicate, self._term(variables)))
-                while self._peek().text == ",":
-                    self._take()
-                    patterns.append((subject, predicate, self._term(variables)))
-                if self._peek().text != ";":
-                    break
-                self._take()
-            if self._peek().text == ".":
-                self._take()
-            elif self._peek().text != "}":
-                raise _NoLookup
-        return patterns, variables
-
-    def _verb(self, variables: list[str]) -> _Term:
-        if self._peek().text == "a":
-            self._take()
-            return RDF.type
-        return self._term(variables)
-
-    def _term(self, variables: list[str]) -> _Term:
-        token = self._take()
-        if token.kind is TokenKind.VARIABLE:
-            variables.append(token.text[1:])
-            return None
-        if token.kind is TokenKind.IRI:
-            return _Name(self._place(token))
-        if token.kind is TokenKind.PREFIXED_NAME and "\\" not in token.text:
-            prefix, colon, local = token.text.partition(":")
-            if prefix + colon in self._prefixes:
-                return _Name(self._prefixes[prefix + colon], local)
-        if token.kind is TokenKind.NUMBER:
-            return _Value()
-        if token.kind is TokenKind.STRING:
-            if self._peek().kind is TokenKind.LANGUAGE:
-                self._take()
-            elif self._peek().text == "^^":
-                self._take()
-                self._term([])
-            return _Value()
+    plain = query.form in (QueryForm.SELECT, QueryForm.ASK) and not (
+        query.distinct or query.dataset_clause or query.grouped or query.offset or query.values
+    )
+    computed = any(not isinstance(one, n.VariableUse) for one in query.expressions)
+    if not plain or computed or query.where is None:
         raise _NoLookup
-
-    def _order(self) -> None:
-        if self._position == len(self._tokens) or not self._peek().is_word("ORDER"):
-            return
-        self._take()
-        if not self._take().is_word("BY"):
+    triples: list[n.TriplePattern] = []
+    for element in query.where.elements:
+        if not isinstance(element, n.Statement):
             raise _NoLookup
-        self._condition()
-        while self._position < len(self._tokens) and not self._peek().is_word("LIMIT"):
-            self._condition()
-        self.ordered = True
-
-    def _condition(self) -> None:
-        if self._peek().is_word("ASC") or self._peek().is_word("DESC"):
-            self._take()
-            self._punctuation("(")
-            self._take(TokenKind.VARIABLE)
-            self._punctuation(")")
-        else:
-            self._take(TokenKind.VARIABLE)
-
-    def _limit(self) -> int | None:
-        if self._position == len(self._tokens):
-            return None
-        if not self._take().is_word("LIMIT"):
+        triples += element.triples
+    patterns: list[_Pattern] = []
+    for one in triples:
+        verb = one.verb if isinstance(one.verb, Variable) else one.predicate
+        subject, predicate, object_ = (_term(term, absolute) for term in (one.subject, verb, one.object))
+        patterns.append((subject, predicate, object_))
+    bound = all(pattern[0] is not None or pattern[2] is not None for pattern in patterns)
+    if len(patterns) == 1:
+        names = list(triples[0].variables)
+        small = query.limit is not None and query.limit <= _LARGEST_LIMIT and not query.order
+        if len(set(names)) < len(names) or not (bound or small):
             raise _NoLookup
-        number = self._take(TokenKind.NUMBER).text
-        if not number.isdecimal():
-            raise _NoLookup
-        return int(number)
+    elif not (bound and 0 < len(patterns) <= _MOST_PATTERNS):
+        raise _NoLookup
+    return tuple(patterns)
 
-    def _place(self, token: Token) -> int:
-        place = self._places.get(token.start)
-        if place is None or not _ABSOLUTE.match(self._iris[place]):
-            raise _NoLookup
-        return place
 
-    def _punctuation(self, text: str) -> None:
-        if self._take(TokenKind.PUNCTUATION).text != text:
-            raise _NoLookup
-
-    def _peek(self) -> Token:
-        if self._position == len(self._tokens):
-            raise _NoLookup
-        return self._tokens[self._position]
-
-    def _take(self, kind: TokenKind | None = None) -> Token:
-        token = self._peek()
-        if kind is not None and token.kind is not kind:
-            raise _NoLookup
-        self._position += 1
-        return token
+def _term(term: n.Term | None, absolute: Sequence[bool]) -> _Term:
+    if isinstance(term, Variable):
+        return None
+    if isinstance(term, Literal):
+        return _Value()
+    if term == RDF.type:
+        return RDF.type
+    if isinstance(term, NamedNode) and term.value.startswith(_NUMBERED):
+        place, _, local = term.value.removeprefix(_NUMBERED).partition(":")
+        if absolute[int(place)]:
+            return _Name(int(place), local)
+    raise _NoLookup

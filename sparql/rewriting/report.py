@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 FILTER = "spatial filter"
-"""What is told of filters over geometries."""
+"""The name of what is reported about filters over geometries."""
 _LONGEST_EXCERPT = 160
 
 
@@ -14,7 +14,7 @@ _LONGEST_EXCERPT = 160
 class Report:
     """`done` and `left` hold a rewriting's name, the part of the query, and what was done, or why not.
 
-    `warnings` are for whoever asked, beside the answer.
+    `warnings` are for the client, beside the answer.
     """
 
     done: list[dict[str, Any]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Report:
             self.left.append(entry)
 
     def warn(self, message: str) -> None:
-        """Note what the client should hear of."""
+        """Note a warning for the client."""
         if message not in self.warnings:
             self.warnings.append(message)
 

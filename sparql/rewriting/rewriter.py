@@ -1,8 +1,8 @@
-"""The one place that a query passes on its way to a reader: what it asks for is rewritten into plain SPARQL.
+"""Rewrites a query into plain SPARQL before it goes to a reader.
 
-`preparation` tells from the text and the options, cheaply, whether there is anything to do; then None comes
-back and the query goes on as it is. Otherwise the reader pool calls `apply` when it knows the checkpoint, so
-that candidates come from an index which is complete for just that revision.
+`preparation` says from the text and the options, cheaply, whether there is anything to do; None means that
+the query runs as it is. Otherwise the reader pool calls `apply` when it knows the checkpoint, so that
+candidates come from an index that is complete for exactly that revision.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from pyoxigraph import BlankNode, Variable
 from sparql.model.errors import MalformedRequest, QueryTimeout
 from sparql.model.options import Inference, Options
 from sparql.protocol.formats import Format
-from sparql.rewriting.index.geometries import GeometryIndex, IndexAway, QuadSource
+from sparql.rewriting.index.geometries import GeometryIndex, IndexUnavailable
+from sparql.rewriting.index.notes import QuadSource
 from sparql.rewriting.index.stopping import Stop, Stopped
 from sparql.rewriting.meaning.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
@@ -48,9 +49,9 @@ _BRIEF_TEXT = 4_000
 
 
 class Rewriter:
-    """Rewrites queries over one store. `close` it when no query comes any more.
+    """Rewrites queries over one store; to be closed.
 
-    `inferring` tells that inferences are kept in the graph.
+    `inferring` means that inferences are kept in the graph.
     """
 
     def __init__(
@@ -61,9 +62,9 @@ class Rewriter:
         self.geometries = GeometryIndex(source)
         self._source = source
         self._thread = ThreadPoolExecutor(1, "rewriting")
-        # Held by whoever uses the index: that thread, or for a moment the event loop.
+        # Held by what uses the index: that thread, or for a moment the event loop.
         self._turn = threading.Lock()
-        # Whether what answers whole is imported.
+        # Whether the modules that answer from the index are imported.
         self._answers = False
         # Revisions: one that was the newest this long ago, and one since then.
         self._oldest = self._younger = 0
@@ -72,16 +73,16 @@ class Rewriter:
     def preparation(
         self, text: str, options: Options, *, base: str | None = None, own_dataset: bool = False
     ) -> Preparation | None:
-        """What is to be done to a query before it runs; None for nothing.
+        """What has to be done to a query before it runs; None for nothing.
 
-        `own_dataset` tells that the request names the graphs that it asks.
+        `own_dataset` means that the request names the graphs to query.
         """
         if not (options.changes_answers or options.explain or _INTERESTING.search(text)):
             return None
         return Preparation(self, text, options, base, own_dataset=own_dataset)
 
     def may_warn(self, text: str) -> bool:
-        """Whether a query without functions may get a warning from `steps`, as far as its text tells."""
+        """Whether a query without functions may get a warning from `steps`, as far as its text shows."""
         return _WARNED.search(text) is not None and _INTERESTING.search(text) is not None
 
     def warm(self) -> None:
@@ -98,21 +99,23 @@ class Rewriter:
         try:
             with short_switch_interval():
                 self.geometries.at(self._source.revision())
-        except IndexAway:
+        except IndexUnavailable:
             # The first query that needs it will try again.
             return
 
-    def whole(self, preparation: Preparation, format_: Format, stop: Stop | None = None) -> Whole | None:
-        """The answer as the index alone knows it at the newest revision; None for the long way.
+    def index_answer(
+        self, preparation: Preparation, format_: Format, stop: Stop | None = None
+    ) -> IndexAnswer | None:
+        """The answer as the index alone knows it at the newest revision; None where a reader must answer.
 
         In the rewriter's own thread, as `steps`. Raises `Stopped`.
         """
-        if not preparation.may_be_whole:
+        if not preparation.may_be_index_answer:
             return None
-        from sparql.rewriting.spatial.index_answers import UNHURRIED, question_of
+        from sparql.rewriting.spatial.index_answers import UNLIMITED, question_of
 
         self._answers = True
-        stop = stop or UNHURRIED
+        stop = stop or UNLIMITED
         stop.check()
         question = question_of(preparation.text, preparation.base)
         if question is None:
@@ -121,16 +124,16 @@ class Rewriter:
             revision = self._source.revision()
             state = self.geometries.at(revision, self._looked_back(revision))
             table = question.answer(state, revision, stop)
-        except IndexAway:
+        except IndexUnavailable:
             return None
-        return None if table is None else Whole(table.written(format_), revision)
+        return None if table is None else IndexAnswer(table.written(format_), revision)
 
-    def brief(self, preparation: Preparation, format_: Format) -> Whole | None:
+    def quick_index_answer(self, preparation: Preparation, format_: Format) -> IndexAnswer | None:
         """The same where it takes no longer than to hand it to another thread; None for all other queries.
 
         On the event loop: a thread that has to be woken twice, beside a busy one, is most of what it takes.
         """
-        if len(preparation.text) > _BRIEF_TEXT or not (self._answers and preparation.may_be_whole):
+        if len(preparation.text) > _BRIEF_TEXT or not (self._answers and preparation.may_be_index_answer):
             return None
         if not self._turn.acquire(blocking=False):
             return None
@@ -147,10 +150,10 @@ class Rewriter:
             return None
         finally:
             self._turn.release()
-        return None if table is None else Whole(table.written(format_), revision)
+        return None if table is None else IndexAnswer(table.written(format_), revision)
 
     def _looked_back(self, revision: int) -> int:
-        """A revision that no reader is older than, as far as a minute tells."""
+        """A revision that no reader is older than: the newest a minute ago."""
         if (now := time.monotonic()) - self._marked_at > _LOOKED_BACK_S:
             self._oldest, self._younger, self._marked_at = self._younger, revision, now
         return min(self._oldest, revision)
@@ -174,6 +177,7 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
+            from sparql.rewriting.ast.nodes import literals_in
             from sparql.rewriting.meaning.unreadable import (
                 refuse_misused_aggregates,
                 warn_of_misuse,
@@ -181,23 +185,22 @@ class Rewriter:
             )
 
             refuse_misused_aggregates(parsed.query)
-            warn_of_unreadable(text, parsed.prologue, report)
+            warn_of_unreadable(literals_in(parsed.query), report)
             warn_of_misuse(parsed.query, report)
         if options.explain:
             from sparql.rewriting.meaning.unreadable import warn_of_unknown
 
             warn_of_unknown(parsed.query, report)
-        text = yield from self._meant(parsed, preparation)
-        if text != parsed.text:
-            parsed = parse_query(text, preparation.base)
+        parsed = parsed.with_query((yield from self._meant(parsed, preparation)))
         if not options.optimize:
             report.leave("optimize", text, "the request says optimize=false")
-            return text
-        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
-        return (yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset))
+        else:
+            own_dataset = preparation.own_dataset or parsed.query.dataset_clause
+            parsed = yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset)
+        return parsed.written()
 
     def _refuse_unanswered_match(self, text: str, base: str | None, reason: str) -> None:
-        """A text match in a query that is left as it is would find nothing, without a word."""
+        """A text match in a query that is not rewritten would silently find nothing."""
         if _MATCH not in text or self._labels is None:
             return
         from sparql.rewriting.meaning.text_match import TEXT_MATCH
@@ -208,56 +211,54 @@ class Rewriter:
                 f"urbankg:textMatch cannot be answered in this query: {reason}. Write it in SPARQL 1.1."
             )
 
-    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[str]:
-        """The query with what its options and properties of our own mean written out."""
-        from sparql.rewriting.ast.parser import parse_query
+    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[n.Query]:
+        """The query with its options and our own properties written out."""
         from sparql.rewriting.meaning.derived import hide_derived
         from sparql.rewriting.meaning.inference import infer
         from sparql.rewriting.meaning.patterns import with_template
         from sparql.rewriting.meaning.text_match import match_labels
-        from sparql.rewriting.meaning.topology import DERIVED_PROPERTIES, answer_topology, asked_in_vain
+        from sparql.rewriting.meaning.topology import DERIVED_PROPERTIES, answer_topology, unanswered_property
 
-        options, report, base = preparation.options, preparation.report, preparation.base
-        own_dataset = preparation.own_dataset or parsed.query.dataset_clause
-        if parsed.query.short_construct and (options.changes_answers or _MATCH in parsed.text):
-            parsed = parse_query(with_template(parsed), base)
-        if _MATCH in parsed.text and self._labels is not None:
-            parsed = parse_query(match_labels(parsed, self._labels, report), base)
+        options, report, query = preparation.options, preparation.report, parsed.query
+        own_dataset = preparation.own_dataset or query.dataset_clause
+        labels = self._labels if _MATCH in parsed.text else None
+        if options.changes_answers or labels is not None:
+            query = with_template(query)
+        if labels is not None:
+            query = match_labels(parsed.with_query(query), labels, report)
         if options.rewrite:
             if own_dataset:
                 raise MalformedRequest(
                     "rewrite=true answers of the default graph; leave FROM and default-graph-uri out."
                 )
-            parsed = parse_query(answer_topology(parsed, report, derived=options.derived), base)
-        elif (topology := asked_in_vain(parsed)) is not None:
+            query = answer_topology(query, report, derived=options.derived)
+        elif (topology := unanswered_property(query)) is not None:
             why = "without rewrite=true it is just looked up"
             report.leave("topology", str(topology), why)
             if topology not in DERIVED_PROPERTIES and topology.value.endswith(_NEVER_KEPT):
                 report.warn(f"{topology} is kept of nothing: {why}.")
         if options.inference is not Inference.NONE:
-            parsed = parse_query((yield from infer(parsed, report, options.inference)), base)
-        if not options.derived:
-            if own_dataset:
-                report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
-            else:
-                parsed = parse_query(
-                    hide_derived(parsed, DERIVED_PROPERTIES, report, inferring=self._inferring), base
-                )
-        return parsed.text
+            query = yield from infer(query, report, options.inference)
+        if options.derived:
+            return query
+        if own_dataset:
+            report.leave("derived=false", parsed.text, "the request names the graphs that it asks")
+            return query
+        return hide_derived(query, DERIVED_PROPERTIES, report, inferring=self._inferring)
 
     def _accelerated(
         self, parsed: ParsedQuery, revision: int, report: Report, *, own_dataset: bool
-    ) -> Steps[str]:
-        if _FUNCTIONS not in parsed.text:
-            return parsed.text
-        from sparql.rewriting.spatial.acceleration import Surroundings, accelerated
+    ) -> Steps[ParsedQuery]:
+        from sparql.rewriting.spatial.acceleration import AccelerationContext, accelerated, is_spatial
 
+        if not is_spatial(parsed.query):
+            return parsed
         try:
             state = self.geometries.at(revision)
-        except IndexAway as error:
+        except IndexUnavailable as error:
             report.leave("optimize", parsed.text, error.reason)
-            return parsed.text
-        around = Surroundings(
+            return parsed
+        around = AccelerationContext(
             state,
             revision,
             self._count,
@@ -283,15 +284,15 @@ class Rewriter:
 
 
 @dataclass(frozen=True)
-class Whole:
-    """The whole of an answer, and the revision that it is of."""
+class IndexAnswer:
+    """An answer from the index, and its revision."""
 
     body: bytes
     revision: int
 
 
 class Preparation:
-    """One query on its way: its text and options, and after `apply` the report of what became of it."""
+    """One query with its options, and after `apply` the report of what was done to it."""
 
     def __init__(
         self, rewriter: Rewriter, text: str, options: Options, base: str | None, *, own_dataset: bool
@@ -310,11 +311,11 @@ class Preparation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the client should hear of; after `apply`."""
+        """The warnings for the client; after `apply`."""
         return tuple(self.report.warnings)
 
     def explanation(self, rewritten: str, revision: int) -> dict[str, Any]:
-        """What became of the query, as JSON members; after `apply`."""
+        """What was done to the query, as JSON members; after `apply`."""
         return {
             "query": self.text,
             "rewritten": rewritten,
@@ -323,25 +324,25 @@ class Preparation:
         }
 
     @property
-    def may_be_whole(self) -> bool:
-        """Whether the index may know the answer without a reader, as far as the text and the options tell."""
+    def may_be_index_answer(self) -> bool:
+        """Whether the index may know the answer without a reader, as far as the text and the options show."""
         options = self.options
         if options.changes_answers or options.explain or not options.optimize or self.own_dataset:
             return False
         return _FUNCTIONS in self.text and _MATCH not in self.text
 
-    async def whole(self, format_: Format, timeout_s: float) -> Whole | None:
+    async def index_answer(self, format_: Format, timeout_s: float) -> IndexAnswer | None:
         """The answer where the index knows it without a reader; None where the query must run.
 
         Raises `QueryTimeout`. The work ends soon after this is cancelled.
         """
-        if not self.may_be_whole:
+        if not self.may_be_index_answer:
             return None
-        found = self._rewriter.brief(self, format_)
+        found = self._rewriter.quick_index_answer(self, format_)
         if found is None:
             stop = Stop(timeout_s)
             try:
-                found = await self._rewriter.run(self._rewriter.whole, self, format_, stop)
+                found = await self._rewriter.run(self._rewriter.index_answer, self, format_, stop)
             except Stopped:
                 raise QueryTimeout(timeout_s) from None
             finally:

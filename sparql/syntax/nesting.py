@@ -1,6 +1,6 @@
-"""How deep a text nests and how many operators it has, told before a parser sees it.
+"""How deep a text nests and how many operators it has, counted before a parser sees it.
 
-The engine's parser and optimiser call themselves for each level and for each operator of a chain. Measured
+The engine's parser and optimizer call themselves for each level and for each operator of a chain. Measured
 with pyoxigraph 0.5.13 on a stack of 8 MB: 3,000 nested groups, 10,000 nested parentheses, 10,000 operands of
 `||`, 3,000 BINDs, and RDF terms of 20,000 nested triple terms end the process with a segmentation fault;
 JSON-LD and RDF/XML take time in the square of their depth. So both are counted here, in time that grows only
@@ -74,7 +74,7 @@ def parses_safely(text: str) -> bool:
     """Whether parsing an update cannot overflow a stack, whatever its tokens were taken for.
 
     Only patterns nest without end, and there is none without WHERE. Other texts are to be parsed in a process
-    whose end hurts nobody.
+    that may crash without harm.
     """
     return len(text) <= _SHORT or _PATTERN.search(text) is None
 

@@ -16,11 +16,11 @@ from pyoxigraph import RdfFormat
 from sparql.model.errors import PayloadProblem
 
 DEEPEST = 100
-"""How many triple terms, objects, arrays or elements may stand one in another."""
+"""How many triple terms, objects, arrays or elements may be nested."""
 MOST_ATTRIBUTES = 1000
 """How many attributes an element may have: reading them takes time in the square of their number."""
 LONGEST_ENTITY = 2000
-"""How many characters an entity of RDF/XML may stand for, those that it names included.
+"""How many characters an entity of RDF/XML may expand to, with those that it names.
 
 The engine puts together what each stands for where it is declared, used or not: a kilobyte of entities that
 name one another takes all memory.
@@ -95,7 +95,7 @@ class _JsonDepth:
 
 
 class _XmlDepth:
-    """Counts elements, as a parser for XML finds them; what is not well-formed is told at its place."""
+    """Counts elements, as a parser for XML finds them; what is not well-formed is reported with its place."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -118,8 +118,8 @@ class _XmlDepth:
         except expat.ExpatError as error:
             line, column = error.lineno, error.offset + 1
             reason = expat.ErrorString(error.code)
-            told = f"The body is not application/rdf+xml at line {line}, column {column}: {reason}."
-            raise PayloadProblem(told, line, column) from error
+            message = f"The body is not application/rdf+xml at line {line}, column {column}: {reason}."
+            raise PayloadProblem(message, line, column) from error
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self._open += 1
@@ -146,7 +146,7 @@ class _XmlDepth:
 class _TermDepth:
     """Counts triple terms (RDF 1.2 Turtle, 2.10).
 
-    Between two that open, nothing but names and comments can stand, so no string hides one.
+    Between two that open, there can only be names and comments, so no string hides one.
     """
 
     def __init__(self, limit: int) -> None:
@@ -176,12 +176,12 @@ class _TermDepth:
         """
         if not self._doubtful and b"<<(" not in line and b")>>" not in line:
             return
-        told = _HIDING.sub(b" ", line).partition(b"#")[0]
-        for found in _TERM.finditer(told):
+        visible = _HIDING.sub(b" ", line).partition(b"#")[0]
+        for found in _TERM.finditer(visible):
             self._open = self._open + 1 if found[0] == b"<<(" else max(0, self._open - 1)
             _check(self._open + self._doubtful, self._limit, "Triple terms")
-        self._doubtful += line.count(b"<<(") - told.count(b"<<(")
-        if not self._open and told.rstrip().endswith(b"."):
+        self._doubtful += line.count(b"<<(") - visible.count(b"<<(")
+        if not self._open and visible.rstrip().endswith(b"."):
             self._doubtful = 0
 
 

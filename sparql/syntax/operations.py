@@ -21,7 +21,7 @@ from sparql.syntax.tokens import Token, TokenKind, read_tokens
 
 
 class GraphSet(Enum):
-    """The keywords that stand for graphs in graph management (3.2)."""
+    """The keywords for sets of graphs in graph management (3.2)."""
 
     DEFAULT = "DEFAULT"
     NAMED = "NAMED"
@@ -78,7 +78,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Load:
-    """LOAD (3.1.4) that nobody has replaced by what it loads: it is valid and fails, or does nothing."""
+    """LOAD (3.1.4) that was not replaced by what it loads: it is valid and fails, or does nothing."""
 
     document: NamedNode
     silent: bool
@@ -151,8 +151,8 @@ def _moved(problem: SyntaxProblem, text: str, start: int, inserted: int) -> Synt
     column = problem.column
     if problem.line == 1:
         column += start - (text.rfind("\n", 0, start) + 1) - inserted
-    told = f"line {problem.line}, column {problem.column}"
-    return SyntaxProblem(problem.message.replace(told, f"line {line}, column {column}"), line, column)
+    place = f"line {problem.line}, column {problem.column}"
+    return SyntaxProblem(problem.message.replace(place, f"line {line}, column {column}"), line, column)
 
 
 def _end_of_operation(tokens: list[Token], begin: int) -> int:

@@ -47,7 +47,7 @@ class RequestFacts:
     """What is known of a request's text.
 
     ``kind`` is None when the text is neither a query nor an update (the engine will say why). ``services``
-    and ``loads`` hold the targets as written. ``dataset_clause`` tells of FROM, USING or WITH;
+    and ``loads`` hold the targets as written. ``dataset_clause`` is true for FROM, USING or WITH;
     ``graph_variable`` of a GRAPH over a variable. ``iris`` are the absolute IRIs the text names; they are
     collected only where GRAPH, SERVICE, LOAD or a dataset clause may occur.
     """
@@ -84,7 +84,7 @@ class Prologue:
         return base + " ".join(f"PREFIX {name}: <{iri}>" for name, iri in self.prefixes.items())
 
     def expand(self, token: Token) -> str | None:
-        """The absolute IRI that an IRI or prefixed-name token stands for; None for other tokens."""
+        """The absolute IRI of an IRI or prefixed-name token; None for other tokens."""
         if token.kind is TokenKind.IRI:
             written = _unescape_codepoints(token.text[1:-1])
             return _resolved(self.base, written)
@@ -125,7 +125,7 @@ def _resolved(base: str | None, written: str) -> str:
 
 
 def facts_of(text: str) -> RequestFacts:
-    """What can be told of a request from its text alone; texts that repeat are remembered."""
+    """What is known of a request from its text alone; texts that repeat are remembered."""
     return _remembered(text) if len(text) <= _CACHED_LENGTH else _read(text)
 
 
@@ -144,16 +144,16 @@ def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -
 
 
 def names_iri(text: str, iri: str, base: str | None = None) -> bool:
-    """Whether an IRI stands in a query or an operation, however it is written; the text need not parse."""
+    """Whether an IRI is in a query or an operation, however it is written; the text need not parse."""
     prologue = read_prologue(text, 0, Prologue({}, base, 0))
     return any(prologue.expand(token) == iri for token in read_tokens(text, prologue.end))
 
 
-def syntax_problem(what: str, told: str, text: str) -> SyntaxProblem:
+def syntax_problem(what: str, complaint: str, text: str) -> SyntaxProblem:
     """The engine's complaint ("error at 2:15: expected ...") about a text, with a place and a reason."""
-    found = re.match(r"(?:.*?)error at (\d+):(\d+): (.*)", told, re.DOTALL)
+    found = re.match(r"(?:.*?)error at (\d+):(\d+): (.*)", complaint, re.DOTALL)
     if found is None:
-        return SyntaxProblem(f"The {what} does not parse: {told}")
+        return SyntaxProblem(f"The {what} does not parse: {complaint}")
     # Imported here, as it is seldom needed.
     from sparql.syntax.syntax_reasons import offset_of, place_of, reason_for
 

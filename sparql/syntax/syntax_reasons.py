@@ -1,8 +1,8 @@
 """Why a text is no SPARQL, in words that say what to do.
 
-The engine tells how far it could read and every character that could have stood there. What people mostly
-get wrong is seen in the tokens: a bracket or a string left open, a prefix that is not declared, a first word
-that begins nothing.
+The engine reports how far it could read and every character that it would have accepted there. The most
+frequent mistakes are seen in the tokens: a bracket or a string left open, a prefix that is not declared, a
+first word that begins nothing.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _SENTENCE = re.compile(r"(?:expected (?:one of )?|, )([A-Z][^,\[\"]* [a-z]+ [a-z
 _LONGEST_SHOWN = 40
 
 
-def reason_for(what: str, text: str, offset: int, told: str) -> tuple[int, str]:
+def reason_for(what: str, text: str, offset: int, complaint: str) -> tuple[int, str]:
     """Where the mistake of a query or update is, and what it is.
 
-    `offset` (in characters) is how far the engine could read, and `told` what it says of it.
+    `offset` (in characters) is how far the engine could read, and `complaint` its message.
     """
     tokens = list(read_tokens(text))
     declared, begin = _prologue(tokens)
     for one in tokens:
         if one.text in ("'", '"'):
             return one.start, "the string that begins here does not end on its line"
-    if "Prefix not found" in told:
+    if "Prefix not found" in complaint:
         for one in tokens[begin:]:
             if one.kind is TokenKind.PREFIXED_NAME and _prefix(one) not in declared:
                 return one.start, _undeclared(_prefix(one))
@@ -50,7 +50,7 @@ def reason_for(what: str, text: str, offset: int, told: str) -> tuple[int, str]:
         return bracket
     if (variable := _variable_in_data(tokens)) is not None:
         return variable.start, f"the variable {variable.text} cannot stand in DATA; use a WHERE clause"
-    return offset, _stopped(tokens, offset, told)
+    return offset, _stopped(tokens, offset, complaint)
 
 
 def offset_of(text: str, line: int, column: int) -> int:
@@ -119,16 +119,16 @@ def _variable_in_data(tokens: Sequence[Token]) -> Token | None:
     return None
 
 
-def _stopped(tokens: Sequence[Token], offset: int, told: str) -> str:
+def _stopped(tokens: Sequence[Token], offset: int, complaint: str) -> str:
     """What the engine says, or where it stopped: its lists of keywords are often misleading."""
-    if "IRI parsing failed" in told:
+    if "IRI parsing failed" in complaint:
         return "the IRI before this is relative, or has a character in it that an IRI may not have"
-    if sentence := _SENTENCE.search(told):
+    if sentence := _SENTENCE.search(complaint):
         return sentence[1].strip().replace("The ", "the ", 1)
     token = next((one for one in tokens if one.end > offset), None)
     if token is None:
         return "something before the end of the text is wrong"
-    mark = _ONE_MARK.fullmatch(told)
+    mark = _ONE_MARK.fullmatch(complaint)
     return f"it can be read up to {_shown(token)} only" + (f"; expected {mark[1]}" if mark else "")
 
 

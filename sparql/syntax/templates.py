@@ -43,7 +43,7 @@ Fill = Callable[[str], Term | None]
 
 @dataclass(frozen=True)
 class Template:
-    """Quads in which some IRIs stand for variables."""
+    """Quads in which some IRIs represent variables."""
 
     quads: tuple[Quad, ...] = ()
 

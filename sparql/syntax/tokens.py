@@ -108,7 +108,7 @@ _OPERANDS = frozenset(
         TokenKind.NUMBER,
     }
 )
-# After these words a parenthesis holds an expression even where a name stands before it: after FILTER once,
+# After these words a parenthesis holds an expression even where a name is before it: after FILTER once,
 # after the others until a brace or one of the closing words.
 _ONE_EXPRESSION = "FILTER"
 _MANY_EXPRESSIONS = ("HAVING", "BY", "SELECT", "DISTINCT", "REDUCED")
@@ -151,7 +151,7 @@ class _Follow(Enum):
 
 
 class _Context:
-    """Where in a request the reader stands: inside which brackets, and whether those hold expressions."""
+    """The position in a request: inside which brackets, and whether those hold expressions."""
 
     def __init__(self) -> None:
         self._brackets: list[tuple[str, _Follow]] = []

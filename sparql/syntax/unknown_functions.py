@@ -1,4 +1,4 @@
-"""Calls of functions that nobody here knows are errors of their expression (SPARQL 1.1 Query, 17.6).
+"""Calls of functions that are not defined are errors of their expression (SPARQL 1.1 Query, 17.6).
 
 The engine refuses a whole query for one of them. It names the function when it does, so the query is run
 again with a function of that name that gives nothing, which is how the engine sees an error.
@@ -23,7 +23,7 @@ from sparql.model.errors import UnknownFunction
 Found = TypeVar("Found")
 Functions = dict[NamedNode, Callable[..., Any]]
 
-_TOLD: Final = re.compile(r"The custom function <([^<>]*)> is not supported")
+_COMPLAINT: Final = re.compile(r"The custom function <([^<>]*)> is not supported")
 _MOST: Final = 64
 """So many unknown functions in one text are no oversight, and each makes the engine read the text again."""
 
@@ -41,12 +41,12 @@ def tolerating(
         try:
             return run({**(functions or {}), **unknown} if unknown else functions), tuple(unknown)
         except RuntimeError as error:
-            told = _TOLD.search(str(error))
-            if told is None or len(unknown) == _MOST or NamedNode(told[1]) in unknown:
+            found = _COMPLAINT.search(str(error))
+            if found is None or len(unknown) == _MOST or NamedNode(found[1]) in unknown:
                 raise
-            if is_named_like_aggregate(told[1]):
-                raise unknown_function(told[1]) from error
-            unknown[NamedNode(told[1])] = _gives_nothing
+            if is_named_like_aggregate(found[1]):
+                raise unknown_function(found[1]) from error
+            unknown[NamedNode(found[1])] = _gives_nothing
 
 
 def _gives_nothing(*arguments: object) -> None:
@@ -59,7 +59,7 @@ def is_named_like_aggregate(iri: str) -> bool:
 
 
 def unknown_function(iri: str) -> UnknownFunction:
-    """The error that tells of a function that is not here, with those of like names."""
+    """The error for a function that is not here, with those of similar names."""
     # Imported here: the server starts without geometry.
     from geo.functions import AGGREGATES, FUNCTIONS
 
@@ -69,8 +69,8 @@ def unknown_function(iri: str) -> UnknownFunction:
     return UnknownFunction(iri, [names[one] for one in get_close_matches(iri.lower(), names, 2, 0.9)])
 
 
-def told_of_unknown(iri: str) -> str:
-    """The sentence for whoever asked a query that calls it."""
+def unknown_function_message(iri: str) -> str:
+    """The message for a client whose query calls it."""
     return f"The function <{iri}> is not known here: its calls are errors."
 
 

@@ -22,7 +22,7 @@ from sparql.model.options import Options
 from sparql.protocol.formats import RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose
 from sparql.rewriting.lookups import Lookups
-from sparql.rewriting.rewriter import Whole
+from sparql.rewriting.rewriter import IndexAnswer
 from sparql.storage.embedded_store import EmbeddedStore
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ class LookupLane:
         self._log.note(identifier, "GET", route, 200, seconds)
         return [head.encode("ascii"), body]
 
-    def _by_place(self, text: str, format_: Format) -> Whole | None:
+    def _by_place(self, text: str, format_: Format) -> IndexAnswer | None:
         """What the index of geometries knows at once."""
         preparation = self._rewriter.preparation(text, _AS_USUAL, base=self._base)
         if preparation is None or is_varying(text):
             return None
-        return self._rewriter.brief(preparation, format_)
+        return self._rewriter.quick_index_answer(preparation, format_)
 
 
 def _text_of(given: bytes) -> str | None:

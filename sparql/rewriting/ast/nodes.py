@@ -1,20 +1,22 @@
-"""A query as a tree whose nodes know where they stand in the text (SPARQL 1.1 Query, 19.8).
+"""A query as a tree (SPARQL 1.1 Query, 19.8): groups and their elements, triple patterns, paths, expressions.
 
-Only as much as rewriting needs: groups and their elements, triple patterns with their paths, expressions.
-`start` and `end` are offsets in characters into the query's text.
+Nodes are never changed: a rewriting builds new ones. `start` and `end` are offsets in characters into the
+client's text, and -1 for a node that is not from there. An element that is `made` is not from there either,
+but replaces what is between its offsets (`sparql.rewriting.ast.writing`). Nodes with offsets are compared by
+identity: the same words may occur twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from sparql.syntax.request_facts import QueryForm
 
 Term = NamedNode | Literal | BlankNode | Variable
-"""What can stand in a triple pattern; a blank node is a variable that nobody can name."""
+"""A term of a triple pattern; a blank node is a variable without a name."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +46,17 @@ def links_of(path: Path) -> Iterator[NamedNode]:
             yield from links_of(part)
 
 
-@dataclass(frozen=True)
-class TriplePattern:
-    """One triple pattern; `verb_start` and `object_end` bound its verb and object in the text.
+NOWHERE = -1
+"""The offset of what is not in the client's text."""
 
-    `alone` tells that the verb has this one object, so that the two can be replaced together.
-    """
+
+@dataclass(frozen=True, eq=False)
+class TriplePattern:
+    """One triple pattern."""
 
     subject: Term
     verb: Variable | Path
     object: Term
-    verb_start: int
-    verb_end: int
-    object_end: int
-    alone: bool = True
 
     @property
     def predicate(self) -> NamedNode | None:
@@ -80,133 +79,194 @@ class TriplePattern:
                 yield str(term)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement:
-    """The triple patterns of one subject (TriplesSameSubjectPath), without the full stop.
+    """The triple patterns of one subject (TriplesSameSubjectPath), without the full stop."""
 
-    `plain` tells that it has neither collections nor blank node property lists, so that its triples can
-    be taken out one by one.
-    """
-
-    start: int
-    end: int
     triples: tuple[TriplePattern, ...]
-    plain: bool = True
+    start: int = NOWHERE
+    end: int = NOWHERE
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Call:
     """A call of a function by IRI."""
 
     iri: NamedNode
     arguments: tuple[Expression, ...]
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return self.arguments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """Operators and built-in functions; `name` is the sign or the upper-case word."""
 
     name: str
     arguments: tuple[Expression, ...]
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return self.arguments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
     """An IRI or a literal."""
 
     term: NamedNode | Literal
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VariableUse:
     """A variable in an expression."""
 
     name: str
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exists:
     """EXISTS or NOT EXISTS with its group."""
 
     group: Group
     negated: bool
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return (self.group,)
 
 
 Expression = Call | Operation | Constant | VariableUse | Exists
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Filter:
     """FILTER; `start` is at the keyword."""
 
     expression: Expression
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return (self.expression,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bind:
     """BIND(expression AS variable)."""
 
     expression: Expression
     variable: str
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return (self.expression,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Values:
     """VALUES: rows of terms, None for UNDEF."""
 
     variables: tuple[str, ...]
     rows: tuple[tuple[Term | None, ...], ...]
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Nested:
     """OPTIONAL, MINUS, GRAPH, SERVICE, LATERAL, or (keyword UNION) groups with UNION between or one alone."""
 
     keyword: str
     groups: tuple[Group, ...]
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
     name: Term | None = None
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return self.groups
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SubSelect:
     """A SELECT in a group of its own."""
 
     query: Query
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+    made: bool = False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return (self.query,)
 
 
 Element = Statement | Filter | Bind | Values | Nested | SubSelect
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """A group graph pattern; `start` is at its brace, `end` behind the closing one."""
 
     elements: tuple[Element, ...]
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
+        return self.elements
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Projection:
     """One column of a SELECT: a variable, with the expression it names if there is one."""
 
@@ -214,7 +274,7 @@ class Projection:
     expression: Expression | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderKey:
     """One key of ORDER BY."""
 
@@ -222,20 +282,20 @@ class OrderKey:
     descending: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Query:
     """A SELECT, ASK, CONSTRUCT or DESCRIBE, or a SELECT within another query.
 
-    `projection` is None for `SELECT *`; `where` is None for a DESCRIBE without pattern. `head_end` is
-    where the prologue ends. `described` are the resources that a DESCRIBE names.
+    `projection` is None for `SELECT *`, `where` for a DESCRIBE without a pattern. `short` is a CONSTRUCT
+    WHERE, `template` what a rewriting adds to one. `conditions` are the expressions of GROUP BY and HAVING,
+    `names` the variables of a template, of DESCRIBE and of AS in GROUP BY.
     """
 
     form: QueryForm
     where: Group | None
-    start: int
-    end: int
+    start: int = NOWHERE
+    end: int = NOWHERE
     projection: tuple[Projection, ...] | None = ()
-    projection_span: tuple[int, int] = (0, 0)
     distinct: bool = False
     dataset_clause: bool = False
     grouped: bool = False
@@ -243,10 +303,10 @@ class Query:
     limit: int | None = None
     offset: int = 0
     values: Values | None = None
-    short_construct: bool = False
-    labels: frozenset[str] = field(default_factory=frozenset)
+    template: Group | None = None
+    short: bool = False
     conditions: tuple[Expression, ...] = ()
-    """The expressions of GROUP BY and HAVING."""
+    names: tuple[str, ...] = ()
 
     @property
     def expressions(self) -> Iterator[Expression]:
@@ -255,64 +315,86 @@ class Query:
         yield from self.conditions
         yield from (one.expression for one in self.order)
 
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that it is made of; not its template."""
+        columns = (one.expression for one in self.projection or () if one.expression is not None)
+        below = (one for one in (self.where, self.values) if one is not None)
+        return (*columns, *below, *self.conditions, *(one.expression for one in self.order))
+
+
+Node = Query | Group | Element | Expression
+
+
+def walk(*nodes: Node, besides: Container[Node] = ()) -> Iterator[Node]:
+    """Some nodes and all nodes in them, in the order of the text, without those in `besides`."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
+        if node not in besides:
+            yield node
+            waiting += reversed(node.parts)
+
+
+def groups_in(*nodes: Node) -> Iterator[Group]:
+    """All groups in some nodes, those of EXISTS too."""
+    return (node for node in walk(*nodes) if isinstance(node, Group))
+
+
+def outermost_groups(*nodes: Node) -> Iterator[Group]:
+    """The groups in some nodes that are in no other group there."""
+    for node in nodes:
+        if isinstance(node, Group):
+            yield node
+        else:
+            yield from outermost_groups(*node.parts)
+
+
+def calls_in(query: Query) -> Iterator[Call]:
+    """The calls of functions by IRI, wherever in the query."""
+    return (node for node in walk(query) if isinstance(node, Call))
+
+
+def names_in(*nodes: Node, besides: Container[Node] = ()) -> set[str]:
+    """The names of all variables in some nodes, however deep, but for those in the nodes `besides`."""
+    found: set[str] = set()
+    for node in walk(*nodes, besides=besides):
+        if isinstance(node, Statement):
+            found.update(name for triple in node.triples for name in triple.variables)
+        elif isinstance(node, VariableUse):
+            found.add(node.name)
+        elif isinstance(node, Bind):
+            found.add(node.variable)
+        elif isinstance(node, Values):
+            found.update(node.variables)
+        elif isinstance(node, Nested) and isinstance(node.name, Variable):
+            found.add(node.name.value)
+        elif isinstance(node, Query):
+            found.update(node.names, (one.variable for one in node.projection or ()))
+    return found
+
+
+def literals_in(query: Query) -> Iterator[Literal]:
+    """The literals of a query's patterns, VALUES and expressions."""
+    for node in walk(query):
+        terms: Iterable[Term | None] = ()
+        if isinstance(node, Statement):
+            terms = (triple.object for triple in node.triples)
+        elif isinstance(node, Constant):
+            terms = (node.term,)
+        elif isinstance(node, Values):
+            terms = (term for row in node.rows for term in row)
+        yield from (term for term in terms if isinstance(term, Literal))
+
 
 def walk_expressions(expression: Expression) -> Iterator[Expression]:
     """An expression and all its parts, without going into EXISTS."""
     yield expression
-    if isinstance(expression, Call | Operation):
+    if isinstance(expression, (Call, Operation)):
         for argument in expression.arguments:
             yield from walk_expressions(argument)
-
-
-def exists_of(expression: Expression) -> Iterator[Group]:
-    """The groups of EXISTS in an expression."""
-    return (part.group for part in walk_expressions(expression) if isinstance(part, Exists))
 
 
 def variables_of(expression: Expression) -> set[str]:
     """The variables that an expression uses, outside EXISTS."""
     return {one.name for one in walk_expressions(expression) if isinstance(one, VariableUse)}
-
-
-def groups_of(group: Group) -> Iterator[Group]:
-    """A group and all groups in it: of elements, of sub-selects, of EXISTS."""
-    yield group
-    for element in group.elements:
-        if isinstance(element, Nested):
-            for inner in element.groups:
-                yield from groups_of(inner)
-        elif isinstance(element, SubSelect) and element.query.where is not None:
-            yield from groups_of(element.query.where)
-        elif isinstance(element, Filter | Bind):
-            for inner in exists_of(element.expression):
-                yield from groups_of(inner)
-
-
-def groups_in(query: Query) -> Iterator[Group]:
-    """All groups of a query, those of EXISTS beside a WHERE (in SELECT, ORDER BY ...) too."""
-    outermost = [group for expression in query.expressions for group in exists_of(expression)]
-    for top in outermost if query.where is None else (query.where, *outermost):
-        yield from _groups_with_heads(top)
-
-
-def _groups_with_heads(top: Group) -> Iterator[Group]:
-    for group in groups_of(top):
-        yield group
-        for element in group.elements:
-            if isinstance(element, SubSelect):
-                for expression in element.query.expressions:
-                    for inner in exists_of(expression):
-                        yield from _groups_with_heads(inner)
-
-
-def calls_in(query: Query) -> Iterator[Call]:
-    """The calls of functions by IRI, wherever in the query."""
-    expressions = list(query.expressions)
-    for group in groups_in(query):
-        for element in group.elements:
-            if isinstance(element, Filter | Bind):
-                expressions.append(element.expression)
-            elif isinstance(element, SubSelect):
-                expressions += element.query.expressions
-    for expression in expressions:
-        yield from (part for part in walk_expressions(expression) if isinstance(part, Call))

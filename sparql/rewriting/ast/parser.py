@@ -6,11 +6,13 @@ It reads SPARQL 1.1 queries. What it does not know (RDF 1.2 terms, keywords run 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.pattern_reader import PatternReader
 from sparql.rewriting.ast.term_reader import NotUnderstood
+from sparql.rewriting.ast.writing import write
 from sparql.syntax.request_facts import Prologue, QueryForm, read_prologue
 from sparql.syntax.tokens import Token, TokenKind
 
@@ -19,18 +21,33 @@ _CACHED_QUERIES = 512
 _LONGEST_CACHED = 16_384
 
 
+@dataclass(frozen=True)
 class ParsedQuery:
-    """A query's text with its tree and its prologue."""
+    """A client's text with its prologue and its tree, or with a tree that a rewriting made of it."""
 
-    def __init__(self, text: str, prologue: Prologue, query: n.Query) -> None:
-        self.text = text
-        self.prologue = prologue
-        self.query = query
+    text: str
+    prologue: Prologue
+    query: n.Query
+
+    def with_query(self, query: n.Query) -> ParsedQuery:
+        """Another tree in place of this one."""
+        return ParsedQuery(self.text, self.prologue, query)
+
+    def written(self) -> str:
+        """The query as text: byte for byte the client's, but for what rewritings replaced."""
+        query = self.query
+        return f"{self.text[: query.start]}{write(query, self.text)}{self.text[query.end :]}"
+
+    def text_of(self, node: n.Node) -> str:
+        """One node as text."""
+        return write(node, self.text)
 
 
 def parse_query(text: str, base: str | None = None) -> ParsedQuery:
     """The tree of a query; texts that repeat are remembered. Raises NotUnderstood."""
-    found = _remembered(text, base) if len(text) <= _LONGEST_CACHED else _parse(text, base)
+    if len(text) > _LONGEST_CACHED:
+        return read_query(text, base)
+    found = _remembered(text, base)
     if isinstance(found, NotUnderstood):
         raise NotUnderstood(found.reason)
     return found
@@ -38,15 +55,16 @@ def parse_query(text: str, base: str | None = None) -> ParsedQuery:
 
 @lru_cache(maxsize=_CACHED_QUERIES)
 def _remembered(text: str, base: str | None) -> ParsedQuery | NotUnderstood:
-    return _parse(text, base)
-
-
-def _parse(text: str, base: str | None) -> ParsedQuery | NotUnderstood:
-    prologue = read_prologue(text, 0, Prologue({}, base, 0))
     try:
-        return ParsedQuery(text, prologue, _QueryReader(text, prologue).query())
+        return read_query(text, base)
     except NotUnderstood as error:
         return error
+
+
+def read_query(text: str, base: str | None = None) -> ParsedQuery:
+    """As `parse_query`, without remembering."""
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    return ParsedQuery(text, prologue, _QueryReader(text, prologue).query())
 
 
 class _QueryReader(PatternReader):
@@ -74,7 +92,6 @@ class _QueryReader(PatternReader):
 
     def _select(self, start: Token) -> n.Query:
         distinct = self._take_word("DISTINCT", "REDUCED")
-        begin = self._end()
         projection: list[n.Projection] | None = []
         grouped = False
         if self._take("*"):
@@ -93,7 +110,6 @@ class _QueryReader(PatternReader):
                 projection.append(n.Projection(self._variable(), expression))
                 self._expect(")")
                 grouped = grouped or _aggregates(expression)
-        span = (begin, self._end())
         dataset, where = self._dataset_and_where()
         return self._with_modifiers(
             QueryForm.SELECT,
@@ -101,22 +117,20 @@ class _QueryReader(PatternReader):
             dataset,
             where,
             projection=None if projection is None else tuple(projection),
-            span=span,
             distinct=distinct,
             grouped=grouped,
         )
 
     def _construct(self, start: Token) -> n.Query:
-        if self._at("{"):
-            labels = self._labels
-            self._group()
-            # Blank nodes of the template are made anew for each solution: they join with nothing.
-            self._labels = labels
-            return self._with_modifiers(QueryForm.CONSTRUCT, start, *self._dataset_and_where())
+        template = self._group() if self._at("{") else None
+        names = () if template is None else tuple(n.names_in(template))
         dataset, where = self._dataset_and_where()
-        return self._with_modifiers(QueryForm.CONSTRUCT, start, dataset, where, short=True)
+        return self._with_modifiers(
+            QueryForm.CONSTRUCT, start, dataset, where, short=template is None, names=names
+        )
 
     def _describe(self, start: Token) -> n.Query:
+        names: list[str] = []
         if not self._take("*"):
             while (token := self._peek()) is not None and token.kind in (
                 TokenKind.VARIABLE,
@@ -124,9 +138,10 @@ class _QueryReader(PatternReader):
                 TokenKind.PREFIXED_NAME,
             ):
                 self._position += 1
+                names += [token.text[1:]] if token.kind is TokenKind.VARIABLE else []
         dataset = self._dataset()
         where = self._group() if self._at("{") or self._take_word("WHERE") else None
-        return self._with_modifiers(QueryForm.DESCRIBE, start, dataset, where)
+        return self._with_modifiers(QueryForm.DESCRIBE, start, dataset, where, names=tuple(names))
 
     def _dataset(self) -> bool:
         found = False
@@ -149,26 +164,27 @@ class _QueryReader(PatternReader):
         where: n.Group | None,
         *,
         projection: tuple[n.Projection, ...] | None = (),
-        span: tuple[int, int] = (0, 0),
         distinct: bool = False,
         grouped: bool = False,
         short: bool = False,
+        names: tuple[str, ...] = (),
     ) -> n.Query:
         order: list[n.OrderKey] = []
         limit: int | None = None
         offset = 0
         values: n.Values | None = None
         conditions: list[n.Expression] = []
+        named: list[str] = []
         while (token := self._peek()) is not None and token.is_word(*_MODIFIERS):
             self._position += 1
             match token.text.upper():
                 case "GROUP":
                     self._expect_word("BY")
                     grouped = True
-                    conditions += self._conditions()
+                    conditions += self._conditions(named)
                 case "HAVING":
                     grouped = True
-                    conditions += self._conditions()
+                    conditions += self._conditions(named)
                 case "ORDER":
                     self._expect_word("BY")
                     order = self._order()
@@ -184,7 +200,6 @@ class _QueryReader(PatternReader):
             start.start,
             self._end(),
             projection,
-            span,
             distinct,
             dataset,
             grouped,
@@ -192,19 +207,19 @@ class _QueryReader(PatternReader):
             limit,
             offset,
             values,
-            short,
-            frozenset(self._labels),
-            tuple(conditions),
+            short=short,
+            conditions=tuple(conditions),
+            names=(*names, *named),
         )
 
-    def _conditions(self) -> list[n.Expression]:
-        """Keys of GROUP BY or HAVING: at least one."""
+    def _conditions(self, named: list[str]) -> list[n.Expression]:
+        """Keys of GROUP BY or HAVING, at least one; `named` gets the variables of AS."""
         found: list[n.Expression] = []
         while (token := self._peek()) is not None and not token.is_word(*_MODIFIERS) and token.text != "}":
             if self._take("("):
                 found.append(self._expression())
                 if self._take_word("AS"):
-                    self._variable()
+                    named.append(self._variable())
                 self._expect(")")
             else:
                 found.append(self._primary())

@@ -102,44 +102,29 @@ class PatternReader(ExpressionReader, ABC):
         token = self._peek()
         assert token is not None
         collected: list[n.TriplePattern] = []
-        plain = not (self._at("[") or self._at("("))
         subject = self._node(collected)
-        done = self._peek()
-        if collected and _ends_statement(done):
-            # A blank node property list may stand alone.
-            return n.Statement(token.start, self._end(), tuple(collected), plain=False)
-        plain = self._properties(subject, collected) and plain
-        return n.Statement(token.start, self._end(), tuple(collected), plain)
+        # A blank node property list may be a statement by itself.
+        if not (collected and _ends_statement(self._peek())):
+            self._properties(subject, collected)
+        return n.Statement(tuple(collected), token.start, self._end())
 
-    def _properties(self, subject: n.Term, collected: list[n.TriplePattern]) -> bool:
-        """Verbs and objects of a subject; whether all objects are plain terms."""
-        plain = True
+    def _properties(self, subject: n.Term, collected: list[n.TriplePattern]) -> None:
+        """Read verbs and objects of a subject."""
         while True:
-            verb_token = self._peek()
             verb = self._verb()
-            verb_end = self._end()
-            assert verb_token is not None
-            begin, count = len(collected), 0
             while True:
-                plain = plain and not (self._at("[") or self._at("("))
                 inner: list[n.TriplePattern] = []
-                value = self._node(inner)
-                collected.append(
-                    n.TriplePattern(subject, verb, value, verb_token.start, verb_end, self._end())
-                )
+                collected.append(n.TriplePattern(subject, verb, self._node(inner)))
                 collected.extend(inner)
-                count += 1
                 if not self._take(","):
                     break
-            if count > 1:
-                collected[begin:] = [_shared(one) for one in collected[begin:]]
             more = False
             while self._take(";"):
                 more = True
             if not more or (ahead := self._peek()) is None or ahead.text in (".", "]", "}", "{"):
-                return plain
+                return
             if ahead.kind is TokenKind.WORD and not ahead.is_word("A"):
-                return plain
+                return
 
     def _verb(self) -> Variable | n.Path:
         token = self._peek()
@@ -197,13 +182,13 @@ class PatternReader(ExpressionReader, ABC):
             if previous is None:
                 head = cell
             else:
-                collected.append(_hidden(previous, RDF.rest, cell))
+                collected.append(_link(previous, RDF.rest, cell))
             inner: list[n.TriplePattern] = []
-            collected.append(_hidden(cell, RDF.first, self._node(inner)))
+            collected.append(_link(cell, RDF.first, self._node(inner)))
             collected.extend(inner)
             previous = cell
         if previous is not None:
-            collected.append(_hidden(previous, RDF.rest, RDF.nil))
+            collected.append(_link(previous, RDF.rest, RDF.nil))
         return head
 
 
@@ -213,17 +198,5 @@ def _ends_statement(token: Token | None) -> bool:
     return token.kind is TokenKind.WORD and not token.is_word("A")
 
 
-def _shared(triple: n.TriplePattern) -> n.TriplePattern:
-    return n.TriplePattern(
-        triple.subject,
-        triple.verb,
-        triple.object,
-        triple.verb_start,
-        triple.verb_end,
-        triple.object_end,
-        alone=False,
-    )
-
-
-def _hidden(subject: n.Term, predicate: NamedNode, value: n.Term) -> n.TriplePattern:
-    return n.TriplePattern(subject, n.Link(predicate), value, 0, 0, 0, alone=False)
+def _link(subject: n.Term, predicate: NamedNode, value: n.Term) -> n.TriplePattern:
+    return n.TriplePattern(subject, n.Link(predicate), value)

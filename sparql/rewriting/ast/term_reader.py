@@ -12,6 +12,8 @@ from sparql.rewriting.ast.literals import read_number, read_string
 from sparql.syntax.request_facts import Prologue
 from sparql.syntax.tokens import Token, TokenKind, read_tokens
 
+LABELED = "label"
+"""How the names of blank nodes begin that have a label in the text; those of others begin otherwise."""
 #: Groups and expressions that nest deeper are not read: each level is a call.
 DEEPEST = 60
 
@@ -33,7 +35,6 @@ class TermReader:
         self._tokens: Sequence[Token] = list(read_tokens(text, prologue.end))
         self._position = 0
         self._depth = 0
-        self._labels: set[str] = set()
         self._anonymous = 0
 
     def _peek(self, ahead: int = 0) -> Token | None:
@@ -94,8 +95,7 @@ class TermReader:
             return Variable(self._variable())
         if token.kind is TokenKind.BLANK_NODE:
             self._position += 1
-            self._labels.add(token.text)
-            return BlankNode("label" + token.text[2:].encode().hex())
+            return BlankNode(LABELED + token.text[2:].encode().hex())
         return self._constant()
 
     def _constant(self) -> NamedNode | Literal:

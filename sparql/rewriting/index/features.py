@@ -22,7 +22,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from sparql.model.geometry_names import Text, literal_of, literal_text, node_of, text_of
 from sparql.model.vocabulary import DEFAULT, RDF
-from sparql.rewriting.index.geometries import LINKS, SERIALIZATIONS, Node, QuadSource
+from sparql.rewriting.index.notes import LINKS, SERIALIZATIONS, Node, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, node_columns
 from sparql.storage.gil_yield import with_pauses
 
@@ -57,9 +57,9 @@ class Located:
 class FeatureMap:
     """The features of the default graph with one geometry each; `odd` have several, or share one.
 
-    `nodes` and `literals` are the columns of the index. `place` tells where in them a node with a literal is
-    that has a shape to search for, None where there is none: features without one are neither, since no
-    relation and no filter is ever true of them. `places` tells of all literals of a node.
+    `nodes` and `literals` are the columns of the index. `place` returns the row of a node and a literal that
+    has a shape to search for, or None: features without one are neither, since no relation and no filter is
+    ever true of them. `places` returns the rows of all literals of a node.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FeatureMap:
         places: Callable[[str], tuple[int, ...]],
     ) -> None:
         self._nodes, self._literals, self._place, self._places = nodes, literals, place, places
-        # The feature of each geometry; empty where it is nobody's, or not all that somebody has.
+        # The feature of each geometry; empty where it has none, or one that has more.
         self._owners: list[str] = []
         # Each form once, and by its number which one a geometry is of.
         self._forms: list[Form] = []
@@ -87,7 +87,7 @@ class FeatureMap:
     def fill(self, source: QuadSource, reading: GeometryReading, shaped: Sequence[bool]) -> None:
         """Take in the whole default graph; the rows of the reading are the first of the index.
 
-        `shaped` tells of each row whether it has a shape to search for.
+        `shaped` says of each row whether it has a shape to search for.
         """
         self.extend(len(self._nodes))
         node_by: dict[str, str] = {}

@@ -1,95 +1,33 @@
 """The index of geometry literals: which of all those in the graph can a filter be true of.
 
-It holds every statement of a serialisation (geo:asWKT and its like) of every graph, and what a query needs
-from it is completeness: whatever the checkpoint that the query reads holds, the index holds too. So a commit
-tells the index what it adds before it is done, and what a commit removes stays until no query can read it any
-more. More than the checkpoint holds does no harm: what is not there joins with nothing.
+It holds every statement of a serialization (geo:asWKT and its like) of every graph, and must be complete:
+whatever the checkpoint that a query reads holds, the index holds too. So a commit notifies the index of what
+it adds before it is done, and what a commit removes stays until no query can read it. More than the
+checkpoint holds does no harm: what is not there joins with nothing.
 
-Commits only leave notes; one thread, that of the rewriter, builds the index and takes the notes in.
+Commits only leave notes; one thread, the rewriter's, builds the index and applies the notes.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad
+from pyoxigraph import Quad
 
-from sparql.model import geometry_terms, graph_reading
-from sparql.model.geometry_names import Text, literal_text, text_of
-from sparql.model.source import Term
-from sparql.model.vocabulary import DEFAULT, RDF, UKG
+from sparql.rewriting.index.notes import Note, QuadSource, Side
 
 if TYPE_CHECKING:
     from sparql.rewriting.index.geometry_state import GeometryState
     from sparql.spatial.geometry_reading import GeometryReading
 
-Node = NamedNode | BlankNode
-Key = tuple[Node, Literal]
-"""A geometry node and a literal that it has, or has had."""
-Named = tuple[str, Text]
-"""The same as texts (see `sparql.model.geometry_names`)."""
-
-SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
-LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)
-_BULK: Final = UKG.bulkLoadPending
 _MOST_NOTES: Final = 200_000
 _MOST_CHARACTERS: Final = 64_000_000
 """Notes that take more, while no query asks for the index, are given up with it: it is built anew then."""
 
 
-class _Part:
-    """What one side of a commit says of geometries: statements, others than literals, a bulk load's mark."""
-
-    def __init__(self, quads: Iterable[Quad]) -> None:
-        self.keys: list[Named] = []
-        self.touched: list[str] = []
-        self.classed: list[str] = []
-        self.others = self.bulk = False
-        self.characters = 0
-        for quad in quads:
-            predicate = quad.predicate
-            if predicate in LINKS:
-                self._touch(quad, quad.subject, quad.object)
-            elif predicate in SERIALIZATIONS:
-                self._touch(quad, quad.subject)
-                if isinstance(quad.object, Literal) and isinstance(quad.subject, NamedNode | BlankNode):
-                    self.keys.append((text_of(quad.subject), literal_text(quad.object)))
-                    self.characters += len(quad.object.value)
-                else:
-                    self.others = True
-            elif predicate == RDF.type:
-                if quad.graph_name == DEFAULT and isinstance(quad.subject, NamedNode | BlankNode):
-                    self.classed.append(text_of(quad.subject))
-            elif predicate == _BULK:
-                self.bulk = True
-
-    def _touch(self, quad: Quad, *terms: Term) -> None:
-        """Features and geometry nodes of the default graph that a statement is about."""
-        if quad.graph_name == DEFAULT:
-            self.touched += (text_of(term) for term in terms if isinstance(term, NamedNode | BlankNode))
-
-
-@dataclass(frozen=True)
-class Note:
-    """A commit, as far as it concerns geometries."""
-
-    revision: int
-    added: list[Named]
-    removed: list[Named]
-    others: bool
-    touched: list[str]
-
-
-class QuadSource(graph_reading.QuadSource, Protocol):
-    """The store as the index reads it."""
-
-    def revision(self) -> int: ...
-
-
-class IndexAway(Exception):
+class IndexUnavailable(Exception):
     """The index cannot answer for a revision now; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
@@ -106,7 +44,7 @@ class GeometryIndex:
     def __init__(self, source: QuadSource) -> None:
         self._source = source
         self._lock = threading.Lock()
-        # Held by whoever reads the store, or builds the index from what was read.
+        # Held while the store is read, or the index is built from what was read.
         self._building = threading.Lock()
         # What was read for somebody else, with its revision; how often the index was forgotten.
         self._read: tuple[int, GeometryReading] | None = None
@@ -116,12 +54,12 @@ class GeometryIndex:
         self._recording = False
         self._loading = False
         self._state: GeometryState | None = None
-        # Of whose classes is heard: the features of the index and those in its notes. None: of everything's.
+        # Whose classes are noted: the features of the index and those in its notes. None: everything's.
         self._featured: set[str] | None = None
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
-        """Hear of a commit before it is done."""
-        added, removed = _Part(additions), _Part(removals)
+        """Take note of a commit before it is done."""
+        added, removed = Side(additions), Side(removals)
         begins, ends = added.bulk, removed.bulk
         touched = added.touched + removed.touched
         classed = added.classed + removed.classed
@@ -129,7 +67,7 @@ class GeometryIndex:
             return
         with self._lock:
             if begins or ends:
-                # What a bulk load adds is not told: the index is built anew behind it.
+                # What a bulk load adds is not noted: the index is rebuilt after it.
                 self._loading = begins
                 self._forget()
             elif self._recording:
@@ -144,7 +82,7 @@ class GeometryIndex:
                     self._forget()
 
     def at(self, revision: int, oldest: int | None = None) -> GeometryState:
-        """The index, complete for a checkpoint of this revision. Raises IndexAway.
+        """The index, complete for a checkpoint of this revision. Raises IndexUnavailable.
 
         Builds it when first asked, or when too much has changed unasked. `oldest` is the oldest revision that
         may still be asked for, this one if not given; the index says so where it cannot look back.
@@ -161,14 +99,14 @@ class GeometryIndex:
             # What was committed while it was read has left a note by now.
             self._take_notes(state)
         if revision < state.since:
-            raise IndexAway("the index of geometries was built after the graph that the query reads")
+            raise IndexUnavailable("the index of geometries was built after the graph that the query reads")
         swept = state.removed_before(self._source, oldest)
         if swept:
-            # Whoever removed one of these since, from another graph, has left a note by now.
+            # A commit that removed one of these since, from another graph, has left a note by now.
             self._take_notes(state)
             state.drop(swept, oldest)
             if state.wasted > len(state):
-                # What nothing is at any more goes when it is built anew.
+                # Unused places are dropped when it is rebuilt.
                 with self._lock:
                     self._forget()
         return state
@@ -192,9 +130,9 @@ class GeometryIndex:
             return reading
 
     def _begin(self) -> GeometryState | None:
-        """Take notes from now on; the index, if it is there. Raises IndexAway."""
+        """Take notes from now on; the index, if it is there. Raises IndexUnavailable."""
         if self._loading:
-            raise IndexAway("a bulk load is under way and the index of geometries waits for its end")
+            raise IndexUnavailable("a bulk load is under way and the index of geometries waits for its end")
         state = self._state if self._recording else None
         self._recording = True
         return state
@@ -219,7 +157,7 @@ class GeometryIndex:
     def _take_notes(self, state: GeometryState) -> None:
         with self._lock:
             if not self._recording:
-                raise IndexAway("a bulk load began while the index of geometries was read")
+                raise IndexUnavailable("a bulk load began while the index of geometries was read")
             self._state, notes, self._notes = state, self._notes, []
             self._count = self._characters = 0
             if self._featured is None:

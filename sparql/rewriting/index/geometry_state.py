@@ -1,7 +1,7 @@
 """What the index of geometries holds (see `sparql.rewriting.index.geometries`): shapes by place.
 
 A geometry is a number here, its place in the columns `nodes` and `literals`: terms of their own would take
-half a kilobyte more each, and whoever looks up thousands does so by arrays.
+half a kilobyte more each, and thousands are looked up by arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
 from sparql.model.geometry_names import Text, literal_of, literal_text, node_of, text_of
 from sparql.rewriting.index.features import FeatureMap, Places
-from sparql.rewriting.index.geometries import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
+from sparql.rewriting.index.notes import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, literal_columns, read_geometries
 from sparql.storage.gil_yield import with_pauses
 
@@ -156,7 +156,7 @@ class GeometryState:
             spare[: len(self._points)] = self._points
             self._points = spare
         try:
-            # Whoever judged the commit has read it already.
+            # The gate has read it already.
             shape = parse_geometry(literal_of(named[1]))
         except GeometryError as error:
             self.unreadable[place] = str(error)

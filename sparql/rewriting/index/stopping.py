@@ -1,4 +1,4 @@
-"""When work that holds a thread is to end early: its time is up, or nobody waits for it any more."""
+"""Ends work that holds a thread early: its time is up, or no one waits for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from math import inf
 
 
 class Stopped(Exception):
-    """The work was stopped. It never leaves this room."""
+    """The work was stopped. Never leaves this package."""
 
 
 class Stop:
-    """Asked by the work, every few milliseconds, whether to go on; told by those who wait, from any thread.
+    """The work checks it every few milliseconds; those who wait set it, from any thread.
 
     `timeout_s` are seconds from now.
     """

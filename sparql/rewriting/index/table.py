@@ -60,7 +60,7 @@ class Table:
         return written
 
     def _json(self) -> bytes:
-        """What stands between the texts of a row, and between rows, is always the same."""
+        """What is between the texts of a row, and between rows, is always the same."""
         named = list(zip(self.variables, self.columns, strict=True))
         first, last = f'{{"{self.variables[0]}":{self.columns[0].before}', f"{self.columns[-1].after}}}"
         rows: Sequence[str] = self.columns[0].texts

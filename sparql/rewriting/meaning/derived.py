@@ -14,10 +14,11 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from sparql.model.errors import MalformedRequest
 from sparql.model.vocabulary import ASSERTED, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.parser import ParsedQuery
+from sparql.rewriting.ast.replacing import Elements, Place
 from sparql.rewriting.ast.writing import path_text, triple_text
-from sparql.rewriting.meaning.patterns import Place, links_of, replace_patterns
+from sparql.rewriting.meaning.patterns import links_of, replace_patterns
 from sparql.rewriting.report import Report
 from sparql.syntax.request_facts import QueryForm
 
@@ -25,18 +26,20 @@ DERIVED_HIDDEN = "derived=false"
 
 
 def hide_derived(
-    parsed: ParsedQuery, properties: Collection[NamedNode], report: Report, *, inferring: bool = False
-) -> str:
+    query: n.Query, properties: Collection[NamedNode], report: Report, *, inferring: bool = False
+) -> n.Query:
     """The query without derived statements; `properties` are those that derivation states.
 
-    `inferring` tells that inferences are kept as well.
+    `inferring` means that inferences are kept as well.
 
     Raises MalformedRequest for what cannot be asked so.
     """
-    if parsed.query.form is QueryForm.DESCRIBE:
-        raise MalformedRequest("DESCRIBE tells all of a resource; with derived=false use CONSTRUCT instead.")
+    if query.form is QueryForm.DESCRIBE:
+        raise MalformedRequest(
+            "DESCRIBE returns all of a resource; with derived=false use CONSTRUCT instead."
+        )
 
-    def replace(triple: n.TriplePattern, place: Place) -> str | None:
+    def replace(triple: n.TriplePattern, place: Place) -> Elements | None:
         if place.in_graph:
             return None
         verb = triple.verb
@@ -53,20 +56,19 @@ def hide_derived(
             raise MalformedRequest(
                 "derived=false is not kept beside a blank node; write a variable instead of it."
             )
-        written = triple_text(triple)
-        stated = f"{written} . "
-        if inferring:
-            stated += f"FILTER NOT EXISTS {{ GRAPH {INFERRED} {{ {written} }} }} "
-        report.did(DERIVED_HIDDEN, written, "statements that are only derived are left out")
-        if not related:
-            return stated
-        others = " ".join(
-            f"FILTER NOT EXISTS {{ GRAPH {graph} {{ {written} }} }}"
-            for graph in (ASSERTED, EXTRACTED, ONTOLOGY)
-        )
-        return f"{stated}FILTER NOT EXISTS {{ GRAPH {DERIVED} {{ {written} }} {others} }}"
+        report.did(DERIVED_HIDDEN, triple_text(triple), "statements that are only derived are left out")
 
-    return replace_patterns(parsed, replace)
+        def unless_in(graph: NamedNode, *but: n.Element) -> n.Filter:
+            return b.filtered(b.not_exists(b.graph(graph, b.statement(triple), *but)))
+
+        elements: list[n.Element] = [b.statement(triple)]
+        if inferring:
+            elements.append(unless_in(INFERRED))
+        if related:
+            elements.append(unless_in(DERIVED, *map(unless_in, (ASSERTED, EXTRACTED, ONTOLOGY))))
+        return tuple(elements)
+
+    return replace_patterns(query, replace)
 
 
 def _refuse_path(path: n.Path, properties: Collection[NamedNode], *, inferring: bool) -> None:

@@ -3,7 +3,7 @@
 The rules of RDFS are those that say something of the data: subclasses and subproperties, transitive, with
 domains and ranges (RDF 1.1 Semantics, 9.2: rdfs2, 3, 5, 7, 9, 11). With `owl` come inverse, symmetric and
 transitive properties and equivalent classes and properties (OWL 2 Profiles, 4.3: prp-inv1, prp-inv2,
-prp-symp, prp-trp, scm-eqc1, scm-eqp1). A property then stands for a property path: what lies below it, some
+prp-symp, prp-trp, scm-eqc1, scm-eqp1). A property then becomes a property path: what is below it, some
 of it the other way round, and transitive parts with a plus. The axioms are those of the default graph, the
 ontology's and any others; they are asked for by probes, so they are of the revision that the query reads.
 Nothing is written.
@@ -11,7 +11,7 @@ Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pyoxigraph import NamedNode, Variable
@@ -19,10 +19,11 @@ from pyoxigraph import NamedNode, Variable
 from sparql.model.errors import MalformedRequest
 from sparql.model.options import Inference
 from sparql.model.vocabulary import OWL, RDF, RDFS
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.ast.writing import part_text, path_text, term_text, triple_text
-from sparql.rewriting.meaning.patterns import Place, distinct, ends_of, replace_patterns, with_links
+from sparql.rewriting.ast.replacing import Elements, Place
+from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.meaning.patterns import distinct, ends_of, replace_patterns, with_links
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.report import Report
 from sparql.syntax.request_facts import QueryForm
@@ -86,7 +87,7 @@ class Axioms:
         return found
 
     def path(self, property_: NamedNode) -> n.Path | None:
-        """The path that stands for a property; None where only its own statements are its."""
+        """The path in place of a property; None where only its own statements are its."""
         members = self.members(property_)
         if property_ in self.transitive:
             return n.PathOperator("+", (_alternatives(members),))
@@ -97,7 +98,7 @@ class Axioms:
             if one in self.transitive:
                 chain = n.PathOperator("+", (_alternatives(self.members(one)),))
                 parts.append(chain if forward else n.PathOperator("^", (chain,)))
-        return parts[0] if len(parts) == 1 else n.PathOperator("|", tuple(parts))
+        return b.any_of(parts)
 
     def implying(self, class_: NamedNode) -> tuple[set[NamedNode], set[NamedNode]]:
         """The properties whose subjects, and those whose objects, are of a class."""
@@ -127,11 +128,11 @@ class Axioms:
         return sorted((one for one in named if self.path(one) is not None), key=str)
 
 
-def infer(parsed: ParsedQuery, report: Report, regime: Inference) -> Steps[str]:
+def infer(query: n.Query, report: Report, regime: Inference) -> Steps[n.Query]:
     """The query over what follows. Raises MalformedRequest for what cannot be asked so."""
     name = f"inference={regime}"
-    if parsed.query.form is QueryForm.DESCRIBE:
-        raise MalformedRequest(f"DESCRIBE tells what is stated; with {name} use CONSTRUCT instead.")
+    if query.form is QueryForm.DESCRIBE:
+        raise MalformedRequest(f"DESCRIBE returns what is stated; with {name} use CONSTRUCT instead.")
     owl = regime is Inference.OWL
     axioms = Axioms()
     predicates = " ".join(map(str, (*_RDFS, *_OWL) if owl else _RDFS))
@@ -148,84 +149,86 @@ def infer(parsed: ParsedQuery, report: Report, regime: Inference) -> Steps[str]:
         terms = (row["s"], row["p"], row["o"])
         if all(isinstance(term, NamedNode) for term in terms):
             axioms.add(*terms)  # type: ignore[arg-type]
-    return replace_patterns(parsed, _Entailment(axioms, parsed.text, report, name, owl=owl).replace)
+    return replace_patterns(query, _Entailment(axioms, n.names_in(query), report, name, owl=owl).replace)
 
 
 class _Entailment:
-    def __init__(self, axioms: Axioms, text: str, report: Report, name: str, *, owl: bool) -> None:
+    def __init__(
+        self, axioms: Axioms, names: Container[str], report: Report, name: str, *, owl: bool
+    ) -> None:
         self._axioms = axioms
-        self._text = text
+        self._names = names
         self._report = report
         self._name = name
         self._owl = owl
         self._count = 0
 
-    def replace(self, triple: n.TriplePattern, place: Place) -> str | None:
-        """The elements that stand for one triple pattern; None where nothing follows."""
+    def replace(self, triple: n.TriplePattern, place: Place) -> Elements | None:
+        """The elements in place of one triple pattern; None where nothing follows."""
         if place.in_graph:
             return None
         verb = triple.verb
         if isinstance(verb, Variable):
-            return self._told(triple, self._any_predicate(triple, verb))
+            return self._entailed(triple, self._any_predicate(triple, verb))
         if isinstance(verb, n.Link):
             branches = self._predicate(triple, verb.iri)
-            return None if branches is None else self._told(triple, branches)
+            return None if branches is None else self._entailed(triple, branches)
         changed = with_links(verb, self._step)
         if changed == verb:
             return None
-        ends = ends_of(triple, self._name)
-        left, right = (term_text(end) for end in ends)
-        return self._told(triple, [f"{left} {path_text(changed)} {right}"])
+        left, right = ends_of(triple, self._name)
+        return self._entailed(triple, [(b.triple(left, changed, right),)])
 
-    def _told(self, triple: n.TriplePattern, branches: list[str]) -> str:
+    def _entailed(self, triple: n.TriplePattern, branches: list[Elements]) -> Elements:
         ends: tuple[n.Term, ...] = ends_of(triple, self._name)
         if isinstance(triple.verb, Variable):
             ends = (*ends, triple.verb)
         self._report.did(
             self._name, triple_text(triple), "with what the axioms entail", branches=len(branches)
         )
-        return distinct(ends, " UNION ".join(f"{{ {branch} }}" for branch in branches))
+        return (distinct(ends, b.union(*(b.group(*branch) for branch in branches))),)
 
-    def _predicate(self, triple: n.TriplePattern, predicate: NamedNode) -> list[str] | None:
-        left, right = term_text(triple.subject), term_text(triple.object)
+    def _predicate(self, triple: n.TriplePattern, predicate: NamedNode) -> list[Elements] | None:
+        left, right = triple.subject, triple.object
         if predicate == RDF.type:
-            return self._types(left, right, triple.object)
+            return self._types(left, right)
         if predicate in _ORDERS:
-            return [f"{left} {self._order(predicate)}+ {right}"]
+            return [(b.triple(left, self._above(predicate, "+"), right),)]
         path = self._axioms.path(predicate)
-        return None if path is None else [f"{left} {path_text(path)} {right}"]
+        return None if path is None else [(b.triple(left, path, right),)]
 
-    def _types(self, left: str, right: str, class_: n.Term) -> list[str] | None:
+    def _types(self, left: n.Term, class_: n.Term) -> list[Elements] | None:
         if not isinstance(class_, NamedNode):
-            return self._types_of_any_class(left, right)
-        found: list[str] = []
+            return self._types_of_any_class(left, class_)
+        found: list[Elements] = []
         under = self._axioms.classes_under(class_)
         if under != {class_}:
-            name = self._fresh()
-            found.append(f"VALUES {name} {{ {_listed(under)} }} {left} {RDF.type} {name}")
+            below = self._fresh()
+            rows = [(one,) for one in sorted(under, key=str)]
+            found.append((b.values([below.value], rows), b.triple(left, RDF.type, below)))
         subjects, objects = self._axioms.implying(class_)
         if subjects:
-            found.append(f"{left} {_any_of(subjects)} {self._fresh()}")
+            found.append((b.triple(left, _any_of(subjects), self._fresh()),))
         if objects:
-            found.append(f"{self._fresh()} {_any_of(objects)} {left} FILTER(!isLiteral({left}))")
-        return [f"{left} {RDF.type} {right}", *found] if found else None
+            found.append((b.triple(self._fresh(), _any_of(objects), left), _no_literal(left)))
+        return [(b.triple(left, RDF.type, class_),), *found] if found else None
 
-    def _types_of_any_class(self, left: str, right: str) -> list[str]:
-        above = f"{self._order(RDFS.subClassOf)}*"
-        found = [f"{left} {RDF.type}/{above} {right}"]
+    def _types_of_any_class(self, left: n.Term, right: n.Term) -> list[Elements]:
+        typed = b.sequence(n.Link(RDF.type), self._above(RDFS.subClassOf, "*"))
+        found: list[Elements] = [(b.triple(left, typed, right),)]
         for forward in (True, False):
-            rows = sorted(f"({one} {class_})" for (one, way), class_ in self._axioms.ends() if way is forward)
+            rows = [(one, class_) for (one, direction), class_ in self._axioms.ends() if direction is forward]
             if rows:
                 property_, value, class_ = self._fresh(), self._fresh(), self._fresh()
-                given = f"VALUES ({property_} {class_}) {{ {' '.join(rows)} }}"
-                known = f"{left} {property_} {value}" if forward else f"{value} {property_} {left}"
-                filtered = "" if forward else f" FILTER(!isLiteral({left}))"
-                found.append(f"{given} {known} . {class_} {above} {right}{filtered}")
+                given = b.values([property_.value, class_.value], sorted(rows, key=str))
+                pattern = b.triple(*((left, property_, value) if forward else (value, property_, left)))
+                above = b.triple(class_, self._above(RDFS.subClassOf, "*"), right)
+                found.append((given, pattern, *(() if forward else (_no_literal(left),)), above))
         return found
 
-    def _any_predicate(self, triple: n.TriplePattern, verb: Variable) -> list[str]:
-        left, right, name = term_text(triple.subject), term_text(triple.object), f"?{verb.value}"
-        found = [f"{left} {name} {right}"]
+    def _any_predicate(self, triple: n.TriplePattern, verb: Variable) -> list[Elements]:
+        left, right, name = triple.subject, triple.object, verb.value
+        found: list[Elements] = [(b.triple(left, verb, right),)]
         if self._owl:
             composed = [one for one in self._axioms.composed if one not in (*_ORDERS, RDF.type)]
             if len(composed) > _MOST_PROPERTIES:
@@ -236,22 +239,25 @@ class _Entailment:
             for one in composed:
                 path = self._axioms.path(one)
                 assert path is not None
-                found.append(f"{left} {path_text(path)} {right} BIND({one} AS {name})")
+                found.append((b.triple(left, path, right), b.bound(b.use(one), name)))
         else:
             below = self._fresh()
-            found.append(f"{left} {below} {right} . {below} {RDFS.subPropertyOf}+ {name}")
-        found += [f"{left} {self._order(one)}+ {right} BIND({one} AS {name})" for one in _ORDERS]
-        found += [f"{one} BIND({RDF.type} AS {name})" for one in self._types_of_any_class(left, right)]
+            above = n.PathOperator("+", (n.Link(RDFS.subPropertyOf),))
+            found.append((b.triple(left, below, right), b.triple(below, above, verb)))
+        found += [
+            (b.triple(left, self._above(one, "+"), right), b.bound(b.use(one), name)) for one in _ORDERS
+        ]
+        types = self._types_of_any_class(left, right)
+        found += [(*one, b.bound(b.use(RDF.type), name)) for one in types]
         return found
 
     def _step(self, link: n.Link) -> n.Path:
         if link.iri == RDF.type:
             if self._axioms.domains or self._axioms.ranges:
                 self._report.leave(self._name, str(link.iri), "domains and ranges do not count within a path")
-            above = n.PathOperator("*", (self._order_path(RDFS.subClassOf),))
-            return n.PathOperator("/", (link, above))
+            return b.sequence(link, self._above(RDFS.subClassOf, "*"))
         if link.iri in _ORDERS:
-            return n.PathOperator("+", (self._order_path(link.iri),))
+            return self._above(link.iri, "+")
         return self._axioms.path(link.iri) or link
 
     def _order_path(self, order: NamedNode) -> n.Path:
@@ -261,28 +267,29 @@ class _Entailment:
         same = n.Link(_OWL[_ORDERS.index(order)])
         return n.PathOperator("|", (n.Link(order), same, n.PathOperator("^", (same,))))
 
-    def _order(self, order: NamedNode) -> str:
-        return part_text(self._order_path(order))
+    def _above(self, order: NamedNode, repeated: str) -> n.Path:
+        return n.PathOperator(repeated, (self._order_path(order),))
 
-    def _fresh(self) -> str:
+    def _fresh(self) -> Variable:
         while True:
             self._count += 1
-            name = f"?entailed{self._count}"
-            if name not in self._text:
-                return name
+            name = f"entailed{self._count}"
+            if name not in self._names:
+                return Variable(name)
+
+
+def _no_literal(term: n.Term) -> n.Filter:
+    return b.filtered(b.operation("unary !", b.operation("ISLITERAL", b.use(term))))
 
 
 def _alternatives(members: Iterable[Member]) -> n.Path:
-    parts: list[n.Path] = [
-        n.Link(one) if forward else n.PathOperator("^", (n.Link(one),))
-        for one, forward in sorted(members, key=lambda member: (not member[1], str(member[0])))
-    ]
-    return parts[0] if len(parts) == 1 else n.PathOperator("|", tuple(parts))
+    return b.any_of(
+        [
+            n.Link(one) if forward else n.PathOperator("^", (n.Link(one),))
+            for one, forward in sorted(members, key=lambda member: (not member[1], str(member[0])))
+        ]
+    )
 
 
-def _any_of(iris: Iterable[NamedNode]) -> str:
-    return "|".join(sorted(map(str, iris)))
-
-
-def _listed(iris: Iterable[NamedNode]) -> str:
-    return " ".join(sorted(map(str, iris)))
+def _any_of(iris: Iterable[NamedNode]) -> n.Path:
+    return b.alternatives(*sorted(iris, key=str))

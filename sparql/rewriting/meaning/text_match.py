@@ -19,10 +19,10 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.model.errors import MalformedRequest
 from sparql.model.vocabulary import RDF, UKG, XSD
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit, apply_edits
 from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.ast.writing import term_text, triple_text
+from sparql.rewriting.ast.replacing import Elements, Place, replace_elements
 from sparql.rewriting.report import Report
 
 TEXT_MATCH: Final = UKG.textMatch
@@ -54,63 +54,61 @@ class Labels(Protocol):
     def similar(self, words: str, limit: int) -> Sequence[tuple[Entry, float]]: ...
 
 
-def match_labels(parsed: ParsedQuery, labels: Callable[[], Labels], report: Report) -> str:
+def match_labels(parsed: ParsedQuery, labels: Callable[[], Labels], report: Report) -> n.Query:
     """The query with its text matches answered. Raises MalformedRequest for one in another form."""
-    edits: list[Edit] = []
-    taken = 0
-    for group in n.groups_in(parsed.query):
-        for element in group.elements:
-            if isinstance(element, n.Nested) and element.keyword == "LATERAL":
-                _refuse_in_lateral(element)
-            if not isinstance(element, n.Statement):
-                continue
-            _refuse_in_path(element)
-            matches = [triple for triple in element.triples if triple.predicate == TEXT_MATCH]
-            if matches:
-                edits.append(_answered(element, matches, labels(), parsed, taken, report))
-                taken += len(matches)
-    return apply_edits(parsed.text, edits)
+    return replace_elements(parsed.query, _Matches(parsed, labels, report).replace)
+
+
+class _Matches:
+    def __init__(self, parsed: ParsedQuery, labels: Callable[[], Labels], report: Report) -> None:
+        self._parsed = parsed
+        self._labels = labels
+        self._report = report
+        self._count = 0
+
+    def replace(self, element: n.Element, _place: Place) -> Elements | None:
+        """The elements in place of a statement with text matches."""
+        if isinstance(element, n.Nested) and element.keyword == "LATERAL":
+            _refuse_in_lateral(element)
+        if not isinstance(element, n.Statement):
+            return None
+        _refuse_in_path(element)
+        matches = [triple for triple in element.triples if triple.predicate == TEXT_MATCH]
+        return self._answered(element, matches) if matches else None
+
+    def _answered(self, statement: n.Statement, matches: list[n.TriplePattern]) -> Elements:
+        others = [triple for triple in statement.triples if triple not in matches]
+        heads = {term for match in matches for term in (match.subject, match.object)}
+        cells = {cell for head in heads for cell in _cells(head, others)}
+        kept = [triple for triple in others if triple.subject not in cells or not _is_list(triple)]
+        if any(triple.subject in cells for triple in kept):
+            raise MalformedRequest(f"Say what else holds of the place in a triple of its own. {_FORMS}")
+        elements: list[n.Element] = [b.statement(*kept)] if kept else []
+        part = self._parsed.text_of(statement)
+        for match in matches:
+            subject, value = (_members_or_self(term, others) for term in (match.subject, match.object))
+            _check_subject(subject)
+            words, limit = _words_and_limit(value)
+            rows = [
+                (entry.iri, Literal(entry.label), Literal(round(score, 4)))
+                for entry, score in self._labels().similar(words, limit)
+            ]
+            self._report.did("text match", part, "from the index of labels", candidates=len(rows))
+            self._count += 1
+            elements.append(_element(subject, rows, self._labels().label_properties, self._count))
+        return tuple(elements)
 
 
 def _refuse_in_lateral(nested: n.Nested) -> None:
     for element in nested.groups[0].elements:
         if isinstance(element, n.Statement) and any(t.predicate == TEXT_MATCH for t in element.triples):
-            raise MalformedRequest("urbankg:textMatch cannot stand in LATERAL; write it beside it.")
+            raise MalformedRequest("urbankg:textMatch cannot be used in LATERAL; write it beside it.")
 
 
 def _refuse_in_path(statement: n.Statement) -> None:
     for triple in statement.triples:
         if isinstance(triple.verb, n.PathOperator) and TEXT_MATCH in n.links_of(triple.verb):
-            raise MalformedRequest(f"urbankg:textMatch cannot stand in a property path. {_FORMS}")
-
-
-def _answered(
-    statement: n.Statement,
-    matches: list[n.TriplePattern],
-    labels: Labels,
-    parsed: ParsedQuery,
-    taken: int,
-    report: Report,
-) -> Edit:
-    others = [triple for triple in statement.triples if triple not in matches]
-    heads = {term for match in matches for term in (match.subject, match.object)}
-    cells = {cell for head in heads for cell in _cells(head, others)}
-    kept = [triple for triple in others if triple.subject not in cells or not _is_list(triple)]
-    if any(triple.subject in cells for triple in kept):
-        raise MalformedRequest(f"Say what else holds of the place in a triple of its own. {_FORMS}")
-    part = parsed.text[statement.start : statement.end]
-    elements = [f"{triple_text(triple)} ." for triple in kept]
-    for number, match in enumerate(matches, taken + 1):
-        subject, value = (_members_or_self(term, others) for term in (match.subject, match.object))
-        _check_subject(subject)
-        words, limit = _words_and_limit(value)
-        rows = [
-            f"({entry.iri} {Literal(entry.label)} {Literal(round(score, 4))})"
-            for entry, score in labels.similar(words, limit)
-        ]
-        report.did("text match", part, "from the index of labels", candidates=len(rows))
-        elements.append(_elements(subject, rows, labels, number))
-    return Edit(statement.start, statement.end, " ".join(elements))
+            raise MalformedRequest(f"urbankg:textMatch cannot be used in a property path. {_FORMS}")
 
 
 def _check_subject(subject: list[n.Term]) -> None:
@@ -140,25 +138,28 @@ def _words_and_limit(value: list[n.Term]) -> tuple[str, int]:
     return words.value, min(int(digits), _MOST)
 
 
-def _elements(subject: list[n.Term], rows: list[str], labels: Labels, number: int) -> str:
-    """What stands for a text match: a row for each entity that still bears one of the labels."""
-    place = term_text(subject[0])
-    name, label, best, own = (f"?match{what}{number}" for what in ("Place", "Label", "Best", "Own"))
-    path = "|".join(sorted(map(str, labels.label_properties)))
-    borne = (
-        f"VALUES ({name} {label} {best}) {{ {' '.join(rows)} }} "
-        f"FILTER EXISTS {{ {name} {path} {own} FILTER(STR({own}) = {label}) }}"
-    )
-    if len(subject) > 1:
-        inner = f"SELECT {name} (MAX({best}) AS {term_text(subject[1])}) WHERE {{ {borne} }} GROUP BY {name}"
-        shown = term_text(subject[1])
+def _element(
+    subject: list[n.Term], rows: Sequence[tuple[n.Term, ...]], properties: Collection[NamedNode], number: int
+) -> n.Element:
+    """What replaces a text match: a row for each entity that still bears one of the labels."""
+    place = subject[0]
+    name, label, best, own = (f"match{what}{number}" for what in ("Place", "Label", "Best", "Own"))
+    same = b.filtered(b.operation("=", b.operation("STR", b.use(own)), b.use(label)))
+    borne = b.triple(Variable(name), b.alternatives(*sorted(properties, key=str)), Variable(own))
+    found = b.group(b.values([name, label, best], rows), b.filtered(b.exists(borne, same)))
+    score = [one.value for one in subject[1:] if isinstance(one, Variable)]
+    if score:
+        most = n.Projection(score[0], b.operation("MAX", b.use(best)))
+        inner = b.select([name, most], found, by=[b.use(name)])
     else:
-        inner, shown = f"SELECT DISTINCT {name} WHERE {{ {borne} }}", ""
-    if isinstance(subject[0], Variable):
-        return f"{{ SELECT ({name} AS {place}) {shown} WHERE {{ {{ {inner} }} }} }}"
-    if not shown:
-        return f"FILTER EXISTS {{ {{ {inner} }} FILTER({name} = {place}) }}"
-    return f"{{ SELECT {shown} WHERE {{ {{ {inner} }} FILTER({name} = {place}) }} }}"
+        inner = b.select([name], found, distinct=True)
+    if isinstance(place, Variable):
+        named = n.Projection(place.value, b.use(name))
+        return b.in_braces(b.select([named, *map(n.Projection, score)], b.group(b.in_braces(inner))))
+    matching = (b.in_braces(inner), b.filtered(b.operation("=", b.use(name), b.use(place))))
+    if score:
+        return b.in_braces(b.select(score, b.group(*matching)))
+    return b.filtered(b.exists(*matching))
 
 
 def _is_list(triple: n.TriplePattern) -> bool:

@@ -13,17 +13,19 @@ are of points and lines too.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Final
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.model.errors import MalformedRequest
 from sparql.model.vocabulary import GEO, UKG
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.ast.writing import term_text, triple_text
-from sparql.rewriting.meaning.patterns import Place, distinct, ends_of, links_of, replace_patterns, with_links
+from sparql.rewriting.ast.replacing import Elements, Place
+from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.meaning.patterns import binds, distinct, ends_of, links_of, replace_patterns, with_links
 from sparql.rewriting.report import Report
 
 TOPOLOGY: Final = "topology"
@@ -32,13 +34,14 @@ DERIVED_PROPERTIES: Final = frozenset(
 )
 """The properties that the relations of features are stated with."""
 _GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
+_DIMENSION: Final = NamedNode(f"{_GEOF}dimension")
 _ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 
 
 @dataclass(frozen=True)
 class Property:
     """A topological property: the RCC8 relations it comes to (none: it is disjoint), whether the function
-    must tell among them, and whether everything has it to itself.
+    must decide among them, and whether everything has it to itself.
     """
 
     relations: tuple[str, ...]
@@ -75,23 +78,24 @@ PROPERTIES: Final[dict[NamedNode, Property]] = {
     UKG.rcc5ini: Property(("tppi", "ntppi")),
 }
 
-_STORED: Final = "|".join(str(GEO.term(f"rcc8{name}")) for name in _ALL)
-_DEFAULT: Final = f"{GEO.hasDefaultGeometry}|{GEO.defaultGeometry}"
-_GEOMETRY: Final = f"{_DEFAULT}|{GEO.hasGeometry}"
-_LITERAL: Final = f"{GEO.asWKT}|{GEO.asGeoJSON}|{GEO.asGML}|{GEO.asKML}"
+_STORED: Final = b.alternatives(*(GEO.term(f"rcc8{name}") for name in _ALL))
+_DEFAULT: Final = b.alternatives(GEO.hasDefaultGeometry, GEO.defaultGeometry)
+_GEOMETRY: Final = b.alternatives(GEO.hasDefaultGeometry, GEO.defaultGeometry, GEO.hasGeometry)
+_LITERAL: Final = b.alternatives(GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML)
+_HAS_LITERAL: Final = b.sequence(_GEOMETRY, _LITERAL)
 
 
-def answer_topology(parsed: ParsedQuery, report: Report, *, derived: bool = True) -> str:
+def answer_topology(query: n.Query, report: Report, *, derived: bool = True) -> n.Query:
     """The query with its topological properties answered; `derived`: from the kept relations.
 
     Raises MalformedRequest for what cannot be.
     """
-    return replace_patterns(parsed, _Topology(parsed, report, derived=derived).replace)
+    return replace_patterns(query, _Topology(n.names_in(query), report, derived=derived).replace)
 
 
-def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
+def unanswered_property(query: n.Query) -> NamedNode | None:
     """A property that the graph states of nothing, asked for where nothing answers it."""
-    for group in n.groups_in(parsed.query):
+    for group in n.groups_in(query):
         for element in group.elements:
             for triple in element.triples if isinstance(element, n.Statement) else ():
                 if triple.predicate in PROPERTIES and triple.predicate not in DERIVED_PROPERTIES:
@@ -100,14 +104,14 @@ def asked_in_vain(parsed: ParsedQuery) -> NamedNode | None:
 
 
 class _Topology:
-    def __init__(self, parsed: ParsedQuery, report: Report, *, derived: bool) -> None:
+    def __init__(self, names: Container[str], report: Report, *, derived: bool) -> None:
         self._derived = derived
         self._report = report
-        self._text = parsed.text
+        self._names = names
         self._count = 0
 
-    def replace(self, triple: n.TriplePattern, place: Place) -> str | None:
-        """The elements that stand for one triple pattern."""
+    def replace(self, triple: n.TriplePattern, place: Place) -> Elements | None:
+        """The elements in place of one triple pattern."""
         if isinstance(triple.verb, Variable):
             return None
         if not any(link.iri in PROPERTIES for link in links_of(triple.verb)):
@@ -130,18 +134,18 @@ class _Topology:
                 return apart
             # Of geometry nodes nothing is kept, so the function must look at each.
             function = GEO.sfDisjoint if property_ == GEO.rcc8dc else property_
-            return distinct(ends, f"{{ {apart} }} UNION {self._by_function(ends, function)}")
-        branches = [f"{{ {written} }}", self._between_features(ends, property_, wanted)]
+            return (distinct(ends, b.union(b.group(*apart), *self._by_function(ends, function))),)
+        branches = [b.group(b.statement(triple)), self._between_features(ends, property_, wanted)]
         if wanted.reflexive and (len(fixed) < 2 or len(set(ends)) == 1):
             branches.append(self._itself(ends))
         if fixed and property_ not in _FIVE:
-            branches.append(self._by_function(ends, property_))
+            branches += self._by_function(ends, property_)
         else:
             self._report.leave(TOPOLOGY, written, "geometry nodes take part where one side is an IRI")
         self._report.did(TOPOLOGY, written, f"from the kept relations {', '.join(wanted.relations)}")
-        return distinct(ends, " UNION ".join(branches))
+        return (distinct(ends, b.union(*branches)),)
 
-    def _by_the_rules(self, triple: n.TriplePattern, place: Place, property_: NamedNode | None) -> str:
+    def _by_the_rules(self, triple: n.TriplePattern, place: Place, property_: NamedNode | None) -> Elements:
         written = triple_text(triple)
         if property_ is None or property_ in _FIVE:
             what = "The five classes are" if property_ else "A topological property in a path is"
@@ -154,9 +158,9 @@ class _Topology:
         area = property_.value.rpartition("#")[2].startswith("rcc8")
         by_function = self._by_function(ends, property_, features=True, areas=area)
         self._report.did(TOPOLOGY, written, "stated, or by the function of its name")
-        return distinct(ends, f"{{ {written} }} UNION {by_function}")
+        return (distinct(ends, b.union(b.group(b.statement(triple)), *by_function)),)
 
-    def _path(self, triple: n.TriplePattern, path: n.Path) -> str:
+    def _path(self, triple: n.TriplePattern, path: n.Path) -> Elements:
         def kept(link: n.Link) -> n.Path:
             wanted = PROPERTIES.get(link.iri)
             if wanted is None:
@@ -167,52 +171,53 @@ class _Topology:
                     "Write it as a triple pattern of its own."
                 )
             relations = dict.fromkeys([link.iri, *(GEO.term(f"rcc8{name}") for name in wanted.relations)])
-            links = tuple(n.Link(iri) for iri in relations)
-            return links[0] if len(links) == 1 else n.PathOperator("|", links)
+            return b.alternatives(*relations)
 
         written = triple_text(triple)
         verb = with_links(path, kept)
         self._report.did(
             TOPOLOGY, written, "its steps take the kept relations, without what is equal to itself"
         )
-        return triple_text(n.TriplePattern(triple.subject, verb, triple.object, 0, 0, 0))
+        return (b.triple(triple.subject, verb, triple.object),)
 
-    def _disconnected(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> str:
+    def _disconnected(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> Elements:
         """DC: both have a geometry, they differ, and no relation is kept between them."""
         self._one_side_known(triple, place, ends)
-        left, right = (term_text(end) for end in ends)
-        parts = []
-        for end, written in zip(ends, (left, right), strict=True):
-            has = f"{written} ({_GEOMETRY})/({_LITERAL}) {self._fresh()}"
-            parts.append(distinct((end,), has) if isinstance(end, Variable) else f"FILTER EXISTS {{ {has} }}")
-        parts.append(f"FILTER({left} != {right}) FILTER NOT EXISTS {{ {left} {_STORED} {right} }}")
+        left, right = ends
+        have = (distinct((end,), b.triple(end, _HAS_LITERAL, self._fresh())) for end in ends)
         self._report.did(TOPOLOGY, triple_text(triple), "places that no kept relation joins")
-        return " ".join(parts)
+        return (
+            *have,
+            b.filtered(b.operation("!=", b.use(left), b.use(right))),
+            b.filtered(b.not_exists(b.triple(left, _STORED, right))),
+        )
 
     def _one_side_known(self, triple: n.TriplePattern, place: Place, ends: tuple[n.Term, n.Term]) -> None:
-        if not any(isinstance(end, NamedNode) or place.binds(_name(end), triple) for end in ends):
+        if not any(isinstance(end, NamedNode) or binds(place, _name(end), triple) for end in ends):
             raise MalformedRequest(
                 f"Almost all places are disconnected, so {triple_text(triple)} would list nearly every pair. "
                 "Give one side: an IRI, or another pattern that says which places are meant."
             )
 
-    def _between_features(self, ends: tuple[n.Term, n.Term], property_: NamedNode, wanted: Property) -> str:
-        left, right = (term_text(end) for end in ends)
-        path = "|".join(str(GEO.term(f"rcc8{name}")) for name in wanted.relations)
-        if not wanted.check:
-            return f"{{ {left} {path} {right} }}"
-        first, second = self._fresh(), self._fresh()
-        function = f"<{_GEOF}{property_.value.rpartition('#')[2]}>"
-        return (
-            f"{{ {left} {path} {right} FILTER EXISTS {{ {self._shape(left, first)} "
-            f"{self._shape(right, second)} FILTER({function}({first}, {second})) }} }}"
+    def _between_features(
+        self, ends: tuple[n.Term, n.Term], property_: NamedNode, wanted: Property
+    ) -> n.Group:
+        left, right = ends
+        related = b.triple(
+            left, b.alternatives(*(GEO.term(f"rcc8{name}") for name in wanted.relations)), right
         )
+        if not wanted.check:
+            return b.group(related)
+        first, second = self._fresh(), self._fresh()
+        condition = b.call(_function(property_), b.use(first), b.use(second))
+        shapes = (*self._shape(left, first), *self._shape(right, second))
+        return b.group(related, b.filtered(b.exists(*shapes, b.filtered(condition))))
 
-    def _itself(self, ends: tuple[n.Term, n.Term]) -> str:
+    def _itself(self, ends: tuple[n.Term, n.Term]) -> n.Group:
         """What has a geometry, and is in itself, equals itself and so on."""
         one, other = ends if isinstance(ends[1], Variable) else (ends[1], ends[0])
-        has = f"{term_text(one)} ({_GEOMETRY})/({_LITERAL}) {self._fresh()}"
-        return f"{{ {has} }}" if one == other else f"{{ {has} BIND({term_text(one)} AS {term_text(other)}) }}"
+        has = b.triple(one, _HAS_LITERAL, self._fresh())
+        return b.group(has) if one == other else b.group(has, b.bound(b.use(one), _name(other)))
 
     def _by_function(
         self,
@@ -221,41 +226,51 @@ class _Topology:
         *,
         features: bool = False,
         areas: bool = False,
-    ) -> str:
+    ) -> list[n.Group]:
         """Where a geometry node is on one side or on both: each by its literal, features by theirs.
 
         `features` adds pairs of features, `areas` leaves out what is no area.
         """
-        left, right = (term_text(end) for end in ends)
-        function = f"<{_GEOF}{property_.value.rpartition('#')[2]}>"
-        first, second = self._fresh(), self._fresh()
-        node, other_node = (
-            f"{end} {_LITERAL} {literal} ." for end, literal in ((left, first), (right, second))
-        )
-        feature, other_feature = self._shape(left, first), self._shape(right, second)
-        pairs = [(node, other_node), (node, other_feature), (feature, other_node)]
+        pairs = [(self._node, self._node), (self._node, self._shape), (self._shape, self._node)]
         if features:
-            pairs.append((feature, other_feature))
-        condition = f"{function}({first}, {second})"
-        if areas:
-            condition += f" && <{_GEOF}dimension>({first}) = 2 && <{_GEOF}dimension>({second}) = 2"
-        return " UNION ".join(f"{{ {one} {other} FILTER({condition}) }}" for one, other in pairs)
+            pairs.append((self._shape, self._shape))
+        groups: list[n.Group] = []
+        for one, other in pairs:
+            literals = (self._fresh(), self._fresh())
+            conditions: list[n.Expression] = [b.call(_function(property_), *map(b.use, literals))]
+            if areas:
+                dimensions = (b.call(_DIMENSION, b.use(literal)) for literal in literals)
+                conditions += [b.operation("=", found, b.use(Literal(2))) for found in dimensions]
+            condition = b.filtered(b.all_true(conditions))
+            groups.append(b.group(*one(ends[0], literals[0]), *other(ends[1], literals[1]), condition))
+        return groups
 
-    def _shape(self, feature: str, literal: str) -> str:
+    def _node(self, node: n.Term, literal: Variable) -> Elements:
+        """The pattern of a geometry node."""
+        return (b.triple(node, _LITERAL, literal),)
+
+    def _shape(self, feature: n.Term, literal: Variable) -> Elements:
         """The patterns of a feature's geometries that count: its default ones, else each."""
         node = self._fresh()
+        is_default = b.exists(b.triple(feature, _DEFAULT, node))
+        has_none = b.not_exists(b.triple(feature, _DEFAULT, self._fresh()))
         return (
-            f"{feature} {_GEOMETRY} {node} . {node} {_LITERAL} {literal} . "
-            f"FILTER(EXISTS {{ {feature} {_DEFAULT} {node} }} || "
-            f"NOT EXISTS {{ {feature} {_DEFAULT} {self._fresh()} }}) "
+            b.triple(feature, _GEOMETRY, node),
+            b.triple(node, _LITERAL, literal),
+            b.filtered(b.operation("||", is_default, has_none)),
         )
 
-    def _fresh(self) -> str:
+    def _fresh(self) -> Variable:
         while True:
             self._count += 1
-            name = f"?related{self._count}"
-            if name not in self._text:
-                return name
+            name = f"related{self._count}"
+            if name not in self._names:
+                return Variable(name)
+
+
+def _function(property_: NamedNode) -> NamedNode:
+    """The function of a property's name."""
+    return NamedNode(_GEOF + property_.value.rpartition("#")[2])
 
 
 _FIVE: Final = frozenset(iri for iri in PROPERTIES if iri.value.startswith(UKG.iri))

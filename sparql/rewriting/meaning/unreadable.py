@@ -1,4 +1,4 @@
-"""Geometry literals of a query that cannot be read, and calls that no geometry fits: told in a warning.
+"""Geometry literals of a query that cannot be read, and calls that no geometry fits: reported in a warning.
 
 A function that meets one is an error, and an error in a filter is only a solution that is missing. So is one
 of an unknown unit, or with an argument too few.
@@ -6,7 +6,7 @@ of an unknown unit, or with an argument too few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -28,14 +28,14 @@ from sparql.syntax.tokens import TokenKind, read_tokens
 from sparql.syntax.unknown_functions import (
     is_known,
     is_named_like_aggregate,
-    told_of_unknown,
     unknown_function,
+    unknown_function_message,
 )
 
 
-def warn_of_unreadable(text: str, prologue: Prologue, report: Report) -> None:
-    """Add a warning for each geometry literal of the text that cannot be read."""
-    for literal in _geometry_literals(text, prologue):
+def warn_of_unreadable(literals: Iterable[Literal], report: Report) -> None:
+    """Add a warning for each geometry literal that cannot be read."""
+    for literal in filter(is_geometry_literal, literals):
         try:
             parse_geometry(literal)
         except GeometryError as error:
@@ -44,15 +44,14 @@ def warn_of_unreadable(text: str, prologue: Prologue, report: Report) -> None:
             )
 
 
-def _geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
+def geometry_literals(text: str, prologue: Prologue) -> Iterator[Literal]:
+    """The literals of GeoSPARQL's datatypes in a text that need not be a query."""
     tokens = list(read_tokens(text, prologue.end))
     for string, sign, datatype in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if string.kind is TokenKind.STRING and sign.text == "^^":
             value, iri = read_string(string.text), prologue.expand(datatype)
             if value is not None and iri is not None and iri.startswith("http://www.opengis.net/"):
-                literal = Literal(value, datatype=NamedNode(iri))
-                if is_geometry_literal(literal):
-                    yield literal
+                yield Literal(value, datatype=NamedNode(iri))
 
 
 def warn_of_misuse(query: n.Query, report: Report) -> None:
@@ -68,7 +67,7 @@ def warn_of_misuse(query: n.Query, report: Report) -> None:
 
 @lru_cache(maxsize=64)
 def _misuse(function: NamedNode, terms: tuple[NamedNode | Literal | None, ...]) -> str | None:
-    """Why the function is an error for these constants; None stands for what depends on the solution."""
+    """Why the function is an error for these constants; None is what depends on the solution."""
     definition = DEFINITIONS[function]
     arguments: list[NamedNode | Literal] = []
     for position, term in enumerate(terms):
@@ -93,7 +92,7 @@ _ANY_OF: Final[dict[Parameter | None, Literal]] = {
     Parameter.NUMBER: _A_NUMBER,
     Parameter.INTEGER: _A_NUMBER,
 }
-"""Something of each kind that a variable may stand for; units and patterns are no matter of chance."""
+"""An example of each kind of value that a variable may have; units and patterns are no matter of chance."""
 
 
 def refuse_misused_aggregates(query: n.Query) -> None:
@@ -109,13 +108,13 @@ def refuse_misused_aggregates(query: n.Query) -> None:
                 for part in n.walk_expressions(element.expression):
                     if isinstance(part, n.Call) and part.iri in AGGREGATES:
                         raise MalformedRequest(
-                            f"{part.iri} is an aggregate: it may stand in SELECT, HAVING and ORDER BY, not "
+                            f"{part.iri} is an aggregate: it can be used in SELECT, HAVING and ORDER BY, not "
                             "in FILTER or BIND. Write it in a sub-select around the pattern."
                         )
 
 
 def warn_of_unknown(query: n.Query, report: Report) -> None:
-    """Add a warning for each function that is called and that nobody here knows."""
+    """Add a warning for each function that is called and is not defined."""
     for call in n.calls_in(query):
         if not is_known(call.iri):
-            report.warn(told_of_unknown(call.iri.value))
+            report.warn(unknown_function_message(call.iri.value))

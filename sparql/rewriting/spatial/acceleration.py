@@ -1,8 +1,8 @@
 """Spatial filters, joins and nearest-k over the index of geometries: the same answer, found sooner.
 
-Each filter is looked at where it stands; the triple pattern that gives its variable a geometry literal gets
-candidates put in front (`sparql.rewriting.spatial.runs`). What is not understood, or would not pay, is left
-alone and the report says why.
+The triple pattern that gives the variable of a filter its geometry literal gets candidates in front of it
+(`sparql.rewriting.spatial.basic_patterns`). What is not understood or would not pay stays as it is, and the
+report says why.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException
 
 from geo.errors import GeoError
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import apply_edits
-from sparql.rewriting.ast.parser import ParsedQuery, parse_query
+from sparql.rewriting.ast.parser import ParsedQuery
 from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.meaning.probes import Steps
 from sparql.rewriting.report import FILTER, Report
-from sparql.rewriting.spatial.by_feature import class_patterns, feature_rows
+from sparql.rewriting.spatial.basic_patterns import BasicPattern, Binding, Plan, with_plans
 from sparql.rewriting.spatial.candidates import Found, TooMuchText, column_for, find
-from sparql.rewriting.spatial.dropped import DroppedFilters
-from sparql.rewriting.spatial.filter_sites import Sought, SoughtFilters
-from sparql.rewriting.spatial.geometry_paths import Anchor, anchor_of
+from sparql.rewriting.spatial.dropped_filters import DroppedFilters
+from sparql.rewriting.spatial.feature_rows import class_patterns, feature_rows
+from sparql.rewriting.spatial.filter_sites import FilterSite, FilterSites
+from sparql.rewriting.spatial.geometry_paths import GeometryPath, geometry_path_of
 from sparql.rewriting.spatial.joins import join_plan
-from sparql.rewriting.spatial.nearest import nearest_text
+from sparql.rewriting.spatial.nearest import with_nearest
 from sparql.rewriting.spatial.related import KEPT, RelatedPlan, related_plan
-from sparql.rewriting.spatial.runs import Binding, Plan, Run, values
-from sparql.rewriting.spatial.scopes import Opening, openings_of
+from sparql.rewriting.spatial.scopes import Scope, scopes_of
 from sparql.rewriting.spatial.semijoins import SemiJoin, SemiJoins, with_joins
-from sparql.rewriting.spatial.spatial_filters import SpatialFilter, local_name
-from sparql.syntax.tokens import TokenKind, read_tokens
+from sparql.rewriting.spatial.spatial_filters import local_name
 
 Counter = Callable[[n.TriplePattern, int], int]
 """How many statements fit a triple pattern, counted no further than to a limit; from any revision."""
@@ -47,32 +46,32 @@ _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
 
 @dataclass(frozen=True)
 class _Single:
-    """The candidates of filters of one variable for one run; those `decided` are true of each."""
+    """Candidates for a variable of one basic graph pattern; the filters `decided` are true of each."""
 
-    sought: tuple[Sought, ...]
+    sites: tuple[FilterSite, ...]
     binding: Binding
     places: Places
-    decided: tuple[Sought, ...]
+    decided: tuple[FilterSite, ...]
 
     @classmethod
-    def of(cls, sought: Sought, binding: Binding, found: Found) -> _Single:
+    def of(cls, site: FilterSite, binding: Binding, found: Found) -> _Single:
         """Of one filter."""
-        decided = (sought,) if found.exact and sought.own_run else ()
-        return cls((sought,), binding, found.places, decided)
+        decided = (site,) if found.exact and site.own_pattern else ()
+        return cls((site,), binding, found.places, decided)
 
     def and_also(self, other: _Single) -> _Single:
         """With those of another filter of the same variable."""
         places = numpy.intersect1d(self.places, other.places, assume_unique=True)
-        sought, decided = (*self.sought, *other.sought), (*self.decided, *other.decided)
-        return _Single(sought, self.binding, places, decided)
+        sites, decided = (*self.sites, *other.sites), (*self.decided, *other.decided)
+        return _Single(sites, self.binding, places, decided)
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a query meets: the index and the revision that it is asked of, and the graph.
+class AccelerationContext:
+    """What a query runs over: the index, the revision and the graph.
 
-    `plain_dataset` tells that neither request nor query names graphs, `exact_relations` that a kept relation
-    says just what a function would.
+    `plain_dataset` means that neither request nor query names graphs, `exact_relations` that a kept relation
+    says exactly what a function would.
     """
 
     state: GeometryState
@@ -86,37 +85,42 @@ class Surroundings:
         return self.count(triple, most + 1) <= most
 
 
-def accelerated(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str]:
-    """The query's text with candidates in it, or the old one."""
+def is_spatial(query: n.Query) -> bool:
+    """Whether a query calls a function of geometries."""
+    return any(local_name(call) is not None for call in n.calls_in(query))
+
+
+def accelerated(parsed: ParsedQuery, around: AccelerationContext, report: Report) -> Steps[ParsedQuery]:
+    """The query with candidates in it, or as it was."""
     try:
         joined = yield from _with_semijoins(parsed, around, report)
-        return joined or (yield from Accelerator(parsed, around, report).work())
+        return parsed.with_query(joined or (yield from Accelerator(parsed, around, report).work()))
     except (GeoError, GEOSException) as error:
         report.leave(FILTER, parsed.text, f"the search in the index failed: {error}")
-        return parsed.text
+        return parsed
 
 
-def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -> Steps[str | None]:
+def _with_semijoins(
+    parsed: ParsedQuery, around: AccelerationContext, report: Report
+) -> Steps[n.Query | None]:
     """The query with those EXISTS as joins whose geometry is then searched for; None where there is none."""
     features = around.state.features
     single = around.plain_dataset and features.settled(around.revision) and not features.odd
     chosen: list[SemiJoin] = []
     left: dict[n.Exists, str] = {}
-    for exists, join in SemiJoins(parsed, around.few, single=single).found():
+    for exists, join in SemiJoins(parsed.query, around.few, single=single).found():
         if isinstance(join, str):
             left[exists] = join
         else:
             chosen.append(join)
     while chosen:
-        text = with_joins(parsed.text, chosen)
         attempt = Report()
-        accelerator = Accelerator(parse_query(text, parsed.prologue.base), around, attempt)
+        accelerator = Accelerator(parsed.with_query(with_joins(parsed.query, chosen)), around, attempt)
         rewritten = yield from accelerator.work()
-        searched = [one for one in chosen if accelerator.plans_within(one.written)]
+        searched = [one for one in chosen if accelerator.plans_within(one.element)]
         if searched == chosen:
             for one in chosen:
-                part = parsed.text[one.conjunct.start : one.conjunct.end]
-                attempt.did(EXISTS, part, "asked once for all solutions, as a join")
+                attempt.did(EXISTS, parsed.text_of(one.conjunct), "asked once for all solutions, as a join")
             break
         for one in chosen:
             if one not in searched and (exists := one.exists) not in left:
@@ -125,61 +129,53 @@ def _with_semijoins(parsed: ParsedQuery, around: Surroundings, report: Report) -
     else:
         attempt, rewritten = Report(), None
     for exists, reason in left.items():
-        attempt.leave(
-            EXISTS, parsed.text[exists.start : exists.end], f"asked for each solution, since {reason}"
-        )
+        attempt.leave(EXISTS, parsed.text_of(exists), f"asked for each solution, since {reason}")
     report.add(attempt)
     return rewritten
 
 
 class Accelerator:
-    """Makes one query faster; `work` gives its new text, or the old one."""
+    """Makes one query faster; `work` returns the new query, or the old one."""
 
-    def __init__(self, parsed: ParsedQuery, around: Surroundings, report: Report) -> None:
+    def __init__(self, parsed: ParsedQuery, around: AccelerationContext, report: Report) -> None:
         self._parsed = parsed
-        self._text = parsed.text
         self._around = around
         self._state = around.state
         self._count = around.count
         self._report = report
-        self._uses = [
-            (token.text[1:], token.start)
-            for token in read_tokens(parsed.text)
-            if token.kind is TokenKind.VARIABLE
-        ]
-        self._names = {name for name, _ in self._uses}
-        self._sought = SoughtFilters(self._text, self._uses, report)
-        self._plans: dict[int, Plan] = {}
-        self._dropped = DroppedFilters(self._text)
+        self._names = n.names_in(parsed.query)
+        self._sites = FilterSites(parsed, report)
+        self._plans: dict[n.Statement, Plan] = {}
+        self._dropped = DroppedFilters()
         where = parsed.query.where
-        self._openings = {id(one.group): one for one in openings_of(where)} if where is not None else {}
+        self._scopes = {one.group: one for one in scopes_of(where)} if where is not None else {}
 
-    def work(self) -> Steps[str]:
-        """The query's text with candidates in it."""
+    def work(self) -> Steps[n.Query]:
+        """The query with candidates in it."""
         query = self._parsed.query
         if query.where is None:
-            return self._text
-        if any(_is_lateral(group) for group in n.groups_of(query.where)):
+            return query
+        if any(_is_lateral(group) for group in n.groups_in(query.where)):
             self._report.leave(FILTER, "LATERAL", "a query with LATERAL of its own is left alone")
-            return self._text
-        self._tell_of_left_groups(query.where)
-        for opening in self._openings.values():
-            yield from self._plan_group(opening)
+            return query
+        self._report_skipped_groups(query.where)
+        for scope in self._scopes.values():
+            yield from self._plan_group(scope)
         for plan in self._plans.values():
-            around = self._openings[id(plan.run.group)]
+            around = self._scopes[plan.bgp.group]
             if isinstance(around.graph, Variable):
                 plan.graph = around.graph
-            plan.apart = around.surrounds(plan.run) and (plan.graph is None or around.graph_shown)
-        edits = self._dropped.edits(self._plans.values())
-        nearest = yield from nearest_text(
-            self._parsed, self._state, set(self._plans), edits, self._report, self.fresh, self._more_selective
+            plan.apart = around.surrounds(plan.bgp) and (plan.graph is None or around.graph_shown)
+        filters = self._dropped.filters()
+        nearest = yield from with_nearest(
+            self._parsed, self._state, self._plans, filters, self._report, self.fresh, self._more_selective
         )
-        return nearest or apply_edits(self._text, edits)
+        return nearest or with_plans(query, self._plans, filters)
 
-    def plans_within(self, part: str) -> bool:
-        """Whether candidates were found for something in a part of the text, after `work`."""
-        start = self._text.find(part)
-        return any(start <= plan.run.start < start + len(part) for plan in self._plans.values())
+    def plans_within(self, element: n.Element) -> bool:
+        """Whether candidates were found for something in an element, after `work`."""
+        groups = set(n.groups_in(element))
+        return any(plan.bgp.group in groups for plan in self._plans.values())
 
     def fresh(self) -> str | None:
         """A new variable's name; None where it would show up in a `SELECT *`."""
@@ -189,50 +185,50 @@ class Accelerator:
         self._names.add(f"node{number}")
         return f"node{number}"
 
-    def _tell_of_left_groups(self, where: n.Group) -> None:
-        for group in n.groups_of(where):
-            if id(group) in self._openings:
+    def _report_skipped_groups(self, where: n.Group) -> None:
+        for group in n.groups_in(where):
+            if group in self._scopes:
                 continue
             for filter_ in group.elements:
                 if isinstance(filter_, n.Filter) and _mentions_geometry(filter_.expression):
                     self._leave(
                         filter_,
-                        "it stands in EXISTS or SERVICE, which is asked solution by solution",
+                        "it is in EXISTS or SERVICE, which is evaluated solution by solution",
                     )
 
-    def _plan_group(self, opening: Opening) -> Steps[None]:
-        sought = list(self._sought.within(opening))
-        singles: dict[int, _Single] = {}
-        for one in sought:
+    def _plan_group(self, scope: Scope) -> Steps[None]:
+        sites = list(self._sites.within(scope))
+        singles: dict[n.TriplePattern, _Single] = {}
+        for one in sites:
             if len(one.spatial.operands) != 1:
                 continue
             found = find(one.spatial, one.spatial.operands[0], self._state)
             for binding in one.bindings[0]:
-                single, earlier = _Single.of(one, binding, found), singles.get(id(binding.triple))
-                singles[id(binding.triple)] = single if earlier is None else earlier.and_also(single)
-        for one in sought:
+                single, earlier = _Single.of(one, binding, found), singles.get(binding.triple)
+                singles[binding.triple] = single if earlier is None else earlier.and_also(single)
+        for one in sites:
             if len(one.spatial.operands) == 2:
-                yield from self._plan_join(one, singles, opening)
-        by_run: dict[int, list[_Single]] = {}
+                yield from self._plan_join(one, singles, scope)
+        by_pattern: dict[n.Statement, list[_Single]] = {}
         for single in singles.values():
-            by_run.setdefault(single.binding.run.start, []).append(single)
-        for start, of_run in by_run.items():
-            if start not in self._plans:
-                self._plan_single(min(of_run, key=lambda single: len(single.places)))
+            by_pattern.setdefault(single.binding.bgp.first, []).append(single)
+        for first, of_pattern in by_pattern.items():
+            if first not in self._plans:
+                self._plan_single(min(of_pattern, key=lambda single: len(single.places)))
 
     def _plan_single(self, single: _Single) -> None:
         places, binding = single.places, single.binding
-        # The filter may stand further out than the patterns.
-        around = self._openings[id(binding.run.group)]
-        anchor = None
+        # The filter may be in a group further out than the patterns.
+        around = self._scopes[binding.bgp.group]
+        geometry_path = None
         if self._around.plain_dataset and around.graph is None:
-            anchor = anchor_of(binding)
+            geometry_path = geometry_path_of(binding)
         # Classes are known of the features in the index, so patterns of them are no rivals.
-        known = class_patterns(anchor) if anchor is not None else ()
+        known = class_patterns(geometry_path) if geometry_path is not None else ()
         if around.repeated:
             self._leave_single(
                 single,
-                "it stands in an OPTIONAL of a group that is joined to others, which would look through all "
+                "it is in an OPTIONAL of a group that is joined to others, which would look through all "
                 "candidates with each solution of these",
             )
             return
@@ -240,7 +236,7 @@ class Accelerator:
         if rival is not None:
             self._leave_single(single, rival)
             return
-        if anchor is not None and self._plan_features(single, anchor):
+        if geometry_path is not None and self._plan_features(single, geometry_path):
             return
         keys = self._state.keys(places.tolist())
         try:
@@ -249,57 +245,53 @@ class Accelerator:
             self._leave_single(single, "its candidates would make the query too long")
             return
         rows = dict.fromkeys((column.term(key),) for key in keys)
-        self._plans[binding.run.start] = Plan(
-            binding.run, values([column.variable], rows), column.edits, column.added
-        )
+        self._plans[binding.bgp.first] = Plan(binding.bgp, b.values([column.variable], rows), column.split)
         exact = column.exact(keys, self._state)
         self._did_single(single, f"?{column.variable} from the index", len(rows), exact=exact)
 
-    def _plan_features(self, single: _Single, anchor: Anchor) -> bool:
+    def _plan_features(self, single: _Single, geometry_path: GeometryPath) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
-        needed = self._needed(anchor.binding.run, [one.spatial.expression for one in single.decided])
-        rows = feature_rows(anchor, single.places, self._state, self._around.revision, needed)
+        needed = self._needed(geometry_path.binding.bgp, [one.conjunct for one in single.decided])
+        rows = feature_rows(geometry_path, single.places, self._state, self._around.revision, needed)
         if rows is None:
             return False
-        run = anchor.binding.run
-        self._plans[run.start] = Plan(run, rows.values, gone=rows.gone)
+        bgp = geometry_path.binding.bgp
+        self._plans[bgp.first] = Plan(bgp, rows.values, gone=rows.gone)
         names = " and ".join(f"?{name}" for name in rows.variables)
         self._did_single(single, f"{names} from the index", rows.count, exact=True)
         return True
 
     def _did_single(self, single: _Single, what: str, candidates: int, *, exact: bool) -> None:
-        """Tell of its filters, and leave those out that are decided if the candidates are `exact`."""
-        for one in single.sought:
+        """Report its filters, and drop those that are decided if the candidates are `exact`."""
+        for one in single.sites:
             decided = exact and one in single.decided
             if decided:
-                self._dropped.drop(one)
-            self._did(one.spatial, what, candidates, exact=decided)
+                self._dropped.drop(one.filter_, one.conjunct)
+            self._did(one, what, candidates, exact=decided)
 
     def _leave_single(self, single: _Single, why: str) -> None:
-        for one in single.sought:
-            self._leave(one.spatial.expression, why)
+        for one in single.sites:
+            self._leave(one.conjunct, why)
 
-    def _needed(self, run: Run, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
-        """Whether a variable is used anywhere but in given patterns of a run and in filters that go."""
+    def _needed(self, bgp: BasicPattern, dropped: Sequence[n.Expression]) -> Callable[..., bool]:
+        """Whether a variable is used outside some patterns and the dropped filters."""
         star = _has_star(self._parsed.query)
-        spans = [(one.start, one.end) for one in run.statements]
-        spans += [(one.start, one.end) for one in dropped]
-        outside = {name for name, at in self._uses if not any(start <= at < end for start, end in spans)}
+        outside = n.names_in(self._parsed.query, besides={*bgp.statements, *dropped})
 
         def needed(name: str, besides: Collection[n.TriplePattern]) -> bool:
-            inside = (triple for triple in run.triples if triple not in besides)
+            inside = (triple for triple in bgp.triples if triple not in besides)
             return star or name in outside or any(name in triple.variables for triple in inside)
 
         return needed
 
-    def _related(self, one: Sought, bindings: tuple[Binding, Binding]) -> RelatedPlan | str:
+    def _related(self, one: FilterSite, bindings: tuple[Binding, Binding]) -> RelatedPlan | str:
         """The join from the kept relations, or why not."""
         spatial, features = one.spatial, self._state.features
         if spatial.function not in KEPT or not all(side.plain for side in spatial.operands):
             return "it asks for more than a topological relation between its variables"
         if not self._around.exact_relations:
             return "the kept relations are not known to be exact"
-        groups = n.groups_of(self._parsed.query.where) if self._parsed.query.where else ()
+        groups = n.groups_in(self._parsed.query.where) if self._parsed.query.where else ()
         keywords = {e.keyword for group in groups for e in group.elements if isinstance(e, n.Nested)}
         if not self._around.plain_dataset or "GRAPH" in keywords:
             return "the kept relations are those of the default graph"
@@ -307,14 +299,13 @@ class Accelerator:
             return "a change of geometry is under way"
         if features.odd:
             return f"{len(features.odd)} features have several geometries, or share one"
-        anchors = tuple(map(anchor_of, bindings))
-        if anchors[0] is None or anchors[1] is None:
+        geometry_paths = tuple(map(geometry_path_of, bindings))
+        if geometry_paths[0] is None or geometry_paths[1] is None:
             return "its patterns do not lead straight from features to their geometry"
-        needed = self._needed(bindings[0].run, [spatial.expression] if KEPT[spatial.function].exact else [])
-        condition = self._written(spatial.expression)
-        both = (anchors[0], anchors[1])
+        needed = self._needed(bindings[0].bgp, [one.conjunct] if KEPT[spatial.function].exact else [])
+        both = (geometry_paths[0], geometry_paths[1])
         return related_plan(
-            spatial.function, condition, both, features, needed, self._has_few_solutions, self.fresh
+            spatial.function, one.conjunct, both, features, needed, self._has_few_solutions, self.fresh
         )
 
     def _has_few_solutions(self, triples: Sequence[n.TriplePattern]) -> bool:
@@ -324,42 +315,44 @@ class Accelerator:
             if isinstance(triple.subject, NamedNode) or isinstance(triple.object, NamedNode | Literal)
         )
 
-    def _plan_join(self, one: Sought, singles: dict[int, _Single], opening: Opening) -> Steps[None]:
+    def _plan_join(
+        self, one: FilterSite, singles: dict[n.TriplePattern, _Single], scope: Scope
+    ) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
-        if left.run != right.run or not one.own_run:
-            self._leave(one.spatial.expression, "its two geometries do not stand in patterns side by side")
+        if left.bgp != right.bgp or not one.own_pattern:
+            self._leave(one.conjunct, "its two geometries are not in patterns side by side")
             return
         if self._parsed.query.dataset_clause:
-            self._leave(one.spatial.expression, "joins are not searched for in a query with FROM")
+            self._leave(one.conjunct, "joins are not searched for in a query with FROM")
             return
-        if left.run.start in self._plans:
-            self._leave(one.spatial.expression, "another join of these patterns was searched for already")
+        if left.bgp.first in self._plans:
+            self._leave(one.conjunct, "another join of these patterns was searched for already")
             return
         if one.spatial.of_empty and self._state.empty:
-            self._leave(one.spatial.expression, _EMPTY_EQUAL)
+            self._leave(one.conjunct, _EMPTY_EQUAL)
             return
-        searched = [singles[id(side.triple)] for side in (left, right) if id(side.triple) in singles]
+        searched = [singles[side.triple] for side in (left, right) if side.triple in singles]
         related = "another filter is searched for" if searched else self._related(one, (left, right))
         if isinstance(related, RelatedPlan):
-            self._plans[left.run.start] = Plan(left.run, "", pattern=related.pattern)
+            self._plans[left.bgp.first] = Plan(left.bgp, pattern=related.pattern)
             if related.exact:
-                self._dropped.drop(one)
+                self._dropped.drop(one.filter_, one.conjunct)
             kept = "the filter is not needed any more" if related.exact else "the filter stays"
-            self._report.did(FILTER, self._written(one.spatial.expression), f"{related.what}; {kept}")
+            self._report.did(FILTER, self._written(one.conjunct), f"{related.what}; {kept}")
             return
         known = {single.binding.variable: single.places for single in searched}
-        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, opening.graph)
+        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, scope.graph)
         if isinstance(plan, str):
-            self._leave(one.spatial.expression, f"not from the kept relations, since {related}; {plan}")
+            self._leave(one.conjunct, f"not from the kept relations, since {related}; {plan}")
             return
-        self._plans[left.run.start] = Plan(left.run, plan.values, plan.edits, plan.added)
+        self._plans[left.bgp.first] = Plan(left.bgp, plan.values, plan.split)
         if plan.exact:
-            self._dropped.drop(one)
+            self._dropped.drop(one.filter_, one.conjunct)
         for single in searched:
             names = f"?{single.binding.variable} from the index, for the pairs"
             self._did_single(single, names, len(single.places), exact=plan.by_literal)
         what = f"{plan.what} (not from the kept relations, since {related})"
-        self._did(one.spatial, what, plan.rows, exact=plan.exact)
+        self._did(one, what, plan.rows, exact=plan.exact)
 
     def _more_selective(
         self,
@@ -368,14 +361,14 @@ class Accelerator:
         beside: Sequence[n.TriplePattern] = (),
         known: Collection[n.TriplePattern] = (),
     ) -> str | None:
-        """Why the engine does better without candidates: a pattern that few statements fit.
+        """Why the engine is faster without candidates: a pattern that few statements match.
 
         It may be one of those `beside` the binding's group. Patterns `known` beforehand are not counted.
         """
         if candidates <= _FEWEST_TO_COMPARE:
             return None
         limit = min(candidates // 4, _MOST_COUNTED)
-        for triple in (*binding.run.triples, *beside):
+        for triple in (*binding.bgp.triples, *beside):
             fixed = [
                 term for term in (triple.subject, triple.object) if isinstance(term, NamedNode | Literal)
             ]
@@ -391,14 +384,14 @@ class Accelerator:
         return None
 
     def _written(self, part: n.Expression | n.Filter) -> str:
-        return self._text[part.start : part.end]
+        return self._parsed.text_of(part)
 
     def _leave(self, part: n.Expression | n.Filter, why: str) -> None:
         self._report.leave(FILTER, self._written(part), why)
 
-    def _did(self, spatial: SpatialFilter, what: str, candidates: int, *, exact: bool) -> None:
+    def _did(self, one: FilterSite, what: str, candidates: int, *, exact: bool) -> None:
         kept = "the filter is not needed any more" if exact else "the filter stays"
-        self._report.did(FILTER, self._written(spatial.expression), f"{what}; {kept}", candidates=candidates)
+        self._report.did(FILTER, self._written(one.conjunct), f"{what}; {kept}", candidates=candidates)
 
 
 def _is_lateral(group: n.Group) -> bool:
@@ -414,6 +407,6 @@ def _has_star(query: n.Query) -> bool:
         return True
     return query.where is not None and any(
         isinstance(element, n.SubSelect) and _has_star(element.query)
-        for group in n.groups_of(query.where)
+        for group in n.groups_in(query.where)
         for element in group.elements
     )

@@ -13,11 +13,10 @@ from shapely import GEOSException, Point
 from shapely.geometry.base import BaseGeometry
 
 from geo.measure.measures import distances_m, may_be_near
-from sparql.rewriting.ast.edits import Edit
 from sparql.rewriting.index.features import Places
-from sparql.rewriting.index.geometries import Key
 from sparql.rewriting.index.geometry_state import GeometryState
-from sparql.rewriting.spatial.runs import Binding, split_path
+from sparql.rewriting.index.notes import Key
+from sparql.rewriting.spatial.basic_patterns import Binding, Split, split_path
 from sparql.rewriting.spatial.spatial_filters import Operand, SpatialFilter
 
 _SHORT_LITERAL = 200
@@ -33,7 +32,7 @@ class TooMuchText(Exception):
 class Found:
     """The candidates of one variable, by their places in the index.
 
-    `exact` tells that the filter is true of each and of no other.
+    `exact` means that the filter is true of each and of no other.
     """
 
     places: Places
@@ -91,7 +90,7 @@ def _holds(
 ) -> NDArray[numpy.bool_]:
     """Which of some geometries an exact filter is true of, the other side being `constant`."""
     if not filter_.tells_of_points(constant_left=constant_left):
-        # Whatever it is, it is not true of what does not even meet, which is told several times faster.
+        # Whatever it is, it is not true of what does not even meet, which is several times faster to check.
         meeting = replace(filter_, function="sfIntersects", patterns=())
         holds = _holds(meeting, constant, places, state, constant_left=constant_left)
         shapes = state.shapes_at(places[holds])
@@ -113,11 +112,10 @@ class Column:
 
     variable: str
     by_node: bool
-    edits: list[Edit] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
+    split: Split = field(default_factory=dict)
 
     def term(self, key: Key) -> NamedNode | Literal:
-        """What stands for a key in VALUES."""
+        """The term of a key in VALUES."""
         node, literal = key
         return node if self.by_node and isinstance(node, NamedNode) else literal
 
@@ -136,8 +134,8 @@ def column_for(binding: Binding, keys: Sequence[Key], *, repeated: int, fresh: s
     if all(isinstance(node, NamedNode) for node, _ in keys) and length > _SHORT_LITERAL * len(keys):
         if not binding.through_path and isinstance(binding.triple.subject, Variable):
             return Column(binding.triple.subject.value, by_node=True)
-        if binding.through_path and fresh is not None and (cut := split_path(binding, fresh)) is not None:
-            return Column(fresh, by_node=True, edits=[cut[0]], added=[cut[1]])
+        if binding.through_path and fresh is not None and (split := split_path(binding, fresh)) is not None:
+            return Column(fresh, by_node=True, split=split)
     if length > MOST_TEXT:
         raise TooMuchText
     return Column(binding.variable, by_node=False)

@@ -1,4 +1,4 @@
-"""What a part of a query comes to before it runs: constants, and functions of constants."""
+"""What a part of a query comes to before it basic graph patterns: constants, and functions of constants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def constants_in(elements: Iterable[n.Element]) -> Mapping[str, n.Expression]:
         elif isinstance(element, n.Values) and len(element.rows) == 1:
             for name, term in zip(element.variables, element.rows[0], strict=False):
                 if isinstance(term, NamedNode | Literal):
-                    found[name] = n.Constant(term, element.start, element.end)
+                    found[name] = n.Constant(term)
     return found
 
 

@@ -1,51 +1,48 @@
-"""The spatial filters of a query, with where they stand and what binds their variables."""
+"""The spatial filters of a query, where they are and what binds their variables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sparql.rewriting.ast import nodes as n
+from sparql.rewriting.ast.parser import ParsedQuery
 from sparql.rewriting.report import FILTER, Report
+from sparql.rewriting.spatial.basic_patterns import Binding
 from sparql.rewriting.spatial.constants import UnreadableConstant, constants_in
-from sparql.rewriting.spatial.runs import Binding
-from sparql.rewriting.spatial.scopes import Elsewhere, Opening, bindings_below, bindings_in
-from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, recognise
-from sparql.syntax.tokens import TokenKind, read_tokens
+from sparql.rewriting.spatial.scopes import Elsewhere, Scope, bindings_below, bindings_in
+from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, recognize
 
 
 @dataclass(frozen=True)
-class Sought:
-    """A spatial filter with where it stands and what binds its variables."""
+class FilterSite:
+    """A spatial filter, where it is and what binds its variables."""
 
     filter_: n.Filter
+    conjunct: n.Expression
     spatial: SpatialFilter
     bindings: tuple[tuple[Binding, ...], ...]
-    own_run: bool
+    own_pattern: bool
 
 
-class SoughtFilters:
-    """Finds them in a query's text, and reports those that cannot be searched for.
+class FilterSites:
+    """Finds them in a query, and reports those that cannot be searched for."""
 
-    `uses` are its variables with their places.
-    """
-
-    def __init__(self, text: str, uses: Sequence[tuple[str, int]], report: Report) -> None:
-        self._text = text
-        self._uses = uses
+    def __init__(self, parsed: ParsedQuery, report: Report) -> None:
+        self._parsed = parsed
         self._report = report
 
-    def within(self, opening: Opening) -> Iterator[Sought]:
+    def within(self, scope: Scope) -> Iterator[FilterSite]:
         """Those of a group; none where one of its filters is true of nothing, which the engine asks first."""
-        group, fruitless = opening.group, False
-        known = {**constants_in(opening.before), **constants_in(group.elements)}
-        found: list[tuple[n.Filter, SpatialFilter]] = []
+        group, fruitless = scope.group, False
+        known = {**constants_in(scope.before), **constants_in(group.elements)}
+        found: list[tuple[n.Filter, n.Expression, SpatialFilter]] = []
         for filter_ in group.elements:
             if not isinstance(filter_, n.Filter):
                 continue
             for conjunct in conjuncts_of(filter_.expression):
                 try:
-                    spatial = recognise(self._unfolded(conjunct, group), known)
+                    spatial = recognize(self._unfolded(conjunct, group), known)
                 except UnreadableConstant as error:
                     self._report.warn(f"{self._written(conjunct)} is true of nothing: {error.reason}")
                     self._leave(conjunct, f"a geometry in it cannot be read: {error.reason}")
@@ -54,14 +51,16 @@ class SoughtFilters:
                 if isinstance(spatial, str):
                     self._leave(conjunct, spatial)
                 elif spatial is not None:
-                    found.append((filter_, spatial))
-        for filter_, spatial in found:
+                    found.append((filter_, conjunct, spatial))
+        for filter_, conjunct, spatial in found:
             if fruitless:
-                self._leave(spatial.expression, "another filter beside it is true of nothing")
+                self._leave(conjunct, "another filter beside it is true of nothing")
             else:
-                yield from self._with_bindings(filter_, spatial, group)
+                yield from self._with_bindings(filter_, conjunct, spatial, group)
 
-    def _with_bindings(self, filter_: n.Filter, spatial: SpatialFilter, group: n.Group) -> Iterator[Sought]:
+    def _with_bindings(
+        self, filter_: n.Filter, conjunct: n.Expression, spatial: SpatialFilter, group: n.Group
+    ) -> Iterator[FilterSite]:
         found: list[tuple[Binding, ...]] = []
         own = True
         for operand in spatial.operands:
@@ -71,24 +70,19 @@ class SoughtFilters:
                 bindings = tuple(bindings_below(group, operand.name, self._elsewhere_in(group)))
             if not bindings:
                 self._leave(
-                    spatial.expression,
+                    conjunct,
                     f"no triple pattern beside it gives ?{operand.name} a geometry by geo:asWKT, asGML, "
                     "asGeoJSON or asKML",
                 )
                 return
             found.append(bindings if not own else bindings[:1])
-        yield Sought(filter_, spatial, tuple(found), own)
+        yield FilterSite(filter_, conjunct, spatial, tuple(found), own)
 
     def _elsewhere_in(self, group: n.Group) -> Elsewhere:
         filters = [one for one in group.elements if isinstance(one, n.Filter)]
 
         def elsewhere(name: str, element: n.Nested) -> bool:
-            ignored: list[n.Element] = [element, *filters]
-            return any(
-                name == used and not any(one.start <= at < one.end for one in ignored)
-                for used, at in self._uses
-                if group.start <= at < group.end
-            )
+            return name in n.names_in(group, besides={element, *filters})
 
         return elsewhere
 
@@ -106,16 +100,12 @@ class SoughtFilters:
         for element in group.elements:
             if isinstance(element, n.Bind) and element.variable == expression.name:
                 bind = element.expression
-            elif not isinstance(element, n.Filter | n.Bind) and any(
-                token.text[1:] == expression.name
-                for token in read_tokens(self._text[element.start : element.end])
-                if token.kind is TokenKind.VARIABLE
-            ):
+            elif not isinstance(element, n.Filter | n.Bind) and (expression.name in n.names_in(element)):
                 return expression
         return bind or expression
 
     def _written(self, part: n.Expression) -> str:
-        return self._text[part.start : part.end]
+        return self._parsed.text_of(part)
 
     def _leave(self, part: n.Expression, why: str) -> None:
         self._report.leave(FILTER, self._written(part), why)

@@ -9,12 +9,12 @@ from pyoxigraph import BlankNode, NamedNode, Variable
 
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.index.features import Form
-from sparql.rewriting.index.geometries import LINKS
-from sparql.rewriting.spatial.runs import Binding
+from sparql.rewriting.index.notes import LINKS
+from sparql.rewriting.spatial.basic_patterns import Binding
 
 
 @dataclass(frozen=True)
-class Anchor:
+class GeometryPath:
     """The patterns `triples` that lead from `feature` by `links`, maybe over `node`, to the literal.
 
     `links` and `serializations` are alternatives. Names are those of variables; a node without one is None.
@@ -33,8 +33,8 @@ class Anchor:
         return sum(links[one] for one in form.links) * serializations[form.serialization]
 
 
-def anchor_of(binding: Binding) -> Anchor | None:
-    """The anchor of a binding; None where its patterns are others."""
+def geometry_path_of(binding: Binding) -> GeometryPath | None:
+    """The geometry path of a binding; None where its patterns are others."""
     triple, verb = binding.triple, binding.triple.verb
     if isinstance(verb, Variable):
         return None
@@ -44,8 +44,8 @@ def anchor_of(binding: Binding) -> Anchor | None:
         subject, node = triple.subject, None
         triples: tuple[n.TriplePattern, ...] = (triple,)
     else:
-        found = [one for one in binding.run.triples if one.object == triple.subject]
-        others = [one for one in binding.run.triples if one not in (triple, *found)]
+        found = [one for one in binding.bgp.triples if one.object == triple.subject]
+        others = [one for one in binding.bgp.triples if one not in (triple, *found)]
         hidden = isinstance(triple.subject, BlankNode)
         if len(found) != 1 or isinstance(found[0].verb, Variable):
             return None
@@ -59,7 +59,7 @@ def anchor_of(binding: Binding) -> Anchor | None:
     names = [subject.value, binding.variable, *([node] if node else [])]
     if len(set(names)) < len(names):
         return None
-    return Anchor(binding, subject.value, node, links, serializations, triples)
+    return GeometryPath(binding, subject.value, node, links, serializations, triples)
 
 
 def _steps(path: n.Path) -> list[n.Path]:

@@ -1,4 +1,4 @@
-"""Queries that the index of geometries answers whole, without a reader: what is where, of which class.
+"""Queries that the index of geometries answers without a reader: what is where, of which class.
 
 One spatial filter that the index decides for sure, with a constant or of two features, or the nearest to a
 place; the patterns from a feature to its literal; classes: all of it is known of the revision, so that
@@ -32,16 +32,16 @@ from sparql.rewriting.index.features import Form, Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.stopping import Stop
 from sparql.rewriting.index.table import Column, Table, literal_column, node_column
-from sparql.rewriting.spatial.by_feature import class_patterns, times_of
+from sparql.rewriting.spatial.basic_patterns import basic_patterns_of, binding_in
 from sparql.rewriting.spatial.candidates import find
 from sparql.rewriting.spatial.constants import NotConstant, UnreadableConstant, term_of
-from sparql.rewriting.spatial.geometry_paths import Anchor, anchor_of
+from sparql.rewriting.spatial.feature_rows import class_patterns, times_of
+from sparql.rewriting.spatial.geometry_paths import GeometryPath, geometry_path_of
 from sparql.rewriting.spatial.nearest import place_of
-from sparql.rewriting.spatial.runs import binding_in, runs_of
-from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognise
+from sparql.rewriting.spatial.spatial_filters import SpatialFilter, conjuncts_of, local_name, recognize
 from sparql.syntax.request_facts import QueryForm
 
-# An answer is made in one piece, and nobody else has the interpreter meanwhile.
+# An answer is made in one piece, and no other thread runs meanwhile.
 _MOST_ROWS: Final = 50_000
 # The same of a join, and how many features of the side that has fewer, so many of them at a time.
 _MOST_PAIRS: Final = 100_000
@@ -56,19 +56,19 @@ _FIRST_RADIUS_M: Final = 200.0
 _PLENTY: Final = 1.5
 # So much is looked at in a few milliseconds, in which no other thread would get the interpreter anyway.
 _MOST_BRIEFLY: Final = 2_000
-UNHURRIED: Final = Stop()
+UNLIMITED: Final = Stop()
 
 
 class TakesLong(Exception):
-    """An answer that is to be brief would look at too much. It never leaves this room."""
+    """An answer that is to be brief would look at too much. Never leaves this package."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A query that can be answered whole: `shown` are the variables that it asks for."""
+    """A query that the index can answer: `shown` are the variables that it selects."""
 
     spatial: SpatialFilter
-    anchor: Anchor
+    geometry_path: GeometryPath
     classed: tuple[n.TriplePattern, ...]
     shown: tuple[str, ...]
     distinct: bool
@@ -76,7 +76,7 @@ class Question:
     limit: int | None
 
     def answer(
-        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+        self, state: GeometryState, revision: int, stop: Stop = UNLIMITED, *, brief: bool = False
     ) -> Table | None:
         """Its solutions at a revision; None where they are not all known, or too many. Raises `Stopped`.
 
@@ -89,10 +89,10 @@ class Question:
         if not found.exact or len(found) > _MOST_ROWS:
             return None
         stop.check()
-        places = state.features.solutions(found.places, revision, times_of(self.anchor, self.classed))
+        places = state.features.solutions(found.places, revision, times_of(self.geometry_path, self.classed))
         if places is None:
             return None
-        sides = ((self.anchor, places),)
+        sides = ((self.geometry_path, places),)
         return table_of(self.shown, sides, state, self.distinct, self.offset, self.limit)
 
 
@@ -103,14 +103,14 @@ class NearestQuestion:
     measured: n.Call
     variable: str
     place: BaseGeometry
-    anchor: Anchor
+    geometry_path: GeometryPath
     classed: tuple[n.TriplePattern, ...]
     shown: tuple[str, ...]
     offset: int
     limit: int
 
     def answer(
-        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+        self, state: GeometryState, revision: int, stop: Stop = UNLIMITED, *, brief: bool = False
     ) -> Table | None:
         """As `Question.answer`.
 
@@ -120,7 +120,7 @@ class NearestQuestion:
         if state.unlisted or state.unreadable or state.empty:
             # They have no distance, which comes first.
             return None
-        wanted, times = self.offset + self.limit, times_of(self.anchor, self.classed)
+        wanted, times = self.offset + self.limit, times_of(self.geometry_path, self.classed)
         radius, patient = _FIRST_RADIUS_M, False
         while True:
             stop.check()
@@ -179,12 +179,12 @@ class NearestQuestion:
                 return None
             measured = numpy.array(distances)
         order = numpy.argsort(measured, kind="stable")[self.offset : self.offset + self.limit]
-        return table_of(self.shown, ((self.anchor, places[order]),), state)
+        return table_of(self.shown, ((self.geometry_path, places[order]),), state)
 
     def _distance(self, literal: Literal) -> float:
         measured = FUNCTIONS[self.measured.iri](
             *(
-                literal if one == n.VariableUse(self.variable, one.start, one.end) else term_of(one, {})
+                literal if isinstance(one, n.VariableUse) and one.name == self.variable else term_of(one, {})
                 for one in self.measured.arguments
             )
         )
@@ -195,10 +195,10 @@ class NearestQuestion:
 
 @dataclass(frozen=True)
 class JoinQuestion:
-    """The pairs of features that a filter is true of; the anchors and classes of its two sides."""
+    """The pairs of features that a filter is true of; the geometry paths and classes of its two sides."""
 
     spatial: SpatialFilter
-    anchors: tuple[Anchor, Anchor]
+    geometry_paths: tuple[GeometryPath, GeometryPath]
     classed: tuple[tuple[n.TriplePattern, ...], tuple[n.TriplePattern, ...]]
     shown: tuple[str, ...]
     distinct: bool
@@ -206,7 +206,7 @@ class JoinQuestion:
     limit: int | None
 
     def answer(
-        self, state: GeometryState, revision: int, stop: Stop = UNHURRIED, *, brief: bool = False
+        self, state: GeometryState, revision: int, stop: Stop = UNLIMITED, *, brief: bool = False
     ) -> Table | None:
         """As `Question.answer`; never brief."""
         if brief:
@@ -214,7 +214,7 @@ class JoinQuestion:
         features = state.features
         if not features.settled(revision) or features.odd or (self.spatial.of_empty and state.empty):
             return None
-        times = [times_of(*side) for side in zip(self.anchors, self.classed, strict=True)]
+        times = [times_of(*side) for side in zip(self.geometry_paths, self.classed, strict=True)]
         first, second = (features.count(one) for one in times)
         if first is None or second is None or min(first, second) > _MOST_DRIVING:
             return None
@@ -229,7 +229,7 @@ class JoinQuestion:
             try:
                 found = list(self._pairs(together, driving, state, times[1 - driving]))
             except GEOSException:
-                # The function tells of which pair, as an error of its own.
+                # The engine reports the pair, as an error of the function.
                 return None
             for one, other in found:
                 left.append(one)
@@ -239,8 +239,8 @@ class JoinQuestion:
                 return None
         stop.check()
         sides = (
-            (self.anchors[driving], numpy.concatenate(left)),
-            (self.anchors[1 - driving], numpy.concatenate(right)),
+            (self.geometry_paths[driving], numpy.concatenate(left)),
+            (self.geometry_paths[1 - driving], numpy.concatenate(right)),
         )
         return table_of(self.shown, sides, state, self.distinct, self.offset, self.limit)
 
@@ -286,34 +286,34 @@ def _places_around(
 
 def table_of(
     shown: tuple[str, ...],
-    sides: Sequence[tuple[Anchor, Places]],
+    sides: Sequence[tuple[GeometryPath, Places]],
     state: GeometryState,
     distinct: bool = False,
     offset: int = 0,
     limit: int | None = None,
 ) -> Table:
-    """The part of the solutions that is asked for, given by the geometries of each anchor."""
+    """The part of the solutions that is asked for, given by the geometries of each geometry path."""
     part = slice(None) if distinct else slice(offset, None if limit is None else offset + limit)
     columns = [
-        _column(anchor, name, places[part].tolist(), state)
+        _column(geometry_path, name, places[part].tolist(), state)
         for name in shown
-        for anchor, places in sides
-        if name in names_of(anchor)
+        for geometry_path, places in sides
+        if name in names_of(geometry_path)
     ]
     table = Table(shown, tuple(columns))
     return table.distinct(offset, limit) if distinct else table
 
 
-def names_of(anchor: Anchor) -> set[str | None]:
-    """The variables of an anchor; None may be among them."""
-    return {anchor.feature, anchor.node, anchor.binding.variable}
+def names_of(geometry_path: GeometryPath) -> set[str | None]:
+    """The variables of an geometry path; None may be among them."""
+    return {geometry_path.feature, geometry_path.node, geometry_path.binding.variable}
 
 
-def _column(anchor: Anchor, name: str, places: list[int], state: GeometryState) -> Column:
-    """What a variable of an anchor is in solutions given by geometries."""
-    if name == anchor.feature:
+def _column(geometry_path: GeometryPath, name: str, places: list[int], state: GeometryState) -> Column:
+    """What a variable of an geometry path is in solutions given by geometries."""
+    if name == geometry_path.feature:
         return node_column(state.features.owners_of(places))
-    if name == anchor.binding.variable:
+    if name == geometry_path.binding.variable:
         return literal_column([state.literals[place] for place in places])
     return node_column([state.nodes[place] for place in places])
 
@@ -351,14 +351,14 @@ def _filtered(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> Questio
     spatial = _only_filter(where)
     if spatial is None:
         return None
-    anchors = _only_anchors(where, [one.name for one in spatial.operands], shown)
-    if anchors is None:
+    geometry_paths = _only_geometry_paths(where, [one.name for one in spatial.operands], shown)
+    if geometry_paths is None:
         return None
-    classed = [class_patterns(one) for one in anchors]
+    classed = [class_patterns(one) for one in geometry_paths]
     part = (shown, query.distinct, query.offset, query.limit)
-    if len(anchors) == 1:
-        return Question(spatial, anchors[0], classed[0], *part)
-    return JoinQuestion(spatial, (anchors[0], anchors[1]), (classed[0], classed[1]), *part)
+    if len(geometry_paths) == 1:
+        return Question(spatial, geometry_paths[0], classed[0], *part)
+    return JoinQuestion(spatial, (geometry_paths[0], geometry_paths[1]), (classed[0], classed[1]), *part)
 
 
 def _nearest(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> NearestQuestion | None:
@@ -369,16 +369,16 @@ def _nearest(query: n.Query, where: n.Group, shown: tuple[str, ...]) -> NearestQ
         return None
     if not all(isinstance(one, n.Statement) for one in where.elements):
         return None
-    sought = place_of(query, where, measured)
-    if isinstance(sought, str) or query.limit is None:
+    measured_from = place_of(query, where, measured)
+    if isinstance(measured_from, str) or query.limit is None:
         return None
-    binding, place = sought
-    anchors = _only_anchors(where, [binding.variable], shown)
-    if anchors is None:
+    binding, place = measured_from
+    geometry_paths = _only_geometry_paths(where, [binding.variable], shown)
+    if geometry_paths is None:
         return None
-    classed = class_patterns(anchors[0])
+    classed = class_patterns(geometry_paths[0])
     return NearestQuestion(
-        measured, binding.variable, place, anchors[0], classed, shown, query.offset, query.limit
+        measured, binding.variable, place, geometry_paths[0], classed, shown, query.offset, query.limit
     )
 
 
@@ -390,31 +390,37 @@ def _only_filter(where: n.Group) -> SpatialFilter | None:
     if len(filters) != 1 or len(conjuncts_of(filters[0].expression)) != 1:
         return None
     try:
-        spatial = recognise(filters[0].expression, {})
+        spatial = recognize(filters[0].expression, {})
     except UnreadableConstant:
         return None
     return spatial if isinstance(spatial, SpatialFilter) and spatial.exact else None
 
 
-def _only_anchors(where: n.Group, variables: list[str], shown: tuple[str, ...]) -> list[Anchor] | None:
-    """The anchors of a group that has nothing else but classes, and of whose variables these are."""
-    runs = runs_of(where)
-    bindings = [binding_in(runs[0], one) for one in variables] if len(runs) == 1 else []
-    found = [None if binding is None else anchor_of(binding) for binding in bindings]
-    anchors = [anchor for anchor in found if anchor is not None]
-    if not anchors or len(anchors) < len(variables):
+def _only_geometry_paths(
+    where: n.Group, variables: list[str], shown: tuple[str, ...]
+) -> list[GeometryPath] | None:
+    """The geometry paths of a group that has nothing else but classes, and of whose variables these are."""
+    bgps = basic_patterns_of(where)
+    bindings = [binding_in(bgps[0], one) for one in variables] if len(bgps) == 1 else []
+    found = [None if binding is None else geometry_path_of(binding) for binding in bindings]
+    geometry_paths = [geometry_path for geometry_path in found if geometry_path is not None]
+    if not geometry_paths or len(geometry_paths) < len(variables):
         return None
-    names = [name for anchor in anchors for name in names_of(anchor) if name is not None]
+    names = [name for geometry_path in geometry_paths for name in names_of(geometry_path) if name is not None]
     if len(set(names)) < len(names) or not set(shown) <= set(names):
         return None
-    known = [triple for anchor in anchors for triple in (*anchor.triples, *class_patterns(anchor))]
-    if any(one not in known for one in runs[0].triples):
+    known = [
+        triple
+        for geometry_path in geometry_paths
+        for triple in (*geometry_path.triples, *class_patterns(geometry_path))
+    ]
+    if any(one not in known for one in bgps[0].triples):
         return None
-    return anchors
+    return geometry_paths
 
 
 def _is_valid(text: str, base: str | None) -> bool:
-    """Whether it is a query to the engine too, which tells what is wrong with it if it is none."""
+    """Whether the engine accepts it too; else the engine says what is wrong with it."""
     try:
         pyoxigraph.Store().query(text, base_iri=base, custom_functions=dict(FUNCTIONS))
     except (SyntaxError, ValueError):

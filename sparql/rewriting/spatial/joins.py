@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit
-from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.ast.writing import triples_text
 from sparql.rewriting.index.features import Places
-from sparql.rewriting.index.geometries import Key, Node
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.notes import Key, Node
 from sparql.rewriting.meaning.probes import Probe, Steps
+from sparql.rewriting.spatial.basic_patterns import Binding, Split, part_of
 from sparql.rewriting.spatial.candidates import TooMuchText, around, column_for
-from sparql.rewriting.spatial.runs import Binding, part_of, values
 from sparql.rewriting.spatial.spatial_filters import SpatialFilter
 
 _ROUNDS = (20, 500, 5000, 20_000)
@@ -33,18 +33,17 @@ _LEAST_GAIN = 2
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """Pairs as VALUES, the edits that go with them, and what to tell of them.
+    """Pairs as VALUES, the patterns to split for them, and what to report.
 
-    `by_literal` tells that they name these literals and no others.
+    `by_literal` means that they name these literals and no others.
     """
 
-    values: str
+    values: n.Values
     rows: int
     exact: bool
     by_literal: bool
     what: str
-    edits: list[Edit] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
+    split: Split = field(default_factory=dict)
 
 
 def join_plan(
@@ -57,9 +56,9 @@ def join_plan(
 ) -> Steps[JoinPlan | str]:
     """The pairs of a join, or why there are none.
 
-    `known` are candidates of one side by other filters; `graph` is the GRAPH that the join stands in.
+    `known` are candidates of one side by other filters; `graph` is the GRAPH around the join.
     """
-    parts = [part_of(binding.run, binding.triple.nodes) for binding in bindings]
+    parts = [part_of(binding.bgp, binding.triple.nodes) for binding in bindings]
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
         return "other patterns join its two sides already"
     sides: list[list[Key] | None] = [
@@ -99,19 +98,18 @@ def join_plan(
     rows = list(dict.fromkeys((columns[0].term(left), columns[1].term(right)) for left, right in found))
     by_literal = all(column.exact(keys[side], state) for side, column in enumerate(columns))
     return JoinPlan(
-        values([column.variable for column in columns], rows),
+        b.values([column.variable for column in columns], rows),
         len(rows),
         exact and by_literal,
         by_literal,
         f"pairs of ?{columns[0].variable} and ?{columns[1].variable} from the index, "
         f"around {len(chosen)} geometries of ?{bindings[driving].variable}",
-        [edit for column in columns for edit in column.edits],
-        [added for column in columns for added in column.added],
+        {**columns[0].split, **columns[1].split},
     )
 
 
 def _pattern(part: Sequence[n.TriplePattern], graph: n.Term | None) -> str:
-    text = " . ".join(triple_text(triple) for triple in part)
+    text = triples_text(part)
     return text if graph is None else f"GRAPH {graph} {{ {text} }}"
 
 

@@ -1,28 +1,28 @@
 """The nearest k: ORDER BY a distance to a constant, LIMIT k, from the index instead of measuring everything.
 
 The nearest geometries are put in front and the query is asked for its number of solutions (a probe). As many
-as its LIMIT: whatever was left out lies further away, so the answer is whole. Fewer, since other patterns or
+as its LIMIT: whatever was left out is further away, so the answer is complete. Fewer, since other patterns or
 filters turn some away: more of them, and at last all. Geometries without a distance (unreadable or empty
 ones) sort first and are always among the candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyoxigraph import Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit, apply_edits
 from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.index.geometries import Key
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.notes import Key
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.report import Report
+from sparql.rewriting.spatial.basic_patterns import Binding, Plan, basic_patterns_of, binding_in, with_plans
 from sparql.rewriting.spatial.candidates import TooMuchText, column_for
 from sparql.rewriting.spatial.constants import NotConstant, UnreadableConstant, constants_in, geometry_of
-from sparql.rewriting.spatial.runs import Binding, Plan, binding_in, edit_of, runs_of, values
 from sparql.rewriting.spatial.spatial_filters import distance_call, local_name
 from sparql.syntax.request_facts import QueryForm
 
@@ -33,19 +33,19 @@ _GROWTH = 32
 _MOST_NEAREST = 10_000
 
 
-def nearest_text(
+def with_nearest(
     parsed: ParsedQuery,
     state: GeometryState,
-    planned: Collection[int],
-    edits: Sequence[Edit],
+    plans: Mapping[n.Statement, Plan],
+    filters: Mapping[n.Filter, n.Filter],
     report: Report,
     fresh: Callable[[], str | None],
     rival: Callable[[Binding, int], str | None],
-) -> Steps[str | None]:
+) -> Steps[n.Query | None]:
     """The query with its nearest geometries in front, None where it is left alone.
 
-    `edits` are those of other rewritings, `planned` the beginnings of the runs that they changed; `rival`
-    tells of a pattern that leaves few solutions by itself.
+    `plans` and `filters` are those of filters (`with_plans`); `rival` names a pattern that leaves few
+    solutions by itself.
     """
     query = parsed.query
     if query.where is None or not query.order or query.form is not QueryForm.SELECT:
@@ -53,16 +53,16 @@ def nearest_text(
     measured = _measured(query, query.where)
     if measured is None:
         return None
-    part = parsed.text[query.order[0].expression.start : query.order[0].expression.end]
-    sought = place_of(query, query.where, measured)
-    if isinstance(sought, str):
-        report.leave(NEAREST, part, sought)
+    part = parsed.text_of(query.order[0].expression)
+    measured_from = place_of(query, query.where, measured)
+    if isinstance(measured_from, str):
+        report.leave(NEAREST, part, measured_from)
         return None
-    binding, place = sought
+    binding, place = measured_from
     if state.unlisted:
         report.leave(NEAREST, part, "the graph has geometries that are no literals, which come first")
         return None
-    if binding.run.start in planned:
+    if binding.bgp.first in plans:
         report.leave(NEAREST, part, "a filter's candidates are few already")
         return None
     if (reason := rival(binding, 4 * _FEW_SOLUTIONS)) is not None:
@@ -75,18 +75,19 @@ def nearest_text(
         if len(near) < count or count > _MOST_NEAREST:
             break
         radius = near[-1][1]
-        texts = []
+        queries = []
         # Distances are the same from both ends to a part in a hundred only, so what is handed out reaches
         # further than what is counted.
         for reach in (radius, radius * 1.05 + 1):
             reached = [one for one, _ in state.shapes.within_distance(place, reach)]
             keys = state.keys([*reached, *state.unreadable, *state.empty])
-            texts.append(_with(parsed, binding, keys, edits, fresh))
-        inner, outer = texts
-        if inner is None or outer is None:
-            report.leave(NEAREST, part, "its candidates would make the query too long")
-            return None
-        head, body = inner[: query.start], inner[query.start :]
+            plan = _plan(binding, keys, fresh)
+            if plan is None:
+                report.leave(NEAREST, part, "its candidates would make the query too long")
+                return None
+            queries.append(with_plans(query, {**plans, binding.bgp.first: plan}, filters))
+        inner, outer = queries
+        head, body = parsed.text[: query.start], parsed.text_of(inner)
         rows = yield Probe(f"{head} SELECT (COUNT(*) AS ?solutions) WHERE {{ {body} }}")
         solutions = rows[0].get("solutions") if rows else None
         if isinstance(solutions, Literal) and int(solutions.value) == query.limit:
@@ -137,34 +138,20 @@ def place_of(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Bi
                 return f"a geometry in it cannot be read: {error.reason}"
     if variable is None or shape is None or shape.is_empty:
         return "it does not measure from a variable to a constant geometry"
-    for run in runs_of(where):
-        binding = binding_in(run, variable)
+    for bgp in basic_patterns_of(where):
+        binding = binding_in(bgp, variable)
         if binding is not None:
-            later = [one for one in where.elements if isinstance(one, n.Bind) and one.start < run.start]
-            if any(one.expression is measured for one in later):
-                return "its BIND stands before the pattern that gives it its geometry"
+            earlier = where.elements[: where.elements.index(bgp.first)]
+            if any(isinstance(one, n.Bind) and one.expression is measured for one in earlier):
+                return "its BIND is before the pattern that gives it its geometry"
             return binding, shape
     return f"no triple pattern at the top gives ?{variable} a geometry"
 
 
-def _with(
-    parsed: ParsedQuery,
-    binding: Binding,
-    keys: Sequence[Key],
-    edits: Sequence[Edit],
-    fresh: Callable[[], str | None],
-) -> str | None:
+def _plan(binding: Binding, keys: Sequence[Key], fresh: Callable[[], str | None]) -> Plan | None:
     try:
         column = column_for(binding, keys, repeated=0, fresh=fresh())
     except TooMuchText:
         return None
     rows: dict[tuple[NamedNode | Literal], None] = dict.fromkeys((column.term(key),) for key in keys)
-    plan = Plan(binding.run, values([column.variable], rows), column.edits, column.added)
-    inside = [edit for edit in edits if binding.run.start <= edit.start and edit.end <= binding.run.end]
-    outside = [edit for edit in edits if edit not in inside]
-    filters = {
-        one: next((edit.text for edit in inside if edit.start == one.start), "")
-        for one in binding.run.filters
-        if any(edit.start == one.start for edit in inside)
-    }
-    return apply_edits(parsed.text, [*outside, edit_of(parsed.text, plan, filters)])
+    return Plan(binding.bgp, b.values([column.variable], rows), column.split)

@@ -16,12 +16,13 @@ from typing import Final
 from pyoxigraph import BlankNode, Variable
 
 from sparql.model.vocabulary import DERIVED, GEO
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.writing import triple_text
+from sparql.rewriting.ast.replacing import Elements
 from sparql.rewriting.index.features import FeatureMap
-from sparql.rewriting.spatial.by_feature import class_patterns, times_of
-from sparql.rewriting.spatial.geometry_paths import Anchor
-from sparql.rewriting.spatial.runs import part_of
+from sparql.rewriting.spatial.basic_patterns import part_of
+from sparql.rewriting.spatial.feature_rows import class_patterns, times_of
+from sparql.rewriting.spatial.geometry_paths import GeometryPath
 
 _ALL: Final = ("ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 
@@ -57,26 +58,26 @@ Selective = Callable[[Sequence[n.TriplePattern]], bool]
 
 @dataclass(frozen=True)
 class RelatedPlan:
-    """The patterns in place of the run's; `exact` where the filter is not needed any more."""
+    """The patterns in place of the basic graph pattern's; `exact` where the filter is not needed any more."""
 
-    pattern: str
+    pattern: n.Group
     exact: bool
     what: str
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One side of the join: its anchor, its patterns, and those of them that must still be asked."""
+    """One side of the join: its geometry path, its patterns, and those of them that must still be asked."""
 
-    anchor: Anchor
+    geometry_path: GeometryPath
     asked: tuple[n.TriplePattern, ...]
     implied: tuple[n.TriplePattern, ...]
 
 
 def related_plan(
     function: str,
-    condition: str,
-    anchors: tuple[Anchor, Anchor],
+    condition: n.Expression,
+    geometry_paths: tuple[GeometryPath, GeometryPath],
     features: FeatureMap,
     needed: Callable[[str, Collection[n.TriplePattern]], bool],
     selective: Selective,
@@ -84,57 +85,61 @@ def related_plan(
 ) -> RelatedPlan | str:
     """A join over the kept relations, or why there is none.
 
-    `condition` is the filter's text; `needed` tells whether a variable is used outside these patterns,
+    `condition` is the filter's; `needed` says whether a variable is used outside these patterns,
     `fresh` gives new ones, or none.
     """
     kept = KEPT.get(function)
     if kept is None:
         return f"geof:{function} is not answered from the kept relations"
-    run = anchors[0].binding.run
-    parts = [part_of(run, (anchor.feature,)) for anchor in anchors]
+    bgp = geometry_paths[0].binding.bgp
+    parts = [part_of(bgp, (geometry_path.feature,)) for geometry_path in geometry_paths]
     if any(triple in parts[1] for triple in parts[0]):
         return "other patterns join its two sides already"
-    once = all(anchor.solutions(form) == 1 for anchor in anchors for form in features.forms())
+    once = all(
+        geometry_path.solutions(form) == 1 for geometry_path in geometry_paths for form in features.forms()
+    )
     sides: list[_Side] = []
-    for anchor, part in zip(anchors, parts, strict=True):
-        names = {name for triple in anchor.triples for name in triple.variables} - {anchor.feature}
-        implied = once and kept.exact and not any(needed(name, anchor.triples) for name in names)
+    for geometry_path, part in zip(geometry_paths, parts, strict=True):
+        names = {name for triple in geometry_path.triples for name in triple.variables} - {
+            geometry_path.feature
+        }
+        implied = once and kept.exact and not any(needed(name, geometry_path.triples) for name in names)
         named = _without_blank_nodes(part, fresh) if kept.reflexive else part
         if named is None:
             return "its blank nodes would show up in SELECT *"
-        is_implied = [implied and triple in anchor.triples for triple in part]
+        is_implied = [implied and triple in geometry_path.triples for triple in part]
         pairs = list(zip(named, is_implied, strict=True))
         sides.append(
             _Side(
-                anchor,
+                geometry_path,
                 tuple(triple for triple, drop in pairs if not drop),
                 tuple(triple for triple, drop in pairs if drop),
             )
         )
-    rest = [one for one in run.triples if one not in parts[0] and one not in parts[1]]
+    rest = [one for one in bgp.triples if one not in parts[0] and one not in parts[1]]
     first, second = sides
     few = [bool(side.asked) and selective(side.asked) for side in sides]
     ordered = [second, first] if few == [False, True] else sides
-    left, right = (f"?{anchor.feature}" for anchor in anchors)
-    related = " UNION ".join(
-        f"{{ GRAPH {DERIVED} {{ {left} {GEO.term(f'rcc8{one}')} {right} }} }}" for one in kept.relations
-    )
-    pattern = _joined(ordered, related, lateral=any(few))
-    if kept.reflexive and _may_be_one(anchors, features):
-        pattern = f"{{ {pattern} }} UNION {{ {_itself(first, second, condition, lateral=any(few))} }}"
+    left, right = (Variable(geometry_path.feature) for geometry_path in geometry_paths)
+    stated = (b.triple(left, GEO.term(f"rcc8{one}"), right) for one in kept.relations)
+    related = b.union(*(b.group(b.graph(DERIVED, one)) for one in stated))
+    elements = _joined(ordered, related, lateral=any(few))
+    if kept.reflexive and _may_be_one(geometry_paths, features):
+        itself = _itself(first, second, condition, lateral=any(few))
+        elements = (b.union(b.group(*elements), b.group(*itself)),)
     if rest:
-        pattern = f"{{ {pattern} }} {' . '.join(map(triple_text, rest))}"
+        elements = (b.in_braces(*elements), b.statement(*rest))
     how = "beginning with the side that has few solutions" if any(few) else "all at once"
     return RelatedPlan(
-        f"{{ {pattern} }}",
+        b.group(*elements),
         kept.exact,
         f"pairs of {left} and {right} from the kept relations {', '.join(kept.relations)}, {how}",
     )
 
 
-def _may_be_one(anchors: tuple[Anchor, Anchor], features: FeatureMap) -> bool:
+def _may_be_one(geometry_paths: tuple[GeometryPath, GeometryPath], features: FeatureMap) -> bool:
     """Whether any feature may be on both sides; classes that no feature has together rule it out."""
-    left, right = (times_of(anchor, class_patterns(anchor)) for anchor in anchors)
+    left, right = (times_of(geometry_path, class_patterns(geometry_path)) for geometry_path in geometry_paths)
     return any(left(form) and right(form) for form in features.forms())
 
 
@@ -152,38 +157,40 @@ def _without_blank_nodes(
     return [_renamed(triple, names) for triple in part] if names else list(part)
 
 
-def _joined(ordered: Sequence[_Side], related: str, *, lateral: bool) -> str:
-    features = " ".join(f"?{side.anchor.feature}" for side in ordered)
+def _joined(ordered: Sequence[_Side], related: n.Element, *, lateral: bool) -> Elements:
     if lateral:
-        parts = [_written(ordered[0].asked), related, _written(ordered[1].asked)]
-        return " LATERAL ".join(f"{{ {part} }}" for part in parts if part)
-    asked = [_scanned(side.asked) for side in ordered if side.asked]
-    return " ".join([f"{{ SELECT {features} WHERE {{ {related} }} }}", *asked])
+        return _one_by_one(_asked(ordered[0].asked), (related,), _asked(ordered[1].asked))
+    features = b.select([side.geometry_path.feature for side in ordered], b.group(related))
+    return (b.in_braces(features), *(_scanned(side.asked) for side in ordered if side.asked))
 
 
-def _itself(first: _Side, second: _Side, condition: str, *, lateral: bool) -> str:
+def _itself(first: _Side, second: _Side, condition: n.Expression, *, lateral: bool) -> Elements:
     """The features that are on both sides, as far as the function is true of them and themselves."""
-    one, other = first.anchor.feature, second.anchor.feature
+    one, other = first.geometry_path.feature, second.geometry_path.feature
     names: dict[n.Term, str] = {Variable(other): one}
-    implied = [*first.implied, *(_renamed(triple, names) for triple in second.implied)]
+    implied = _asked([*first.implied, *(_renamed(triple, names) for triple in second.implied)])
     sides = [first.asked, tuple(_renamed(triple, names) for triple in second.asked)]
     if lateral:
-        groups = [f"{{ {_written(triples)} }}" for triples in (*sides, implied) if triples]
-        found = " LATERAL ".join(groups)
+        found = _one_by_one(*map(_asked, sides), implied)
     else:
-        found = " ".join(_scanned(triples) for triples in sides if triples)
-        if implied:
-            found = f"{{ {found} }} LATERAL {{ {_written(implied)} }}" if found else _written(implied)
-    return f"{found} FILTER({condition}) BIND(?{one} AS ?{other})"
+        scanned = tuple(_scanned(triples) for triples in sides if triples)
+        found = _one_by_one(scanned, implied) if implied else scanned
+    return (*found, b.filtered(condition), b.bound(b.use(one), other))
 
 
-def _scanned(triples: Sequence[n.TriplePattern]) -> str:
-    names = dict.fromkeys(f"?{name}" for triple in triples for name in triple.variables)
-    return f"{{ SELECT {' '.join(names)} WHERE {{ {_written(triples)} }} }}"
+def _one_by_one(*parts: Elements) -> Elements:
+    """Parts that are each evaluated for every solution of those before it."""
+    first, *others = (part for part in parts if part)
+    return (b.in_braces(*first), *(b.lateral(*part) for part in others))
 
 
-def _written(triples: Sequence[n.TriplePattern]) -> str:
-    return " . ".join(map(triple_text, triples))
+def _scanned(triples: Sequence[n.TriplePattern]) -> n.Element:
+    names = dict.fromkeys(name for triple in triples for name in triple.variables)
+    return b.in_braces(b.select(names, b.group(*_asked(triples))))
+
+
+def _asked(triples: Sequence[n.TriplePattern]) -> Elements:
+    return (b.statement(*triples),) if triples else ()
 
 
 def _renamed(triple: n.TriplePattern, names: Mapping[n.Term, str]) -> n.TriplePattern:
@@ -195,4 +202,4 @@ def _renamed(triple: n.TriplePattern, names: Mapping[n.Term, str]) -> n.TriplePa
     verb = triple.verb
     if isinstance(verb, Variable) and verb in names:
         verb = Variable(names[verb])
-    return n.TriplePattern(term(triple.subject), verb, term(triple.object), 0, 0, 0)
+    return n.TriplePattern(term(triple.subject), verb, term(triple.object))

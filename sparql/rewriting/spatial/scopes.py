@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.spatial.runs import Binding, Run, binding_in, runs_of
+from sparql.rewriting.spatial.basic_patterns import BasicPattern, Binding, basic_patterns_of, binding_in
 
 _NESTED = ("UNION", "GRAPH", "MINUS", "OPTIONAL")
 
@@ -20,15 +20,15 @@ Elsewhere = Callable[[str, n.Nested], bool]
 
 
 @dataclass(frozen=True)
-class Opening:
+class Scope:
     """A group with what is around it.
 
     `graph` is the name of the innermost GRAPH; `outer` are the groups whose solutions an OPTIONAL extends,
-    and `before` the elements that stand before it in the nearest of them. `beside` are the elements that its
+    and `before` the elements before it in the nearest of them. `beside` are the elements that its
     solutions are joined to or that it extends, in all groups up to the pattern of its SELECT or its MINUS.
-    `repeated` tells that the engine asks for them anew with each solution further out: an OPTIONAL in a group
-    that is itself joined to others. `graph_shown` tells that no sub-select stands between the GRAPH and here:
-    one hides the name of the graph where it does not project it.
+    `repeated` means that the engine evaluates it again for each solution further out: an OPTIONAL in a group
+    that is itself joined to others. `graph_shown` means that no sub-select is between the GRAPH and here: one
+    hides the name of the graph where it does not project it.
     """
 
     group: n.Group
@@ -45,37 +45,37 @@ class Opening:
         statements = (one for one in self.beside if isinstance(one, n.Statement))
         return tuple(triple for statement in statements for triple in statement.triples)
 
-    def surrounds(self, run: Run) -> bool:
-        """Whether the solutions of one of its runs are joined to others, or extend others."""
-        here = (one for one in self.group.elements if one not in run.elements)
+    def surrounds(self, bgp: BasicPattern) -> bool:
+        """Whether the solutions of one of its basic graph patterns are joined to others, or extend others."""
+        here = (one for one in self.group.elements if one not in bgp.elements)
         return any(map(_gives_solutions, (*here, *self.beside)))
 
 
-def openings_of(group: n.Group, graph: n.Term | None = None) -> Iterator[Opening]:
+def scopes_of(group: n.Group, graph: n.Term | None = None) -> Iterator[Scope]:
     """The open groups of a query's pattern, itself first."""
-    yield from _within(Opening(group, graph))
+    yield from _within(Scope(group, graph))
 
 
-def _within(opening: Opening) -> Iterator[Opening]:
-    yield opening
-    group = opening.group
+def _within(scope: Scope) -> Iterator[Scope]:
+    yield scope
+    group = scope.group
     for position, element in enumerate(group.elements):
         if isinstance(element, n.Nested) and element.keyword in _NESTED:
-            graph = element.name if element.keyword == "GRAPH" else opening.graph
+            graph = element.name if element.keyword == "GRAPH" else scope.graph
             optional = element.keyword == "OPTIONAL"
             # What a UNION or a GRAPH holds is joined to what an OPTIONAL around it extends.
-            outer = (group, *opening.outer) if optional else opening.outer
+            outer = (group, *scope.outer) if optional else scope.outer
             before = group.elements[:position] if optional else ()
             beside: tuple[n.Element, ...] = ()
             repeated = False
-            shown = opening.graph_shown or element.keyword == "GRAPH"
+            shown = scope.graph_shown or element.keyword == "GRAPH"
             if element.keyword != "MINUS":
-                beside = (*group.elements[:position], *group.elements[position + 1 :], *opening.beside)
-                repeated = opening.repeated or (optional and any(map(_gives_solutions, opening.beside)))
+                beside = (*group.elements[:position], *group.elements[position + 1 :], *scope.beside)
+                repeated = scope.repeated or (optional and any(map(_gives_solutions, scope.beside)))
             for inner in element.groups:
-                yield from _within(Opening(inner, graph, outer, before, beside, repeated, shown))
+                yield from _within(Scope(inner, graph, outer, before, beside, repeated, shown))
         elif isinstance(element, n.SubSelect) and element.query.where is not None:
-            yield from _within(Opening(element.query.where, opening.graph, graph_shown=False))
+            yield from _within(Scope(element.query.where, scope.graph, graph_shown=False))
 
 
 def _gives_solutions(element: n.Element) -> bool:
@@ -85,9 +85,9 @@ def _gives_solutions(element: n.Element) -> bool:
 
 
 def bindings_in(group: n.Group, variable: str) -> Iterator[Binding]:
-    """The patterns of a group's own runs that give a variable its geometry."""
-    for run in runs_of(group):
-        binding = binding_in(run, variable)
+    """The patterns of a group's own basic graph patterns that give a variable its geometry."""
+    for bgp in basic_patterns_of(group):
+        binding = binding_in(bgp, variable)
         if binding is not None:
             yield binding
 

@@ -11,19 +11,18 @@ pays only where the index finds candidates in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.edits import Edit, apply_edits
-from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.ast.writing import triple_text
-from sparql.rewriting.spatial.geometry_paths import anchor_of
-from sparql.rewriting.spatial.runs import binding_in, runs_of
-from sparql.rewriting.spatial.scopes import Opening, openings_of
+from sparql.rewriting.ast.replacing import Elements, replace_elements
+from sparql.rewriting.spatial.basic_patterns import basic_patterns_of, binding_in
+from sparql.rewriting.spatial.dropped_filters import without
+from sparql.rewriting.spatial.geometry_paths import geometry_path_of
+from sparql.rewriting.spatial.scopes import Scope, scopes_of
 from sparql.rewriting.spatial.spatial_filters import conjuncts_of, local_name
-from sparql.syntax.tokens import TokenKind, read_tokens
 
 _FEW_SOLUTIONS = 20
 """So many are asked one by one."""
@@ -39,66 +38,63 @@ class SemiJoin:
     conjunct: n.Expression
     exists: n.Exists
     group: n.Group
-    written: str
+    element: n.Element
 
 
 class SemiJoins:
-    """Finds what can be written as joins in one query. `few` tells that few statements fit a pattern.
+    """Finds what can be written as joins in one query. `few` says whether few statements match a pattern.
 
-    `single` tells that every feature of the default graph has one literal at most.
+    `single` means that every feature of the default graph has one literal at most.
     """
 
-    def __init__(self, parsed: ParsedQuery, few: Few, *, single: bool) -> None:
-        self._text = parsed.text
-        self._where = parsed.query.where
+    def __init__(self, query: n.Query, few: Few, *, single: bool) -> None:
+        self._where = query.where
         self._few = few
         self._single = single
-        tokens = [one for one in read_tokens(parsed.text) if one.kind is TokenKind.VARIABLE]
-        self._uses = [(token.text[1:], token.start) for token in tokens]
 
     def found(self) -> Iterator[tuple[n.Exists, SemiJoin | str]]:
-        """Each EXISTS with a spatial filter that stands by itself in a filter: as a join, or why not."""
-        for opening in openings_of(self._where) if self._where is not None else ():
-            for filter_ in opening.group.elements:
+        """Each EXISTS with a spatial filter that is a conjunct of a filter: as a join, or why not."""
+        for scope in scopes_of(self._where) if self._where is not None else ():
+            for filter_ in scope.group.elements:
                 if isinstance(filter_, n.Filter):
                     for conjunct in conjuncts_of(filter_.expression):
                         exists, negated = _exists(conjunct)
                         if exists is not None and _is_spatial(exists.group):
-                            yield exists, self._join(opening, filter_, conjunct, exists, negated=negated)
+                            yield exists, self._join(scope, filter_, conjunct, exists, negated=negated)
 
     def _join(
-        self, opening: Opening, filter_: n.Filter, conjunct: n.Expression, exists: n.Exists, *, negated: bool
+        self, scope: Scope, filter_: n.Filter, conjunct: n.Expression, exists: n.Exists, *, negated: bool
     ) -> SemiJoin | str:
-        group, asked = opening.group, exists.group
+        group, asked = scope.group, exists.group
         if (reason := _unfit(asked)) is not None:
             return reason
         if self._has_few_solutions(group):
             return "few solutions come to it, which are asked one by one"
-        inside = self._names(asked, ())
-        if isinstance(opening.graph, Variable) and opening.graph.value in inside:
+        inside = n.names_in(asked)
+        if isinstance(scope.graph, Variable) and scope.graph.value in inside:
             return "it asks for the name of the graph around it"
         patterns = _certain(asked.elements)
-        visible = {name for one in (group, *opening.outer) for name in self._names(one, _exists_in(one))}
+        outer = (group, *scope.outer)
+        visible = {name for one in outer for name in n.names_in(one, besides=_exists_in(one))}
         shared = inside & visible
         outside = shared - patterns
         if not shared:
             return "it shares no variable with its group"
         if not shared <= _certain(group.elements):
             return "a variable that it shares may be unbound beside it, or is bound further out"
-        copies = {name: self._copied(group, name, opening.graph) for name in sorted(outside)}
-        written, keys = [], set(shared)
+        copies = {name: self._copied(group, name, scope.graph) for name in sorted(outside)}
+        keys = set(shared)
+        elements: list[n.Element] = []
         given: set[str] = set()
         for name, copied in copies.items():
             if copied is not None:
                 keys = (keys - {name}) | {copied.key}
-                written.append(copied.text)
+                elements.append(b.statement(*copied.triples))
                 given |= copied.variables
         for name in (name for name, copied in copies.items() if copied is None and name not in given):
             return f"no triple pattern beside it gives ?{name} a geometry, and it compares ?{name}"
-        written.append(self._text[asked.start + 1 : asked.end - 1])
-        names = " ".join(f"?{name}" for name in sorted(keys))
-        select = f"{{ SELECT DISTINCT {names} WHERE {{ {' '.join(written)} }} }}"
-        return SemiJoin(filter_, conjunct, exists, group, f"MINUS {select}" if negated else select)
+        select = b.select(sorted(keys), b.group(*elements, *asked.elements), distinct=True)
+        return SemiJoin(filter_, conjunct, exists, group, b.minus(select) if negated else b.in_braces(select))
 
     def _has_few_solutions(self, group: n.Group) -> bool:
         for element in group.elements:
@@ -112,52 +108,46 @@ class SemiJoins:
                     return True
         return False
 
-    def _names(self, group: n.Group, besides: Sequence[n.Group]) -> set[str]:
-        return {
-            name
-            for name, at in self._uses
-            if group.start <= at < group.end and not any(one.start <= at < one.end for one in besides)
-        }
-
     def _copied(self, group: n.Group, name: str, graph: n.Term | None) -> _Copied | None:
         """The patterns that give a variable its geometry, to be asked once more."""
-        for run in runs_of(group):
-            binding = binding_in(run, name)
+        for bgp in basic_patterns_of(group):
+            binding = binding_in(bgp, name)
             if binding is None:
                 continue
-            anchor = anchor_of(binding)
-            triples = anchor.triples if anchor is not None else (binding.triple,)
+            geometry_path = geometry_path_of(binding)
+            triples = geometry_path.triples if geometry_path is not None else (binding.triple,)
             if any(isinstance(end, BlankNode) for one in triples for end in (one.subject, one.object)):
                 return None
-            by_feature = anchor is not None and self._single and graph is None
-            key = anchor.feature if anchor is not None and by_feature else name
+            by_feature = geometry_path is not None and self._single and graph is None
+            key = geometry_path.feature if geometry_path is not None and by_feature else name
             variables = frozenset(name for one in triples for name in one.variables)
-            return _Copied(" ".join(f"{triple_text(one)} ." for one in triples), key, variables)
+            return _Copied(tuple(map(replace, triples)), key, variables)
         return None
 
 
 @dataclass(frozen=True)
 class _Copied:
-    """Patterns with their variables, and that one whose value tells which geometry they give."""
+    """Patterns with their variables, and the one whose value determines the geometry."""
 
-    text: str
+    triples: tuple[n.TriplePattern, ...]
     key: str
     variables: frozenset[str]
 
 
-def with_joins(text: str, joins: Sequence[SemiJoin]) -> str:
-    """The query's text with joins in place of what they stand for."""
-    edits: list[Edit] = []
-    for filter_ in dict.fromkeys(one.filter_ for one in joins):
-        gone = {one.conjunct.start for one in joins if one.filter_ == filter_}
-        kept = [part for part in conjuncts_of(filter_.expression) if part.start not in gone]
-        rest = " && ".join(f"({text[part.start : part.end]})" for part in kept)
-        edits.append(Edit(filter_.start, filter_.end, f"FILTER({rest or 'true'})"))
-    for group in dict.fromkeys(one.group for one in joins):
-        # At the end of its group, where a filter is asked.
-        written = " ".join(one.written for one in joins if one.group == group)
-        edits.append(Edit(group.end - 1, group.end - 1, f" {written} "))
-    return apply_edits(text, edits)
+def with_joins(query: n.Query, joins: Sequence[SemiJoin]) -> n.Query:
+    """The query with joins in place of EXISTS: each at the end of its group, where a filter is applied."""
+    added: dict[n.Group, Elements] = {}
+    gone: dict[n.Filter, set[n.Expression]] = {}
+    for one in joins:
+        added[one.group] = (*added.get(one.group, ()), one.element)
+        gone.setdefault(one.filter_, set()).add(one.conjunct)
+
+    def replaced(element: n.Element, _place: object) -> Elements | None:
+        return (
+            (without(element, gone[element]),) if isinstance(element, n.Filter) and element in gone else None
+        )
+
+    return replace_elements(query, replaced, added)
 
 
 def _exists(expression: n.Expression) -> tuple[n.Exists | None, bool]:
@@ -184,7 +174,7 @@ def _is_spatial(group: n.Group) -> bool:
     return any(
         isinstance(element, n.Filter)
         and any(local_name(part) is not None for part in n.walk_expressions(element.expression))
-        for inner in n.groups_of(group)
+        for inner in n.groups_in(group)
         for element in inner.elements
     )
 

@@ -1,4 +1,4 @@
-"""Which filters say where a geometry must be: recognised from their expressions.
+"""Which filters say where a geometry must be: recognized from their expressions.
 
 A filter that is true only of geometries which touch or lie near something lets the index name candidates.
 `Near` is that something: the box of every candidate meets the box of `shape`, grown by a slack. True for all
@@ -42,7 +42,7 @@ _STRAIGHT_POINTS: Final[dict[str, Callable[..., Any]]] = {
     "sfIntersects": shapely.intersects_xy,
     "sfContains": shapely.contains_xy,
 }
-# Those that a prepared geometry tells without working out the matrix.
+# Those that a prepared geometry answers without the matrix.
 _FAST: Final = frozenset(_TURNED_POINTS.keys() | _STRAIGHT_POINTS.keys())
 # Functions whose result lies in the box of their first argument.
 _WITHIN_BOX: Final = frozenset(
@@ -80,7 +80,7 @@ class Slack:
 
 @dataclass(frozen=True)
 class Operand:
-    """A geometry variable in a filter; `plain` where it stands there itself and not in a function."""
+    """A geometry variable in a filter; `plain` where it is an argument itself and not in a function."""
 
     name: str
     plain: bool
@@ -114,7 +114,7 @@ class SpatialFilter:
 
     @property
     def exact(self) -> bool:
-        """Whether `holds` can tell for sure, so that the filter need not be asked again."""
+        """Whether `holds` is certain, so that the filter need not be evaluated again."""
         known = self.patterns or self.function in SIMPLE_FEATURES
         return bool(known) and all(operand.plain for operand in self.operands)
 
@@ -156,7 +156,7 @@ class SpatialFilter:
     def _true_of(
         self, prepared: Any, shapes: NDArray[numpy.object_], *, turned: bool
     ) -> NDArray[numpy.bool_]:
-        """Of which pairs it is true; `turned` tells that the prepared side is its second argument."""
+        """Of which pairs it is true; `turned` means that the prepared side is its second argument."""
         if self.patterns:
             asked = map(transposed, self.patterns) if turned else self.patterns
             fits = [shapely.relate_pattern(prepared, shapes, pattern) for pattern in asked]
@@ -175,7 +175,7 @@ def conjuncts_of(expression: n.Expression) -> tuple[n.Expression, ...]:
     return (expression,)
 
 
-def recognise(expression: n.Expression, known: Mapping[str, n.Expression]) -> SpatialFilter | str | None:
+def recognize(expression: n.Expression, known: Mapping[str, n.Expression]) -> SpatialFilter | str | None:
     """A conjunct as a spatial filter; the reason why it cannot be one; None where it is not spatial.
 
     Raises UnreadableConstant where it is an error in every solution.

@@ -77,7 +77,7 @@ async def test_hundreds_of_requests_leave_no_objects_behind(client: httpx.AsyncC
     grown = {kind: more for kind, more in (objects() - before).items() if more > 10}
     # The index of geometries takes what it noted in when a query asks for it, and caches hold parsed queries.
     bounded = {
-        "sparql.rewriting.index.geometries.Note",
+        "sparql.rewriting.index.notes.Note",
         "sparql.syntax.request_facts.RequestFacts",
         "sparql.rewriting.lookups._Known",
     }

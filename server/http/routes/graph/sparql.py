@@ -23,7 +23,7 @@ from sparql.protocol.negotiation import choose, choose_by_name
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax.request_facts import Kind, facts_of
-from sparql.syntax.unknown_functions import told_of_unknown
+from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
 from sparql.workers.protocol import QueryService
 from sparql.workers.result import QueryRequest
@@ -204,7 +204,7 @@ class Endpoint:
             return Response(status_code=304, headers=_headers(format_, known))
         try:
             if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
-                work = preparation.whole(format_, _timeout(found, settings))
+                work = preparation.index_answer(format_, _timeout(found, settings))
                 if (whole := await while_connected(request, work)) is not None:
                     headers = _headers(format_, tag.at(whole.revision))
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
@@ -216,7 +216,7 @@ class Endpoint:
         told = (
             *found.warnings,
             *(() if preparation is None else preparation.warnings),
-            *map(told_of_unknown, result.unknown_functions),
+            *map(unknown_function_message, result.unknown_functions),
         )
         if told and (warning := warning_of(told)) is not None:
             headers["Warning"] = warning

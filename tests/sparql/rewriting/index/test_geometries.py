@@ -7,7 +7,7 @@ import shapely
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from sparql.model.vocabulary import DEFAULT, GEO
-from sparql.rewriting.index.geometries import GeometryIndex, IndexAway
+from sparql.rewriting.index.geometries import GeometryIndex, IndexUnavailable
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
@@ -65,7 +65,7 @@ def test_what_was_removed_goes_when_it_is_much(store: EmbeddedStore, index: Geom
     index.at(store.revision())
     store.commit([], many)
     assert numbers(index.at(store.revision())) == {"g5"}
-    with pytest.raises(IndexAway):
+    with pytest.raises(IndexUnavailable):
         index.at(store.revision() - 1)
 
 
@@ -87,7 +87,7 @@ def test_an_unreadable_literal_is_known_with_the_reason(store: EmbeddedStore, in
 def test_a_bulk_load_is_waited_for(store: EmbeddedStore, index: GeometryIndex) -> None:
     index.at(store.revision())
     store.begin_bulk()
-    with pytest.raises(IndexAway):
+    with pytest.raises(IndexUnavailable):
         index.at(store.revision())
     store.bulk_add([statement(3)])
     store.end_bulk()

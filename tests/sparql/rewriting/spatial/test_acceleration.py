@@ -238,7 +238,7 @@ def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_j
     query = f"SELECT ?f ?w {{ {pattern} }}"
     text, report = city.rewritten(query)
     assert report.done
-    assert "{ SELECT * { VALUES" in text
+    assert "{ SELECT * WHERE { VALUES" in text
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
@@ -246,7 +246,7 @@ def test_candidates_apart_in_a_graph_tell_its_name(city: City) -> None:
     query = f"SELECT ?f ?graph {{ ?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }} }}"
     text, report = city.rewritten(query)
     assert report.done
-    assert "?graph { VALUES" in text
+    assert "?graph WHERE { VALUES" in text
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 

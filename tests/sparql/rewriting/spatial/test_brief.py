@@ -63,22 +63,22 @@ def prepared(rewriter: Rewriter, query: str) -> Preparation:
 @pytest.mark.parametrize("query", [WITHIN, NEAREST])
 def test_a_short_answer_is_given_at_once_and_is_the_same(rewriter: Rewriter, query: str) -> None:
     asked = prepared(rewriter, query)
-    assert rewriter.brief(asked, JSON) is None, "the index is built by the thread"
-    long = rewriter.whole(asked, JSON)
+    assert rewriter.quick_index_answer(asked, JSON) is None, "the index is built by the thread"
+    long = rewriter.index_answer(asked, JSON)
     assert long is not None
-    assert rewriter.brief(asked, JSON) == long
+    assert rewriter.quick_index_answer(asked, JSON) == long
 
 
 def test_what_was_committed_since_is_taken_in_by_the_thread_first(
     rewriter: Rewriter, store: EmbeddedStore
 ) -> None:
     asked = prepared(rewriter, WITHIN)
-    before = rewriter.whole(asked, JSON)
+    before = rewriter.index_answer(asked, JSON)
     store.commit(placed("new", "POINT(0.5 0.5)"))
-    assert rewriter.brief(asked, JSON) is None
-    after = rewriter.whole(asked, JSON)
+    assert rewriter.quick_index_answer(asked, JSON) is None
+    after = rewriter.index_answer(asked, JSON)
     assert before != after
-    assert rewriter.brief(asked, JSON) == after
+    assert rewriter.quick_index_answer(asked, JSON) == after
 
 
 @pytest.mark.parametrize("query", [WITHIN, NEAREST])
@@ -86,9 +86,9 @@ def test_what_looks_at_much_is_left_to_the_thread(
     rewriter: Rewriter, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = prepared(rewriter, query)
-    assert rewriter.whole(asked, JSON) is not None
+    assert rewriter.index_answer(asked, JSON) is not None
     monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_BRIEFLY", 1)
-    assert rewriter.brief(asked, JSON) is None
+    assert rewriter.quick_index_answer(asked, JSON) is None
 
 
 def test_joins_and_distances_of_other_shapes_are_left_to_the_thread(
@@ -97,13 +97,13 @@ def test_joins_and_distances_of_other_shapes_are_left_to_the_thread(
     store.commit(placed("line", "LINESTRING(0.4 0.4, 0.6 0.6)"))
     for query in (NEAREST, JOIN):
         asked = prepared(rewriter, query)
-        assert rewriter.whole(asked, JSON) is not None
-        assert rewriter.brief(asked, JSON) is None
+        assert rewriter.index_answer(asked, JSON) is not None
+        assert rewriter.quick_index_answer(asked, JSON) is None
 
 
 async def test_while_the_thread_works_nothing_is_answered_beside_it(rewriter: Rewriter) -> None:
     asked = prepared(rewriter, WITHIN)
-    expected = rewriter.whole(asked, JSON)
+    expected = rewriter.index_answer(asked, JSON)
     begun, go_on = Event(), Event()
 
     def work() -> None:
@@ -112,10 +112,10 @@ async def test_while_the_thread_works_nothing_is_answered_beside_it(rewriter: Re
 
     busy = rewriter._thread.submit(rewriter._in_turn, work)
     assert begun.wait(120)
-    assert rewriter.brief(asked, JSON) is None
+    assert rewriter.quick_index_answer(asked, JSON) is None
     go_on.set()
     busy.result(120)
-    assert await asked.whole(JSON, 120.0) == expected
+    assert await asked.index_answer(JSON, 120.0) == expected
     rewriter.close()
 
 
@@ -137,9 +137,9 @@ def test_a_join_asks_for_each_part_whether_to_go_on(
 ) -> None:
     asked = prepared(rewriter, JOIN)
     monkeypatch.setattr("sparql.rewriting.spatial.index_answers._TOGETHER", 4)
-    assert rewriter.whole(asked, JSON, Counting(12)) is not None
+    assert rewriter.index_answer(asked, JSON, Counting(12)) is not None
     with pytest.raises(Stopped):
-        rewriter.whole(asked, JSON, Counting(7))
+        rewriter.index_answer(asked, JSON, Counting(7))
 
 
 @pytest.mark.parametrize("query", [WITHIN, NEAREST, JOIN])
@@ -148,10 +148,10 @@ def test_an_answer_that_nobody_waits_for_is_not_made(rewriter: Rewriter, query: 
     stop.check()
     stop.now()
     with pytest.raises(Stopped):
-        rewriter.whole(prepared(rewriter, query), JSON, stop)
+        rewriter.index_answer(prepared(rewriter, query), JSON, stop)
 
 
 async def test_past_its_deadline_a_join_says_so_as_every_query_does(rewriter: Rewriter) -> None:
     with pytest.raises(QueryTimeout):
-        await prepared(rewriter, JOIN).whole(JSON, 0.0)
+        await prepared(rewriter, JOIN).index_answer(JSON, 0.0)
     rewriter.close()

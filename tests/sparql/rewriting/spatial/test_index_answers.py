@@ -24,10 +24,10 @@ WITHIN = f"FILTER(geof:sfWithin(?w, {BOX}))"
 ALL = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
 
 
-def whole(city: City, query: str, format_: Format = JSON, **options: bool) -> bytes | None:
+def index_answer(city: City, query: str, format_: Format = JSON, **options: bool) -> bytes | None:
     preparation = city.rewriter.preparation(PREFIXES + query, Options(**options))
     assert preparation is not None
-    found = city.rewriter.whole(preparation, format_)
+    found = city.rewriter.index_answer(preparation, format_)
     return None if found is None else found.body
 
 
@@ -97,7 +97,7 @@ def test_an_answer_from_the_index_alone_is_that_of_the_engine(seed: int) -> None
     answered = 0
     for _ in range(80):
         query = simple_query(chance)
-        body = whole(city, query)
+        body = index_answer(city, query)
         if body is not None:
             answered += 1
             assert rows_of(body) == city.answers(PREFIXES + query), query
@@ -139,7 +139,7 @@ def test_a_join_from_the_index_alone_is_that_of_the_engine(seed: int) -> None:
     answered = 0
     for _ in range(40):
         query = simple_join(chance)
-        body = whole(city, query)
+        body = index_answer(city, query)
         if body is not None:
             answered += 1
             assert rows_of(body) == city.answers(PREFIXES + query), query
@@ -165,30 +165,30 @@ JOIN = "?f geo:hasGeometry/geo:asWKT ?w . ?f2 geo:hasGeometry/geo:asWKT ?w2 FILT
     ],
 )
 def test_joins_that_ask_for_more_take_the_long_way(query: str) -> None:
-    assert whole(City(plain_city()), query) is None
+    assert index_answer(City(plain_city()), query) is None
 
 
 def test_a_join_of_features_that_share_a_geometry_takes_the_long_way() -> None:
     shared = Quad(EX.term("other"), GEO.hasGeometry, EX.term("a/g"), DEFAULT)
-    assert whole(City([*placed("a", "POINT(0.1 0.1)"), shared]), f"SELECT ?f ?f2 {{ {JOIN} }}") is None
+    assert index_answer(City([*placed("a", "POINT(0.1 0.1)"), shared]), f"SELECT ?f ?f2 {{ {JOIN} }}") is None
 
 
 def test_a_join_of_too_many_takes_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     city = City([quad for number in range(9) for quad in placed(f"p{number}", "POINT(0.1 0.1)")])
     query = f"SELECT ?f ?f2 {{ {JOIN} }}"
-    assert rows_of(whole(city, query) or b"").total() == 81
-    assert rows_of(whole(city, query + " LIMIT 7 OFFSET 2") or b"").total() == 7
+    assert rows_of(index_answer(city, query) or b"").total() == 81
+    assert rows_of(index_answer(city, query + " LIMIT 7 OFFSET 2") or b"").total() == 7
     monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_PAIRS", 80)
-    assert whole(city, query) is None
+    assert index_answer(city, query) is None
     monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_DRIVING", 8)
-    assert whole(city, query) is None
+    assert index_answer(city, query) is None
 
 
 @pytest.mark.parametrize("format_", RESULT_FORMATS, ids=lambda one: one.name)
 def test_it_is_written_as_the_engine_writes_it(format_: Format) -> None:
     city = City([*plain_city(3), *placed("odd", "POINT(0.1   0.1)")])
     query = f"SELECT ?f ?w {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
-    body = whole(city, query, format_)
+    body = index_answer(city, query, format_)
     results = city.store.query(PREFIXES + query, custom_functions=FUNCTIONS)
     assert isinstance(results, pyoxigraph.QuerySolutions)
     assert isinstance(format_.engine, QueryResultsFormat)
@@ -210,13 +210,14 @@ def placed(name: str, text: str) -> list[Quad]:
 
 def test_a_limit_and_an_offset_take_a_part_of_it() -> None:
     city = City([quad for number in range(9) for quad in placed(f"p{number}", f"POINT(0.1 0.{number + 1})")])
-    every = rows_of(whole(city, ALL) or b"")
+    every = rows_of(index_answer(city, ALL) or b"")
     some = rows_of(
-        whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} LIMIT 2 OFFSET 1") or b""
+        index_answer(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} LIMIT 2 OFFSET 1")
+        or b""
     )
     assert some.total() == 2
     assert some <= every
-    none = whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} OFFSET 100")
+    none = index_answer(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }} OFFSET 100")
     assert none == b'{"head":{"vars":["f"]},"results":{"bindings":[]}}'
 
 
@@ -239,7 +240,7 @@ def test_a_limit_and_an_offset_take_a_part_of_it() -> None:
     ],
 )
 def test_what_asks_for_more_takes_the_long_way(query: str) -> None:
-    assert whole(City(plain_city()), query) is None
+    assert index_answer(City(plain_city()), query) is None
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_what_asks_for_more_takes_the_long_way(query: str) -> None:
 )
 def test_options_take_the_long_way(options: dict[str, bool]) -> None:
     query = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w {WITHIN} }}"
-    assert whole(City(plain_city()), query, **options) is None
+    assert index_answer(City(plain_city()), query, **options) is None
 
 
 def test_it_follows_the_store_from_commit_to_commit() -> None:
@@ -266,7 +267,7 @@ def test_it_follows_the_store_from_commit_to_commit() -> None:
         store.commit(chance.sample(possible, chance.randrange(4)), chance.sample(there, min(len(there), 2)))
         preparation = rewriter.preparation(query, Options())
         assert preparation is not None
-        found = rewriter.whole(preparation, JSON)
+        found = rewriter.index_answer(preparation, JSON)
         if found is not None:
             answered += 1
             assert found.revision == store.revision()
@@ -294,7 +295,7 @@ def test_the_nearest_are_those_of_the_engine(seed: int) -> None:
         query = f"SELECT ?f ?w {{ ?f {kind} geo:hasGeometry/geo:asWKT ?w }} "
         query += f"ORDER BY geof:distance({sides}, {unit})"
         query += f" LIMIT {chance.choice([1, 4])} OFFSET {chance.choice([0, 2])}"
-        body = whole(city, query)
+        body = index_answer(city, query)
         if body is not None:
             answered += 1
             assert rows_of(body) == city.answers(PREFIXES + query), query
@@ -310,7 +311,7 @@ def test_the_nearest_points_come_in_the_order_of_the_engine(sides: str) -> None:
     place = '"POINT(0.5 0.5)"^^geo:wktLiteral'
     measured = f"geof:metricDistance({sides.format(place)})"
     query = f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} ORDER BY {measured} LIMIT 50"
-    results = pyoxigraph.parse_query_results(whole(city, query) or b"", format=QueryResultsFormat.JSON)
+    results = pyoxigraph.parse_query_results(index_answer(city, query) or b"", format=QueryResultsFormat.JSON)
     expected = city.store.query(PREFIXES + query, custom_functions=FUNCTIONS)
     assert isinstance(results, pyoxigraph.QuerySolutions)
     assert isinstance(expected, pyoxigraph.QuerySolutions)
@@ -320,7 +321,7 @@ def test_the_nearest_points_come_in_the_order_of_the_engine(sides: str) -> None:
 def test_the_nearest_of_geometries_without_a_distance_take_the_long_way() -> None:
     city = City([*placed("a", "POINT(0.1 0.1)"), *placed("b", "POINT EMPTY")])
     query = 'ORDER BY geof:distance(?w, "POINT(0 0)"^^geo:wktLiteral, uom:metre) LIMIT 1'
-    assert whole(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} {query}") is None
+    assert index_answer(city, f"SELECT ?f {{ ?f geo:hasGeometry/geo:asWKT ?w }} {query}") is None
 
 
 def test_literals_are_written_with_language_and_datatype() -> None:
