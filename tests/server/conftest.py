@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ async def services(
     tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
     settings = settings_of(data=tmp_path / "data", readers=1)
-    async with build(settings, model=model, schema=schema, gate=gate) as services:
+    async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
         # What opens beside the first answers commits the ontology: tests begin after that.
         await services.opened()
         yield services
@@ -107,7 +108,7 @@ async def shared_services(
     The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
     """
     settings = settings_of(data=tmp_path_factory.mktemp("shared") / "data", readers=1)
-    async with build(settings, model=shared_model, schema=schema, gate=gate) as services:
+    async with build(settings, model=shared_model, schema=schema, gate=copy(gate)) as services:
         await services.opened()
         yield services
 

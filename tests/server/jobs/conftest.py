@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ async def at_work(
 ) -> AsyncIterator[Services]:
     settings = settings_of(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
     async with (
-        build(settings, model=frames, schema=schema, gate=gate) as services,
+        build(settings, model=frames, schema=schema, gate=copy(gate)) as services,
         services.job_worker.working(services.opened),
     ):
         yield services

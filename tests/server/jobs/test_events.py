@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from copy import copy
 from pathlib import Path
 
 import httpx
@@ -29,7 +30,7 @@ async def line(
 ) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
     """A server on a port, and a client of it."""
     settings = Settings(data=tmp_path / "data", readers=1, job_concurrency=1)
-    services = build(settings, model=frames, schema=schema, gate=gate)
+    services = build(settings, model=frames, schema=schema, gate=copy(gate))
     async with (
         listening(create_app(services)) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from copy import copy
 from pathlib import Path
 
 import httpx
@@ -39,7 +40,7 @@ def start(tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGa
     @asynccontextmanager
     async def started(*, working: bool = True) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
         settings = Settings(data=tmp_path / "data", readers=1)
-        async with build(settings, model=frames, schema=schema, gate=gate) as services:
+        async with build(settings, model=frames, schema=schema, gate=copy(gate)) as services:
             transport = httpx.ASGITransport(create_app(services))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 if not working:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from copy import copy
 from pathlib import Path
 
 import httpx
@@ -91,7 +92,7 @@ async def services(
     address: RemoteAddress, tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
     settings = settings_for(address, tmp_path / "data")
-    async with build(settings, model=model, schema=schema, gate=gate) as services:
+    async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
         await services.opened()
         yield services
 
@@ -261,7 +262,7 @@ async def test_healthz_says_what_a_remote_store_cannot_promise(client: httpx.Asy
 
 async def test_a_store_that_is_gone_is_told(tmp_path: Path, schema: Schema, gate: ShapesGate):
     with oxigraph_server() as address:
-        services = build(settings_for(address, tmp_path / "data"), schema=schema, gate=gate)
+        services = build(settings_for(address, tmp_path / "data"), schema=schema, gate=copy(gate))
         await services.start()
         await services.opened()
     transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
@@ -339,7 +340,9 @@ async def test_an_answer_that_virtuoso_cut_is_an_error(tmp_path: Path, schema: S
     folder = tmp_path / "virtuoso"
     folder.mkdir()
     with virtuoso(folder, row_limit=5000) as address:
-        async with build(settings_for(address, tmp_path / "data"), schema=schema, gate=gate) as services:
+        async with build(
+            settings_for(address, tmp_path / "data"), schema=schema, gate=copy(gate)
+        ) as services:
             await services.opened()
             triples = " ".join(f"<{E}{number}> <{E}p> {number} ." for number in range(6000))
             direct_graph = NamedNode(f"{E}g")

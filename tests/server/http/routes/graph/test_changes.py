@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from copy import copy
 from dataclasses import dataclass
 
 import httpx
@@ -41,7 +42,7 @@ async def running(
     tmp_path_factory: pytest.TempPathFactory, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Running]:
     settings = Settings(data=tmp_path_factory.mktemp("feed") / "data", readers=1)
-    services = build(settings, model=RecordedModel(), schema=schema, gate=gate)
+    services = build(settings, model=RecordedModel(), schema=schema, gate=copy(gate))
     async with (
         listening(create_app(services)) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,

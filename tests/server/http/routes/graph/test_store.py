@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from copy import copy
 
 import httpx
 import pytest
@@ -42,7 +43,7 @@ async def services(
 ) -> AsyncIterator[Services]:
     """One server for all tests here; each starts with none of their graphs."""
     settings = Settings(data=tmp_path_factory.mktemp("store") / "data", readers=1)
-    async with build(settings, model=RecordedModel(), schema=schema, gate=gate) as services:
+    async with build(settings, model=RecordedModel(), schema=schema, gate=copy(gate)) as services:
         yield services
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from copy import copy
 from pathlib import Path
 
 import httpx
@@ -37,7 +38,7 @@ async def serving(
     folder: Path, schema: Schema, gate: ShapesGate, **settings: object
 ) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
     chosen = Settings.model_validate({"data": folder / "data", "readers": 1, **settings})
-    async with build(chosen, schema=schema, gate=gate) as services:
+    async with build(chosen, schema=schema, gate=copy(gate)) as services:
         await services.opened()
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
