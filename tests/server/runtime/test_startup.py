@@ -38,7 +38,7 @@ async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: py
         assert let_go.wait(60)
         return gate, load_shapes(folders.shapes)
 
-    monkeypatch.setattr(server.workplace, "open_shapes", load_later)
+    monkeypatch.setattr(server.rules.rule_registry, "open_shapes", load_later)
     services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
     await services.start()
     yield services, let_go
