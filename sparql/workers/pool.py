@@ -208,16 +208,14 @@ class ReaderPool:
             if not reader.alive:
                 # The deadline came first.
                 raise EOFError
-            outlet = None if request is None or self._staff.is_express(reader) else request.outlet
-            told_of = {"path": reader.path, "patience_s": None if outlet is None else outlet.patience_s}
-            reader.send(kind, {**members, **told_of})
+            reader.send(kind, {**members, "path": reader.path})
             self.statistics.queries += 1
             if self._staff.is_express(reader):
                 await self._wait_for_whole(reader)
             told, payload = await reader.frames.next()
             if told is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
                 # Its errors should tell of the text that was sent.
-                reader.send(kind, {**as_sent, **told_of})
+                reader.send(kind, {**as_sent, "path": reader.path})
                 told, payload = await reader.frames.next()
         except EOFError:
             killer.cancel()
@@ -233,7 +231,7 @@ class ReaderPool:
             killer.cancel()
             self._staff.retire(reader)
             raise
-        answer = Answer(reader, reader.revision, killer, outlet)
+        answer = Answer(reader, reader.revision, killer)
         if told is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)

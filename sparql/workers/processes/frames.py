@@ -2,7 +2,6 @@
 
 A frame is one byte that says what it is, four bytes of length (big-endian) and that many bytes. A query goes
 in as QUERY; out come HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
-After an OFFER the rest of the DATA goes another way (see ``handover``).
 An update to capture goes in as CAPTURE and may also end in REFUSED, a pickled error of this room; so does a
 graph to be sent as a whole, which goes in as DUMP. FEED brings commits that a copy of the store is to follow;
 a reader answers it with REVISION, the revision that its copy is at afterwards.
@@ -29,7 +28,6 @@ class FrameKind(IntEnum):
     CAPTURE = 9
     DUMP = 10
     FEED = 11
-    OFFER = 12
     HEAD = 4
     DATA = 5
     END = 6

@@ -318,7 +318,7 @@ class Staff:
         reader.stop_query()
         try:
             async with asyncio.timeout(_STOP_GRACE_S):
-                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
+                while (await reader.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
                     pass
         except (TimeoutError, EOFError):
             self._statistics.kills += 1
