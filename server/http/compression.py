@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sparql.protocol.conditions import COMPRESSED
 
-_SMALLEST = 1000
+SMALLEST = 1000
 _LEVEL = 4
 _IN_THREAD = 16 * 1024
 _STRONG = re.compile(r'"([^"]*)"')
@@ -39,7 +39,7 @@ class Compression:
         if not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
             await self._app(scope, receive, send_marked)
             return
-        responder = GZipResponder(self._app, _SMALLEST, _LEVEL, thread_minimum_size=_IN_THREAD)
+        responder = GZipResponder(self._app, SMALLEST, _LEVEL, thread_minimum_size=_IN_THREAD)
         await responder(scope, receive, send_marked)
 
 

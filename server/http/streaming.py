@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sparql.workers.processes.handover import ClientGone
 from sparql.workers.protocol import QueryService, StreamedResult
 
 T = TypeVar("T")
@@ -48,12 +47,8 @@ class ResultResponse(Response):
 
     async def _send_all(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        try:
-            async for chunk in self._result:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except ClientGone:
-            # Until the server has seen it, too.
-            await asyncio.get_running_loop().create_future()
+        async for chunk in self._result:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -16,7 +16,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from server.runtime.durations import Durations
 from sparql.model.change import Verdict
 
 if TYPE_CHECKING:
@@ -31,12 +30,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Durations(
+        self.requests = Histogram(
             "urbankg_request_seconds",
             "Time from a request's head to the end of its answer.",
             ("method", "route", "status"),
             registry=self.registry,
-            bounds=_SECONDS,
+            buckets=_SECONDS,
         )
         self.in_flight = Gauge(
             "urbankg_requests_in_flight", "Requests being answered.", registry=self.registry
@@ -53,12 +52,12 @@ class Metrics:
             ("verdict",),
             registry=self.registry,
         )
-        self.commits = Durations(
+        self.commits = Histogram(
             "urbankg_commit_seconds",
             "Time from the writer's lock to the acknowledgement: capture, derivation, gate, commit, disk.",
             registry=self.registry,
-            bounds=_SECONDS,
-        ).labels()
+            buckets=_SECONDS,
+        )
         self.model_calls = Histogram(
             "urbankg_model_call_seconds",
             "Time of the model's replies, with waiting and retries, by how they ended.",
@@ -118,7 +117,8 @@ class Metrics:
             kind = "accepted" if verdict.conforms else "partly" if verdict.accepted else "refused"
             counts[self._changes[kind]] = counts.get(self._changes[kind], 0) + 1
             committed += verdict.revision is not None
-        self.commits.observe(seconds, committed)
+        for _ in range(committed):
+            self.commits.observe(seconds)
         for counter, number in counts.items():
             counter.inc(number)
 

@@ -12,12 +12,11 @@ import uvicorn
 
 from server.cli.running_server import announced
 from server.errors import SettingsError
+from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import open_to_whom, refuse_open_writes
 from server.http.access.keys import has_keys
 from server.http.app import create_app
-from server.http.short.client_limits import limited_protocol
-from server.http.short.lookup_lane import lookup_lane
-from server.http.short.update_lane import UpdateLane
+from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
 from server.runtime.settings import Settings
@@ -55,9 +54,10 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
         server = _Server(
             services,
             uvicorn.Config(
-                create_app(services),
+                with_short_paths(create_app(services), services),
                 loop="uvloop",
-                http=limited_protocol(settings, lookup_lane(services), UpdateLane(services)),
+                http=limited_protocol(settings),
+                ws="none",
                 access_log=False,
                 log_config=None,
                 log_level="warning",

@@ -39,6 +39,7 @@ _MOST_PATTERNS = 5
 _MOST_MATCHES = 32
 _MOST_SOLUTIONS = 1000
 _REMEMBERED = 2048
+_REMEMBERED_LARGE = 256
 _PASSED_BY_AFTER_OVERFLOW = 100
 
 _IRI = re.compile(r"<[^<>\"{}|^`\\\x00-\x20]*>")
@@ -70,13 +71,12 @@ _Term = _Name | _Value | NamedNode | None
 _Pattern = tuple[_Term, _Term, _Term]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Known:
-    """What is known of a form of text; ``passed_by`` counts down after answers that were too large."""
+    """What is known of a form of text."""
 
     patterns: tuple[_Pattern, ...] = ()
     ordered: bool = False
-    passed_by: int = 0
 
 
 class _TooLarge(Exception):
@@ -111,6 +111,8 @@ class Lookups:
         self._graph = graph
         self._base = base
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        # Texts whose answer was too large, and how often they are still passed by unread.
+        self._large: OrderedDict[str, int] = OrderedDict()
 
     def answer(self, text: str, format_: Format) -> bytes | None:
         """The whole answer, or None when this is no lookup (or no valid query: a reader says why)."""
@@ -120,8 +122,7 @@ class Lookups:
         known = self._look_up(text if _OPAQUE.search(_IRI.sub("", text)) else _IRI.sub("<>", text), text)
         if not known.patterns:
             return None
-        if known.passed_by:
-            known.passed_by -= 1
+        if self._passes_by(text):
             return None
         graph = self._graph()
         sink = _Sink()
@@ -132,12 +133,22 @@ class Lookups:
             # The engine accepts any object with a write method.
             found.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         except _TooLarge:
-            known.passed_by = _PASSED_BY_AFTER_OVERFLOW
+            self._large[text] = _PASSED_BY_AFTER_OVERFLOW
+            if len(self._large) > _REMEMBERED_LARGE:
+                self._large.popitem(last=False)
             return None
         except (SyntaxError, ValueError, OSError, RuntimeError):
             # The engine raises the last where a file of the store is damaged.
             return None
         return sink.parts[0] if len(sink.parts) == 1 else b"".join(sink.parts)
+
+    def _passes_by(self, text: str) -> bool:
+        """Whether the answer to this very text was too large of late."""
+        left = self._large.get(text)
+        if not left:
+            return False
+        self._large[text] = left - 1
+        return True
 
     def _look_up(self, form: str, text: str) -> _Known:
         known = self._known.get(form)

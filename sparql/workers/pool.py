@@ -212,16 +212,14 @@ class WorkerPool:
             if not worker.alive:
                 # The deadline passed first.
                 raise EOFError
-            outlet = None if request is None or self._workers.is_express(worker) else request.outlet
-            connection = {"path": worker.path, "patience_s": None if outlet is None else outlet.patience_s}
-            worker.send(kind, {**members, **connection})
+            worker.send(kind, {**members, "path": worker.path})
             self.statistics.queries += 1
             if self._workers.is_express(worker):
                 await self._wait_for_whole(worker)
             answered, payload = await worker.frames.next()
             if answered is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
                 # Errors should refer to the text as the client sent it.
-                worker.send(kind, {**as_sent, **connection})
+                worker.send(kind, {**as_sent, "path": worker.path})
                 answered, payload = await worker.frames.next()
         except EOFError:
             killer.cancel()
@@ -237,7 +235,7 @@ class WorkerPool:
             killer.cancel()
             self._workers.retire(worker)
             raise
-        answer = Answer(worker, worker.revision, killer, outlet)
+        answer = Answer(worker, worker.revision, killer)
         if answered is not FrameKind.HEAD:
             answer.finished = True
             self._finish(answer)

@@ -15,7 +15,6 @@ from sparql.protocol.formats import Format
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.syntax.unknown_functions import unknown_function
 from sparql.workers.processes.frames import FrameKind
-from sparql.workers.processes.handover import CLIENT_GONE, ClientGone, Outlet
 from sparql.workers.processes.process import WorkerProcess
 
 
@@ -37,8 +36,7 @@ class QueryRequest:
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
     ``timeout_s`` counts from the call and includes waiting for a worker; None uses the pool's own. ``base``
     resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2). A ``preparation`` rewrites
-    the text once the checkpoint is known. Most of a large answer may be sent to an ``outlet`` instead of the
-    iterator.
+    the text once the checkpoint is known.
     """
 
     text: str
@@ -48,28 +46,19 @@ class QueryRequest:
     timeout_s: float | None = None
     base: str | None = None
     preparation: Preparation | None = None
-    outlet: Outlet | None = None
 
 
 class Answer:
     """The answer that a worker is sending: chunks of at most 64 KB, to be iterated once.
 
     When something fails after the head the iteration raises, so one that ends is complete. ``killer`` is the
-    timer that ends the worker at the deadline. Data sent to an ``outlet`` is not among the chunks: all chunks
-    before it must have been written to the outlet when the next one is requested.
+    timer that ends the worker at the deadline.
     """
 
-    def __init__(
-        self,
-        worker: WorkerProcess,
-        revision: int,
-        killer: asyncio.TimerHandle,
-        outlet: Outlet | None = None,
-    ) -> None:
+    def __init__(self, worker: WorkerProcess, revision: int, killer: asyncio.TimerHandle) -> None:
         self.worker = worker
         self.revision = revision
         self.killer = killer
-        self._outlet = outlet
         self.finished = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -80,14 +69,8 @@ class Answer:
                 raise await self.worker.cause_of_end() from None
             if kind is FrameKind.DATA:
                 yield payload
-            elif kind is FrameKind.OFFER:
-                assert self._outlet is not None
-                self.worker.hand_over(await self._outlet.emptied())
             else:
                 self.finished = True
-                if kind is FrameKind.ERROR and payload["type"] == CLIENT_GONE and self._outlet is not None:
-                    self._outlet.abandon()
-                    raise ClientGone
                 if kind is not FrameKind.END:
                     raise error_of(kind, payload)
 

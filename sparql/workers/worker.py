@@ -1,11 +1,10 @@
 """A worker process: runs one query at a time on a read-only checkpoint and streams the answer.
 
-Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES HANDOVER_FD``. Queries
-arrive over the data socket and answers are sent over it, large ones over their clients' connections, which
-arrive over the handover socket. The control pipe carries the numbers of queries to stop; its end means that
-the parent has ended. A query is evaluated, serialized and dropped in one thread, because the engine's results
-belong to the thread that made them. A long query gets a lower priority, so that it does not delay short ones
-elsewhere; its thread ends with it, and another one continues.
+Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. Queries arrive over the
+data socket and answers are sent over it. The control pipe brings the numbers of queries to stop; its end
+means that the parent is gone. A query is evaluated, serialized and dropped in one thread, because the
+engine's results belong to the thread that made them. One that takes long is slowed down, so that short ones
+elsewhere are not; its thread ends with it, and another one goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import socket
 import sys
 import threading
 import time
-from contextlib import closing
 from typing import Any
 
 import pyoxigraph
@@ -31,7 +29,6 @@ from sparql.syntax.unknown_functions import tolerating
 from sparql.workers.capture.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
 from sparql.workers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.workers.processes.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
-from sparql.workers.processes.handover import CLIENT_GONE, ClientGone, Takeover
 from sparql.workers.processes.limits import (
     MEMORY_EXIT_STATUS,
     OwnMemory,
@@ -42,8 +39,6 @@ from sparql.workers.processes.limits import (
 from sparql.workers.whole_graph import whole_graph
 
 _FIRST_CHUNK = 4 * 1024
-_OFFER = 16 * 1024
-"""An answer that exceeds the first chunk by this much counts as large."""
 _CHUNK = 64 * 1024
 _WATCH_INTERVAL_S = 0.05
 _IDLE_BEFORE_WARMING_S = 2.0
@@ -98,9 +93,7 @@ class QueryMonitor(threading.Thread):
 class Sink:
     """The file that the serializer writes to: collects bytes into chunks and sends them.
 
-    The head is sent with the first chunk, so that an earlier error can replace it. With a `takeover`, the
-    rest of a large answer after the first chunk is sent to the client's connection, which is being passed
-    here while the next chunk is collected.
+    The head is sent with the first chunk, so that an error before it is reported in its place.
     """
 
     def __init__(
@@ -109,13 +102,11 @@ class Sink:
         monitor: QueryMonitor,
         number: int,
         head: bytes,
-        takeover: Takeover | None = None,
     ) -> None:
         self._connection = connection
         self._monitor = monitor
         self._number = number
         self._head = head
-        self._takeover = takeover
         self._parts: list[bytes] = []
         self._size = 0
         self._threshold = _FIRST_CHUNK
@@ -135,32 +126,11 @@ class Sink:
 
     def finish(self) -> None:
         """Send the rest and mark the answer as complete."""
-        if self._takeover is not None and self._takeover.offered:
-            self._take_out(self._takeover)
-            self._takeover.close()
         self._connection.sendall(self._gathered() + pack(FrameKind.END))
 
-    def close(self) -> None:
-        """Close the client's connection, whether the answer is complete or not."""
-        if self._takeover is not None:
-            self._takeover.close()
-
     def _pass_on(self) -> None:
-        takeover = self._takeover
-        if takeover is not None and takeover.offered:
-            self._take_out(takeover)
-            return
-        if takeover is not None and self._threshold == _OFFER:
-            takeover.offered = True
-            self._connection.sendall(pack(FrameKind.OFFER))
-            self._threshold = _CHUNK
-            return
         self._connection.sendall(self._gathered())
-        self._threshold = _CHUNK if takeover is None else _OFFER
-
-    def _take_out(self, takeover: Takeover) -> None:
-        takeover.write(self._parts, self._size)
-        self._parts, self._size = [], 0
+        self._threshold = _CHUNK
 
     def _gathered(self) -> bytes:
         data = b"".join(self._parts)
@@ -174,12 +144,9 @@ class Sink:
 class Worker:
     """The open checkpoint, and the operations on it."""
 
-    def __init__(
-        self, connection: socket.socket, monitor: QueryMonitor, handover: socket.socket | None = None
-    ) -> None:
+    def __init__(self, connection: socket.socket, monitor: QueryMonitor) -> None:
         self._connection = connection
         self._monitor = monitor
-        self._handover = handover
         self._store: pyoxigraph.Store | None = None
         self._path = ""
         self._copy: StoreCopy | None = None
@@ -252,8 +219,6 @@ class Worker:
             self._refuse(self._syntax_problem(request, error))
         except QueryStopped:
             self._report("stopped", "")
-        except ClientGone:
-            self._report(CLIENT_GONE, "")
         except (ValueError, OSError, RuntimeError) as error:
             self._report("failed", str(error))
 
@@ -301,19 +266,14 @@ class Worker:
         triples = isinstance(results, QueryTriples)
         format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
         facts = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
-        with closing(self._sink(request, format_, facts)) as sink:
-            # The engine accepts any object with a write method.
-            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
-            sink.finish()
+        sink = self._sink(request, format_, facts)
+        # The engine accepts any object with a write method.
+        results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+        sink.finish()
 
     def _sink(self, request: dict[str, Any], format_: Format, facts: dict[str, Any] | None = None) -> Sink:
-        monitor, number = self._monitor, request["number"]
-        patience_s = request.get("patience_s")
-        takeover = None
-        if self._handover is not None and patience_s is not None:
-            takeover = Takeover(self._handover, number, patience_s, lambda: monitor.stopped == number)
         head = pack_json(FrameKind.HEAD, {"format": format_.name, **(facts or {})})
-        return Sink(self._connection, monitor, number, head, takeover)
+        return Sink(self._connection, self._monitor, request["number"], head)
 
     def _dump(self, request: dict[str, Any]) -> None:
         """Send a whole graph."""
@@ -334,10 +294,10 @@ class Worker:
         """Send a graph without the memory that CONSTRUCT needs to find duplicates."""
         assert isinstance(format_.engine, RdfFormat)
         prefixes = request.get("prefixes")
-        with closing(self._sink(request, format_)) as sink:
-            # The engine accepts any object with a write method.
-            store.dump(sink, format=format_.engine, from_graph=graph, prefixes=prefixes)  # type: ignore[arg-type]
-            sink.finish()
+        sink = self._sink(request, format_)
+        # The engine accepts any object with a write method.
+        store.dump(sink, format=format_.engine, from_graph=graph, prefixes=prefixes)  # type: ignore[arg-type]
+        sink.finish()
 
     def _open(self, path: str) -> pyoxigraph.Store:
         if self._store is None or path != self._path:
@@ -413,14 +373,14 @@ class Worker:
 
 def main(arguments: list[str]) -> int:
     """Run a worker on the given file descriptors."""
-    data, control, memory_limit_bytes, handover = (int(argument) for argument in arguments)
+    data, control, memory_limit_bytes = (int(argument) for argument in arguments)
     die_with_parent()
     forbid_network()
     monitor = QueryMonitor(control, memory_limit_bytes)
     monitor.start()
     threading.stack_size(THREAD_STACK_BYTES)
-    with socket.socket(fileno=data) as connection, socket.socket(fileno=handover) as clients:
-        worker = Worker(connection, monitor, clients)
+    with socket.socket(fileno=data) as connection:
+        worker = Worker(connection, monitor)
         worker.greet()
         while (goes_on := run_in_thread(worker)) is True:
             pass

@@ -1,26 +1,28 @@
-"""The short way of the simplest updates: a POST of INSERT DATA or DELETE DATA, taken where its bytes arrive.
+"""The short path of the simplest updates: a POST of INSERT DATA or DELETE DATA, taken before the application.
 
-Judging and committing such an update takes less time than its way through the application (tasks, routes,
-middleware). The lane hands it to the same queue as all other updates, and tells what came of it in the words
-of the application, which also answers whatever is more than "done". It takes only requests for which that way
-would do nothing else: writes that need no key, from no web page (`Origin`), with no parameter but the update.
+Judging and committing such an update takes less time than the layers of the application (routes, middleware,
+admission). The lane submits it to the same queue as all other updates and answers when it is done. Refusals
+and errors are left to the application, which gets the outcome. The lane takes only requests for which those
+layers would do nothing else: writes that need no key, from no web page (`Origin`), with no parameter but the
+update.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
 
 from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import ServerError
 from server.http.access.guard import is_proxied
-from server.http.percent import field_value
-from server.http.short.repeats import Head, Headers
+from server.http.short.short_answer import short_answer
 from server.runtime.logs import new_identifier
-from server.writes.updating import Update, update_json
+from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
 from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest
 from sparql.syntax.request_facts import Kind
@@ -29,13 +31,10 @@ from sparql.writing.group import Outcome
 if TYPE_CHECKING:
     from server.runtime.context import Services
 
-Answer = Callable[["list[bytes] | Outcome | BaseException"], None]
-"""Given head (without the server's own headers) and body, or what the application is to tell."""
-
-_TARGETS: Final = (b"/update", b"/sparql")
+_ROUTES: Final = ("/update", "/sparql")
 _LONGEST: Final = 16_384
 _REMEMBERED_S: Final = 0.02
-"""A first key closes writes so much later: whether there is one takes longer to ask than all the rest."""
+"""A first key closes writes this much later: to check for one takes longer than everything else here."""
 _PASSED_ON = frozenset(
     b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id".split()
 )
@@ -47,34 +46,51 @@ _PLAIN = re.compile(
 _FIELD: Final = b"update="
 _DIRECT: Final = DIRECT_UPDATE.encode()
 _KINDS: Final = frozenset((_DIRECT, FORM.encode()))
-_HEAD: Final = (
-    b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\ncontent-type: application/json\r\n"
-    b"vary: Accept-Encoding, Origin\r\nx-request-id: %b\r\n"
-)
 
 
 class UpdateLane:
-    """Called by the connection itself, with the target and the headers (names in lower case) of a POST."""
+    """ASGI middleware: carries out plain updates, and passes on everything else."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, app: ASGIApp, services: Services) -> None:
         settings = services.settings
+        self._app = app
         self._updates = services.updates
         self._guard = services.guard
         self._limits = services.admission.limits
         self._draining = services.draining
-        self._limited = settings.requests_per_second > 0
         self._timeout_s = min(settings.query_timeout_s, settings.query_timeout_max_s)
         self._base = settings.base_url.rstrip("/") + "/sparql"
         self._open_until = 0.0
         self._log = services.answers
         requests = services.metrics.requests
-        self._routes = {target: target.decode() for target in _TARGETS}
-        self._seconds = {target: requests.labels("POST", target.decode(), "200") for target in _TARGETS}
+        self._seconds = {route: requests.labels("POST", route, "200") for route in _ROUTES}
 
-    def head_of(self, target: bytes, headers: Headers) -> Head | None:
-        """What a head says, if the body may be worth waiting for."""
-        if target not in _TARGETS or self._limited or self._draining.begun:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        began = perf_counter()
+        kind = None
+        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in _ROUTES:
+            kind = self._kind_of(scope)
+        if kind is None:
+            await self._app(scope, receive, send)
+            return
+        messages = [await receive()]
+        while messages[-1].get("more_body", False):
+            messages.append(await receive())
+        text = _text_of(kind, messages)
+        if text is not None and self._takes(text):
+            outcome = await self._carry_out(text)
+            if isinstance(outcome, Verdict) and not outcome.rejected:
+                await self._done(scope["path"], outcome, began)(scope, receive, send)
+                return
+            scope.setdefault("state", {})[OUTCOME] = outcome
+        await self._app(scope, _again(messages, receive), send)
+
+    def _kind_of(self, scope: Scope) -> bytes | None:
+        """The content type of a request whose body may be taken."""
+        if scope["query_string"] or self._draining.begun:
             return None
+        headers = scope["headers"]
         length, kind = b"", b""
         for name, value in headers:
             if name in _PASSED_ON:
@@ -89,9 +105,16 @@ class UpdateLane:
                 kind = value if not kind else b"?"
         if not length.isdigit() or int(length) > _LONGEST or kind not in _KINDS:
             return None
-        if is_proxied(headers):
-            return None
-        return Head(target, int(length), kind) if self._writes_are_open() else None
+        return kind if self._writes_are_open() and not is_proxied(headers) else None
+
+    def _takes(self, text: str) -> bool:
+        if self._draining.begun or not self._writes_are_open() or _PLAIN.match(text) is None:
+            return False
+        try:
+            self._limits.check(text, Kind.UPDATE)
+        except ServerError:
+            return False
+        return True
 
     def _writes_are_open(self) -> bool:
         """Whether a program that sends its request itself, to a name of the server, may write."""
@@ -102,48 +125,55 @@ class UpdateLane:
         self._open_until = now + _REMEMBERED_S if open_now else now
         return open_now
 
-    def take(self, head: Head, body: bytes, answer: Answer) -> bool:
-        """Take an update, and call `answer` when it is over; False when the application is to take it."""
-        began = perf_counter()
-        if self._draining.begun or not self._writes_are_open():
-            return False
-        text = _text_of(head.kind, body)
-        if text is None or _PLAIN.match(text) is None:
-            return False
-        try:
-            self._limits.check(text, Kind.UPDATE)
-        except ServerError:
-            return False
+    async def _carry_out(self, text: str) -> Outcome | BaseException:
+        future: asyncio.Future[Outcome | BaseException] = asyncio.get_running_loop().create_future()
 
-        def tell(outcome: Outcome | BaseException) -> None:
-            if isinstance(outcome, Verdict) and not outcome.rejected:
-                answer(self._done(head.target, outcome, began))
-            else:
-                answer(outcome)
+        def finish(outcome: Outcome | BaseException) -> None:
+            if not future.done():
+                future.set_result(outcome)
 
-        self._updates.enqueue(Update(ProtocolRequest(Kind.UPDATE, text), self._timeout_s, self._base, tell))
-        return True
+        self._updates.enqueue(Update(ProtocolRequest(Kind.UPDATE, text), self._timeout_s, self._base, finish))
+        return await future
 
-    def _done(self, target: bytes, verdict: Verdict, began: float) -> list[bytes]:
+    def _done(self, route: str, verdict: Verdict, began: float) -> ASGIApp:
         if verdict.warnings or verdict.hubs:
             body = bytes(JSONResponse(update_json(verdict, partial=False)).body)
         else:
             revision = "null" if verdict.revision is None else verdict.revision
             body = b'{"revision":%b,"warnings":[]}' % str(revision).encode()
         identifier = new_identifier()
-        head = _HEAD % (len(body), identifier.encode())
+        headers = [
+            (b"content-length", b"%d" % len(body)),
+            (b"content-type", b"application/json"),
+            (b"vary", b"Accept-Encoding, Origin"),
+            (b"x-request-id", identifier.encode("ascii")),
+        ]
         seconds = perf_counter() - began
-        self._seconds[target].observe(seconds)
-        self._log.note(identifier, "POST", self._routes[target], 200, seconds)
-        return [head, body]
+        self._seconds[route].observe(seconds)
+        self._log.note(identifier, "POST", route, 200, seconds)
+        return short_answer(headers, body)
 
 
-def _text_of(kind: bytes, body: bytes) -> str | None:
-    """The update in a body; None where the application is to look into it."""
+def _again(messages: list[Message], receive: Receive) -> Receive:
+    """What was received already, then the rest."""
+    waiting = iter(messages)
+
+    async def receive_again() -> Message:
+        message = next(waiting, None)
+        return await receive() if message is None else message
+
+    return receive_again
+
+
+def _text_of(kind: bytes, messages: list[Message]) -> str | None:
+    """The update in a body; None where the application is to read it, or the client has left."""
+    if messages[-1]["type"] != "http.request":
+        return None
+    body = b"".join(message.get("body", b"") for message in messages)
     if kind == _DIRECT:
         given = body
     elif body.startswith(_FIELD) and b"&" not in body:
-        given = field_value(body[len(_FIELD) :])
+        given = unquote_to_bytes(body[len(_FIELD) :].replace(b"+", b" "))
     else:
         return None
     try:

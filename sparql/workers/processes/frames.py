@@ -2,7 +2,7 @@
 
 A frame is one byte for its kind, four bytes of length (big-endian) and that many bytes. A query is sent as
 QUERY; the answer is HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
-After an OFFER the rest of the DATA is sent to the client directly (see ``handover``). An update to capture is
+An update to capture is
 sent as CAPTURE and may also end in REFUSED, a pickled error of ours; the same holds for a whole graph, which
 is requested by DUMP. FEED contains commits for a copy of the store; a worker answers it with REVISION, the
 revision of its copy afterwards.
@@ -29,7 +29,6 @@ class FrameKind(IntEnum):
     CAPTURE = 9
     DUMP = 10
     FEED = 11
-    OFFER = 12
     HEAD = 4
     DATA = 5
     END = 6

@@ -27,19 +27,17 @@ _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("platlib", "purelib"))
 
 @dataclass(frozen=True)
 class Launched:
-    """A worker that is starting, with our ends of its socket, its control pipe and its handover socket."""
+    """A worker that is starting, and our ends of its socket and its control pipe."""
 
     process: subprocess.Popen[bytes]
     socket: _Socket
     control: int
-    handover: _Socket
 
     def terminate(self) -> None:
         """End it before it was used."""
         self.process.kill()
         self.process.wait()
         self.socket.close()
-        self.handover.close()
         os.close(self.control)
 
 
@@ -49,11 +47,9 @@ def launch(memory_limit_bytes: int) -> Launched:
     It ends when the calling *thread* does: the kernel signals that, not the end of the process.
     """
     ours, theirs = socket.socketpair()
-    our_clients, their_clients = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    our_clients.setblocking(False)
     control_read, control_write = os.pipe()
-    passed = (theirs.fileno(), control_read, their_clients.fileno())
-    arguments = [str(passed[0]), str(passed[1]), str(memory_limit_bytes), str(passed[2])]
+    passed = (theirs.fileno(), control_read)
+    arguments = [str(passed[0]), str(passed[1]), str(memory_limit_bytes)]
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "sparql.workers.worker", *arguments],
@@ -64,14 +60,12 @@ def launch(memory_limit_bytes: int) -> Launched:
         )
     except OSError as error:
         ours.close()
-        our_clients.close()
         os.close(control_write)
         raise ReaderLost(f"A worker process cannot be started: {error}.") from error
     finally:
         theirs.close()
-        their_clients.close()
         os.close(control_read)
-    return Launched(process, ours, control_write, our_clients)
+    return Launched(process, ours, control_write)
 
 
 @cache

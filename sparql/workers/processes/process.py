@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import signal
-import socket
 import subprocess
 from collections import deque
 from collections.abc import Sequence
@@ -18,7 +17,6 @@ from sparql.model.errors import QueryMemoryExceeded, ReaderLost, SparqlError
 from sparql.workers.capture.commit_log import LoggedCommit
 from sparql.workers.checkpoints import Lease
 from sparql.workers.processes.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
-from sparql.workers.processes.handover import hand_over
 from sparql.workers.processes.launching import Launched, launch
 from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
 
@@ -146,13 +144,11 @@ class WorkerProcess:
         transport: asyncio.Transport,
         frames: FrameReader,
         control: int,
-        handover: socket.socket,
         memory_limit_bytes: int,
     ) -> None:
         self._process = process
         self._transport = transport
         self._control = control
-        self._handover = handover
         self._memory_limit_bytes = memory_limit_bytes
         self._number = 0
         self._reason: SparqlError | None = None
@@ -184,14 +180,11 @@ class WorkerProcess:
             launched.process.kill()
             launched.process.wait()
             (transport or ours).close()
-            launched.handover.close()
             os.close(launched.control)
             if isinstance(error, EOFError | TimeoutError):
                 raise ReaderLost("A worker process ended before it was ready; see the log.") from error
             raise
-        return cls(
-            launched.process, transport, frames, launched.control, launched.handover, memory_limit_bytes
-        )
+        return cls(launched.process, transport, frames, launched.control, memory_limit_bytes)
 
     @property
     def pid(self) -> int:
@@ -230,11 +223,6 @@ class WorkerProcess:
         problem: str = reached["problem"]
         return problem
 
-    def hand_over(self, descriptor: int) -> None:
-        """Pass the connection of the client to the worker that answers its query."""
-        with suppress(BrokenPipeError, ConnectionResetError):
-            hand_over(self._handover, self._number, descriptor)
-
     def close_store(self) -> None:
         """Have the worker close its checkpoint."""
         self._transport.write(pack(FrameKind.CLOSE))
@@ -268,7 +256,6 @@ class WorkerProcess:
         await self._exit_status()
         self._transport.close()
         await self.frames.on_closed.wait()
-        self._handover.close()
         if self._control >= 0:
             os.close(self._control)
             self._control = -1

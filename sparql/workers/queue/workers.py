@@ -319,7 +319,7 @@ class Workers:
         worker.stop_query()
         try:
             async with asyncio.timeout(_STOP_GRACE_S):
-                while (await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA, FrameKind.OFFER):
+                while (await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
                     pass
         except (TimeoutError, EOFError):
             self._statistics.kills += 1

@@ -106,12 +106,15 @@ def test_what_is_not_bounded_before_it_runs_is_no_lookup(text: str) -> None:
     assert answer(text) is None
 
 
-def test_an_answer_that_grows_too_large_is_left_to_a_reader_and_so_are_the_next_of_its_form() -> None:
+def test_an_answer_that_grows_too_large_is_left_to_a_reader_but_not_others_of_its_form() -> None:
     store = store_of(2_000)
     lookups = Lookups(lambda: store, BASE)
-    assert lookups.answer("SELECT * { ?s <http://e/type> <http://e/Place> }", JSON) is None
-    assert lookups.answer("SELECT * { ?s <http://e/next> <http://e/s4> }", JSON) is None
-    assert any(lookups.answer("SELECT * { ?s <http://e/next> <http://e/s4> }", JSON) for _ in range(200))
+    large = "SELECT * { ?s <http://e/type> <http://e/Place> }"
+    assert lookups.answer(large, JSON) is None
+    assert lookups.answer("SELECT * { ?s <http://e/next> <http://e/s4> }", JSON) is not None
+    store.clear()
+    assert lookups.answer(large, JSON) is None
+    assert any(lookups.answer(large, JSON) for _ in range(200)), "it is tried again after a while"
 
 
 def test_patterns_that_many_triples_fit_are_not_joined_here() -> None:

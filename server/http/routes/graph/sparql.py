@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.http.reporting.warning_header import warning_of
-from server.http.short.handover import outlet_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
 from sparql.protocol.description import DatasetFacts, describe_dataset, describe_service, write
@@ -208,7 +206,7 @@ class Endpoint:
                 if (whole := await while_connected(request, work)) is not None:
                     headers = _headers(format_, tag.at(whole.revision))
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
-            asked = replace(_reader_request(found, format_, settings, preparation), outlet=outlet_of(request))
+            asked = _reader_request(found, format_, settings, preparation)
             result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)

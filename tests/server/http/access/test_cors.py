@@ -10,8 +10,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from server.http.access.client_limits import limited_protocol
 from server.http.app import create_app
-from server.http.short.client_limits import limited_protocol
 from server.runtime.context import Services
 from tests.support.listening import listening
 

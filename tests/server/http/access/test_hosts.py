@@ -12,15 +12,13 @@ import pytest
 
 from server.errors import SettingsError
 from server.http.access.admission import Admission
+from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import Guard
 from server.http.access.hosts import HostNames
 from server.http.app import create_app
-from server.http.short.client_limits import limited_protocol
-from server.http.short.lookup_lane import LookupLane
-from server.http.short.update_lane import UpdateLane
+from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
 from server.runtime.settings import Settings, load_settings
-from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.listening import listening
 
 LOOKUP = "/sparql?query=" + quote("SELECT ?o { <http://e/s> <http://e/p> ?o }")
@@ -61,9 +59,8 @@ async def served(services: Services, **changes: str) -> AsyncIterator[int]:
     settings = services.settings.model_copy(update=changes)
     guard = Guard(settings, services.keys)
     services = replace(services, settings=settings, guard=guard, admission=Admission(settings, guard))
-    assert isinstance(services.store, EmbeddedStore)
-    protocol = limited_protocol(settings, LookupLane(services, services.store), UpdateLane(services))
-    async with listening(create_app(services), http=protocol, lifespan="off") as port:
+    app = with_short_paths(create_app(services), services)
+    async with listening(app, http=limited_protocol(settings), lifespan="off") as port:
         yield port
 
 

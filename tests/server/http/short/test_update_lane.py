@@ -1,4 +1,4 @@
-"""Updates that the connection itself takes: the same answers, headers, counts and lines as of the others."""
+"""Updates that are taken before the application: the same answers, headers, counts and log lines."""
 
 import asyncio
 import io
@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
-from server.http.short.client_limits import limited_protocol
 from server.http.short.update_lane import UpdateLane
 from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
+from sparql.writing.group import Outcome
 from tests.support.listening import listening
 from tests.support.waiting import eventually
 from tests.support.workshop import PREFIX
@@ -31,21 +32,19 @@ class Counted(UpdateLane):
 
     taken = 0
 
-    def take(self, head, body, answer) -> bool:
-        taken = super().take(head, body, answer)
-        self.taken += taken
-        return taken
+    async def _carry_out(self, text: str) -> Outcome | BaseException:
+        self.taken += 1
+        return await super()._carry_out(text)
 
 
 @pytest.fixture
 def lane(shop: Services) -> Counted:
-    return Counted(shop)
+    return Counted(create_app(shop), shop)
 
 
 @pytest.fixture
 async def port(shop: Services, lane: Counted) -> AsyncIterator[int]:
-    protocol = limited_protocol(shop.settings, None, lane)
-    async with listening(create_app(shop), http=protocol, lifespan="off") as port:
+    async with listening(lane, http=limited_protocol(shop.settings), lifespan="off") as port:
         yield port
 
 
@@ -238,31 +237,7 @@ async def wire(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.S
     writer.close()
 
 
-async def test_a_head_that_came_before_is_not_parsed_again(
-    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-    lane: Counted,
-    shop: Services,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[bytes] = []
-    head_of = lane.head_of
-    monkeypatch.setattr(
-        lane, "head_of", lambda target, headers: asked.append(target) or head_of(target, headers)
-    )
-    reader, writer = wire
-    answers = []
-    for number in range(5):
-        writer.write(written(f"{PREFIX}INSERT DATA {{ :repeated :p {number} }}"))
-        answers.append(await read_answer(reader))
-    assert len(asked) == 1
-    assert lane.taken == 5
-    revisions = [body["revision"] for _, _, body in answers]
-    assert revisions == [*range(shop.store.revision() - 4, shop.store.revision() + 1)]
-    names = [set(headers) for _, headers, _ in answers]
-    assert all(one == names[0] for one in names)
-
-
-async def test_after_a_head_that_came_before_all_else_is_told_by_the_application(
+async def test_refusals_and_other_updates_on_the_same_connection_are_answered_by_the_application(
     wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], lane: Counted
 ) -> None:
     reader, writer = wire
@@ -307,7 +282,7 @@ async def test_what_is_sent_before_the_answer_waits_its_turn(
     assert (await read_answer(reader))[2] == {"revision": None, "warnings": []}
 
 
-async def test_a_head_that_came_before_opens_nothing_that_was_closed_meanwhile(
+async def test_a_connection_that_was_used_opens_nothing_that_was_closed_meanwhile(
     wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], shop: Services, lane: Counted
 ) -> None:
     reader, writer = wire

@@ -20,7 +20,6 @@ ANSWERS = {
     "empty": (HEAD, END),
     "failed": (pack_json(FrameKind.ERROR, {"type": "failed", "message": "no " * 20}),),
     "refused": (pack(FrameKind.REFUSED, pickle.dumps(syntax_problem("query", "error at 1:2: no", "SEL"))),),
-    "handed over": (HEAD, pack(FrameKind.DATA, b"x" * 4096), pack(FrameKind.OFFER), END),
     "large": (HEAD, *[pack(FrameKind.DATA, b"x" * PIECE)] * 20, END),
 }
 
