@@ -10,9 +10,12 @@ quads come in portions, literals are judged many at a time, and other origins ar
 that they speak of. Memory does not grow with the load.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pyoxigraph import DefaultGraph, Quad
 
@@ -22,8 +25,10 @@ from sparql.model.literals import literal_violations
 from sparql.model.many_literals import doubtful
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
-from sparql.writing.line_screen import LineFile, LineScreen, SubjectTails
 from sparql.writing.writer import Writer
+
+if TYPE_CHECKING:
+    from sparql.writing.line_screen import LineFile
 
 _PORTION = 2048
 _EXAMPLES = 5
@@ -89,6 +94,9 @@ class BulkLoad:
     def run_lines(self, files: Sequence[LineFile]) -> BulkOutcome:
         """The same for files of N-Triples and N-Quads, at a fraction of the cost, into an embedded store."""
         known = _subjects_known(self._store)
+        # Imported here: it needs numpy, which the command line does not load for other commands.
+        from sparql.writing.line_screen import LineScreen, SubjectTails
+
         tails = SubjectTails(_subjects_elsewhere(self._store))
         screen = LineScreen(files, tails, lambda quads: self._admitted_of(quads, known))
         revision = self._writer.bulk_lines(screen)

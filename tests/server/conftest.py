@@ -119,6 +119,13 @@ async def shared_client(shared_services: Services) -> AsyncIterator[httpx.AsyncC
         yield client
 
 
+def changed(services: Services, **parts: object) -> Services:
+    """The same services with some others in their place."""
+    other = copy(services)
+    vars(other).update(parts)
+    return other
+
+
 def client_of(services: Services) -> httpx.AsyncClient:
     """A client of a server in this process."""
     transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)

@@ -219,7 +219,7 @@ def test_who_ends_a_run_is_reported_what_is_kept(tmp_path: Path, monkeypatch: py
         raise KeyboardInterrupt
 
     monkeypatch.setattr(relating, "relate_graph", interrupted)
-    assert "the same command goes on from there" in relate(tmp_path / "data", "--workers", 1, code=130)
+    assert "the same command continues from there" in relate(tmp_path / "data", "--workers", 1, code=130)
 
 
 @pytest.mark.slow

@@ -268,11 +268,11 @@ def test_kill_9_costs_no_acknowledged_revision(tmp_path: Path):
             [sys.executable, "-c", _WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        for _ in range(20):
-            process.stdout.readline()
+        lines = [process.stdout.readline().strip() for _ in range(20)]
         os.kill(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-        acknowledged = max([acknowledged, *(int(line) for line in output.splitlines() if line.isdigit())])
+        lines += output.splitlines()
+        acknowledged = max([acknowledged, *(int(line) for line in lines if line.isdigit())])
     store, log = opened(tmp_path, kept=True)
     found = entries(log)
     assert [one["revision"] for one in found] == list(range(1, store.revision() + 1))

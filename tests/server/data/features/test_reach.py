@@ -274,4 +274,4 @@ def test_a_file_of_any_name_is_loaded(tmp_path: Path, name: str) -> None:
 def test_a_device_or_a_pipe_is_no_file(tmp_path: Path) -> None:
     path = tmp_path / "endless.geojson"
     path.symlink_to("/dev/zero")
-    assert "no file" in read(path)
+    assert "not a file" in read(path)

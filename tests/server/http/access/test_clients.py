@@ -23,7 +23,7 @@ from server.http.app import create_app
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from sparql.workers.queue.client import CLIENT, OURSELVES
-from sparql.workers.queue.workers import Staff
+from sparql.workers.queue.workers import Workers
 from tests.server.conftest import RecordedModel
 from tests.server.http.routes.text.test_ask import CITY, plan
 from tests.support.running_server import RunningServer
@@ -116,13 +116,13 @@ def test_a_key_that_cannot_be_checked_makes_no_client():
 def takers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The clients for which a reader was asked for."""
     found: list[str] = []
-    take = Staff.take
+    take = Workers.take
 
-    async def noted(staff: Staff, deadline: float, **how: bool):
+    async def noted(workers: Workers, deadline: float, **how: bool):
         found.append(CLIENT.get())
-        return await take(staff, deadline, **how)
+        return await take(workers, deadline, **how)
 
-    monkeypatch.setattr(Staff, "take", noted)
+    monkeypatch.setattr(Workers, "take", noted)
     return found
 
 

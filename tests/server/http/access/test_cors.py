@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from server.http.access.client_limits import limited_protocol
 from server.http.app import create_app
 from server.runtime.context import Services
+from tests.server.conftest import changed
 from tests.support.listening import listening
 
 PAGE = "https://app.example"
@@ -36,7 +36,7 @@ ALLOW = "access-control-allow-origin"
 @asynccontextmanager
 async def opened(services: Services, origins: str) -> AsyncIterator[httpx.AsyncClient]:
     settings = services.settings.model_copy(update={"cors_origins": origins})
-    app = create_app(replace(services, settings=settings))
+    app = create_app(changed(services, settings=settings))
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
         yield client
@@ -102,7 +102,7 @@ async def test_a_page_that_is_not_named_does_not_read(services: Services) -> Non
 async def test_what_the_connection_refuses_itself_is_read_by_the_same_pages(services: Services) -> None:
     settings = services.settings.model_copy(update={"cors_origins": PAGE, "max_header_bytes": 8192})
     protocol = limited_protocol(settings)
-    app = create_app(replace(services, settings=settings))
+    app = create_app(changed(services, settings=settings))
     async with listening(app, http=protocol, lifespan="off") as port:
         for path, origin, allowed in (
             ("/sparql", PAGE, True),

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from server.http.readiness import Readiness
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
-from tests.server.conftest import RecordedModel
+from tests.server.conftest import RecordedModel, changed
 from tests.support.running_server import RunningServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -164,7 +163,7 @@ async def test_a_page_of_the_server_writes_without_a_key(client: httpx.AsyncClie
 
 
 def guarded_by(services: Services, guard: Guard) -> httpx.AsyncClient:
-    guarded = replace(services, guard=guard, admission=Admission(services.settings, guard))
+    guarded = changed(services, guard=guard, admission=Admission(services.settings, guard))
     transport = httpx.ASGITransport(create_app(guarded), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -19,6 +18,7 @@ from server.http.app import create_app
 from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
 from server.runtime.settings import Settings, load_settings
+from tests.server.conftest import changed
 from tests.support.listening import listening
 
 LOOKUP = "/sparql?query=" + quote("SELECT ?o { <http://e/s> <http://e/p> ?o }")
@@ -58,7 +58,7 @@ FOREIGN = [
 async def served(services: Services, **changes: str) -> AsyncIterator[int]:
     settings = services.settings.model_copy(update=changes)
     guard = Guard(settings, services.keys)
-    services = replace(services, settings=settings, guard=guard, admission=Admission(settings, guard))
+    services = changed(services, settings=settings, guard=guard, admission=Admission(settings, guard))
     app = with_short_paths(create_app(services), services)
     async with listening(app, http=limited_protocol(settings), lifespan="off") as port:
         yield port

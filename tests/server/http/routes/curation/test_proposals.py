@@ -154,7 +154,7 @@ async def test_decisions_that_cannot_be_are_refused_with_the_reason(
         ({"decision": "accept", "as": "no iri"}, 422, "absolute IRI"),
         ({"decision": "accept", "as": URBAN + "Nothing"}, 422, "declares no property"),
         ({"decision": "accept", "as": URBAN + "Museum"}, 422, "declares no property"),
-        ({"decision": "dismiss"}, 422, "why"),
+        ({"decision": "dismiss"}, 422, "reason"),
         ({"decision": "reopen"}, 409, "open"),
         ({"decision": "retry"}, 409, "accepted"),
         ({"decision": "eat"}, 422, "decision"),
