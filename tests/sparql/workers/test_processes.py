@@ -74,7 +74,7 @@ async def test_a_killed_worker_breaks_its_stream_and_is_replaced(source: StoreCh
 async def test_a_killed_idle_worker_is_replaced(source: StoreCheckpoints) -> None:
     source.write(*quads(1))
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
-        (worker,) = pool._workers._workers
+        (worker,) = pool._workers._processes
         os.kill(worker.pid, signal.SIGKILL)
         await eventually(lambda: not worker.alive)
         assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
