@@ -45,7 +45,7 @@ class GazetteerError(ExtractionError):
     """A gazetteer file cannot be used; the message names the file and the place in it."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"The gazetteer {path}: {reason}. Mend it, or change the setting gazetteers.")
+        super().__init__(f"The gazetteer {path}: {reason}. Fix it, or change the setting gazetteers.")
 
 
 class CalibrationError(ExtractionError):

@@ -234,7 +234,7 @@ class LoadRefused(ServerError):
         others = len(self.loads) - len(names)
         kept = f" {others} other(s) were loaded." if others else ""
         super().__init__(
-            f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; mend "
+            f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; fix "
             "it, or send partial=true for what conforms."
         )
 
@@ -281,7 +281,7 @@ class RecordUnreadable(ServerError):
 
     def __init__(self, line: int, reason: str) -> None:
         self.line = line
-        super().__init__(f"Line {line}: {reason} Nothing was taken; mend it and send everything again.")
+        super().__init__(f"Line {line}: {reason} Nothing was taken; fix it and send everything again.")
 
 
 class RecordTooLong(ServerError):

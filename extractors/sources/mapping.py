@@ -118,7 +118,7 @@ def read_mapping(path: Path, languages: tuple[str, ...] = ("en",)) -> Mapping:
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} is not valid TOML: {error}. Mend it there.") from error
+        raise SourceError(f"{path} is not valid TOML: {error}. Fix it there.") from error
     try:
         _check_keys("the file", document, {"sources", "cleaning"})
         sources = tuple(_source(table) for table in document.get("sources", ())) or (SourceMapping(),)

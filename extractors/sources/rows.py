@@ -123,7 +123,7 @@ def _of_json(path: Path, stream: IO[bytes]) -> Iterator[Row | BrokenRecord]:
         raise SourceError(f"{path} is not UTF-8 at byte {error.start}: encode it as UTF-8.") from error
     except json.JSONDecodeError as error:
         raise SourceError(
-            f"{path}, line {error.lineno}: not JSON, {error.msg}. Mend it there, or write one object a line "
+            f"{path}, line {error.lineno}: not JSON, {error.msg}. Fix it there, or write one object a line "
             "(.jsonl), of which a broken one is passed over."
         ) from error
     except (ValueError, RecursionError) as error:

@@ -81,7 +81,7 @@ class RdfFile:
         except SyntaxError as error:
             line = f", line {line_of(error.lineno)}" if error.lineno else ""
             raise LoadError(
-                f"{self.path}{line}: {error.msg}. Mend it there; nothing of it was loaded."
+                f"{self.path}{line}: {error.msg}. Fix it there; nothing of it was loaded."
             ) from error
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error

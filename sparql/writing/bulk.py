@@ -42,7 +42,7 @@ class MalformedLiteral(WriteError):
 
     def __init__(self, rejection: Rejection) -> None:
         super().__init__(
-            f"{rejection.statement.triple}: {rejection.violations[0].message} Nothing was loaded; mend it, "
+            f"{rejection.statement.triple}: {rejection.violations[0].message} Nothing was loaded; fix it, "
             "or load what conforms with --partial."
         )
 

@@ -119,7 +119,7 @@ def read_gold(file: Path) -> list[GoldText]:
                 found.append(GoldText(str(row["id"]), row["text"], triples, misleading))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise EvaluationError(
-                    f'{file}, line {number}: not {{"id", "text", "triples"}} ({error!r}). Mend it there.'
+                    f'{file}, line {number}: not {{"id", "text", "triples"}} ({error!r}). Fix it there.'
                 ) from error
     return found
 

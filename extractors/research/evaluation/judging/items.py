@@ -140,5 +140,5 @@ def _confidence(file: Path, number: int, word: str) -> float | None:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise EvaluationError(f"{file}, line {number}: '{word}' is no confidence from 0 to 1. Mend it.")
+        raise EvaluationError(f"{file}, line {number}: '{word}' is no confidence from 0 to 1. Fix it.")
     return value

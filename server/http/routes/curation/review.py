@@ -127,7 +127,7 @@ def router(services: Services) -> APIRouter:
             return problem_response(
                 422,
                 "Statement does not conform",
-                "Nothing was changed: the statement breaks a shape. Mend it and send it as 'statements'.",
+                "Nothing was changed: the statement breaks a shape. Fix it and send it as 'statements'.",
                 type_=TYPE_BASE + "statement-does-not-conform",
                 instance=request.url.path,
                 members={"refused": told.json()["refused"]},
