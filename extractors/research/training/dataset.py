@@ -60,9 +60,7 @@ class Mixture:
 def _passage(passage: Passage, fields: CityFields) -> Example:
     for subject, _, value in passage.facts:
         if subject not in passage.text or not (value in KINDS.values() or value in passage.text):
-            raise ValueError(
-                f"not verbatim in its text: {subject} | {value} / {passage.text}: fix the frame"
-            )
+            raise ValueError(f"not verbatim in its text: {subject} | {value} / {passage.text}: fix the frame")
     return Example("city", passage.text, fields.draw(passage.text, passage.facts, passage.topic))
 
 
