@@ -17,6 +17,7 @@ ServerError
 ├── BodyTooLarge        a request body over the limit
 ├── MalformedBody       a body that is not what its content type says, or not what is asked for
 ├── InvalidBody         a body with members missing or of the wrong form
+├── UnknownParameters   parameters that the address does not have
 ├── UnsupportedBody     a content type that this address does not read
 ├── TooManyListeners    a stream of events has all the listeners it takes
 ├── FileNameUnusable    a name that no file can have
@@ -36,11 +37,12 @@ ServerError
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontology.checks.findings import Level
+from server.message import unknown_name
 from sparql.storage.disk_room import is_full_for_sqlite
 
 if TYPE_CHECKING:
@@ -206,6 +208,15 @@ class InvalidBody(ServerError):
         self.problems = tuple(problems)
         told = "; ".join(f"{place}: {message}" for place, message in problems)
         super().__init__(f"The body does not have the form that this address takes: {told}.")
+
+
+class UnknownParameters(ServerError):
+    """Parameters that the address lacks: ignored, a misspelled filter would let everything through."""
+
+    def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
+        self.problems = tuple((name, unknown_name("parameter", name, sorted(known))) for name in unknown)
+        listed = "; ".join(message for _, message in self.problems)
+        super().__init__(f"The request has parameters that this address does not take: {listed}.")
 
 
 class UnsupportedBody(ServerError):

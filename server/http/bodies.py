@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from server.errors import BodyTooLarge, InvalidBody, MalformedBody, UnsupportedBody
+from server.message import member_problems
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -70,11 +71,7 @@ def check(value: Any, model: type[M]) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        problems = [
-            (".".join(str(part) for part in problem["loc"]) or "body", problem["msg"])
-            for problem in error.errors()
-        ]
-        raise InvalidBody(problems) from error
+        raise InvalidBody(member_problems(error.errors(), model)) from error
 
 
 def media_type(request: Request) -> str:

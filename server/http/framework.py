@@ -10,6 +10,7 @@ from server.http.access.limits import RateLimit
 from server.http.compression import Compression
 from server.http.methods import Methods
 from server.http.openapi import complete
+from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes import api_page, health
@@ -29,13 +30,17 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         version=version("urbankg"),
         description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
     )
-    routers = [sparql.router(services, services.updates, services.admission)]
-    # These need only the store, or wait by themselves where they write.
-    routers += [room.router(services) for room in (store, changes, models, traces, ontologies)]
+    # These read their parameters by themselves.
+    routers = [sparql.router(services, services.updates, services.admission), store.router(services)]
     routers += [health.router(services, readiness), api_page.router(services)]
     for router in routers:
         app.include_router(router)
-    for room in (
+    known = Depends(known_parameters)
+    # These need only the store, or wait by themselves where they write.
+    for part in (changes, models, traces, ontologies):
+        routers.append(part.router(services))
+        app.include_router(routers[-1], dependencies=[known])
+    for part in (
         extractions,
         held,
         jobs,
@@ -49,8 +54,8 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         storage,
         rules,
     ):
-        routers.append(room.router(services))
-        app.include_router(routers[-1], dependencies=[Depends(services.opened)])
+        routers.append(part.router(services))
+        app.include_router(routers[-1], dependencies=[known, Depends(services.opened)])
     problems.install(app)
     complete(app)
     routes = [*app.routes, *(route for router in routers for route in router.routes)]

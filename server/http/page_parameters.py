@@ -1,8 +1,32 @@
-"""The parameters of every route that tells a list in pages."""
+"""The parameters of routes: those of every route that lists in pages, and a check that no other was sent."""
 
+from collections.abc import Collection, Iterator
 from typing import Annotated
 
 from fastapi import Query
+from fastapi.dependencies.models import Dependant
+from starlette.requests import Request
+
+from server.errors import UnknownParameters
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def known_parameters(request: Request) -> None:
+    """A dependency of routes. Raises `UnknownParameters` for query parameters that the route lacks."""
+    check_parameters(request, set(_declared(request.scope["route"].dependant)))
+
+
+def check_parameters(request: Request, known: Collection[str]) -> None:
+    """Raises `UnknownParameters` for query parameters that are not among the known ones."""
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise UnknownParameters(unknown, known)
+
+
+def _declared(dependant: Dependant) -> Iterator[str]:
+    """The query parameters of a route and of what it depends on."""
+    yield from (one.alias for one in dependant.query_params)
+    for one in dependant.dependencies:
+        yield from _declared(one)

@@ -7,7 +7,7 @@ import io
 from typing import IO, TYPE_CHECKING, Final, cast
 
 import pyoxigraph
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from pyoxigraph import DefaultGraph, RdfFormat
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,7 +15,9 @@ from starlette.responses import JSONResponse, Response
 from server.errors import MalformedBody, UnsupportedBody
 from server.http.access.keys import Scope
 from server.http.bodies import check, media_type, parse_json, read_body
+from server.http.page_parameters import check_parameters
 from server.http.reporting.statements import StatementJson, statement_of
+from server.message import Message
 from sparql.model.change import Statement
 from sparql.provenance.records import Support
 from sparql.syntax.nesting_guard import ShallowFile
@@ -32,7 +34,7 @@ _RDF: Final = {
 }
 
 
-class CandidatesRequest(BaseModel):
+class CandidatesRequest(Message):
     """Statements of a client's own extractor."""
 
     statements: list[StatementJson]
@@ -57,6 +59,7 @@ class Candidates:
     async def answer(self, request: Request) -> Response:
         """Check and answer a request. Raises what `Guard.check` and `take` raise."""
         await self._services.guard.check(request, Scope.EXTRACT)
+        check_parameters(request, ("source",))
         await self._services.opened()
         return await self.take(request, request.query_params.get("source"))
 

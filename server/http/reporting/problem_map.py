@@ -104,6 +104,7 @@ def all_problems() -> ProblemMap:
     add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
     add(server.MalformedBody, 400, "Body not readable")
     add(server.InvalidBody, 422, "Body not valid", members=_places)
+    add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
     add(server.FileNameUnusable, 400, "No name of a file")
@@ -145,5 +146,5 @@ def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, st
     return {"WWW-Authenticate": told}
 
 
-def _places(error: server.InvalidBody) -> Mapping[str, object]:
+def _places(error: server.InvalidBody | server.UnknownParameters) -> Mapping[str, object]:
     return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
 from curation.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
+from server.message import Message
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
 from sparql.model.vocabulary import SH
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from geo.relate.rcc8 import RCC8
 
 
-class TermJson(BaseModel):
+class TermJson(Message):
     """A term as in SPARQL 1.1 Query Results JSON (3.2.2)."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -33,7 +34,7 @@ class TermJson(BaseModel):
     lang: str | None = Field(None, alias="xml:lang")
 
 
-class EvidenceJson(BaseModel):
+class EvidenceJson(Message):
     """The words a statement rests on; code points, end exclusive."""
 
     start: int = Field(ge=0)
@@ -47,7 +48,7 @@ class EvidenceJson(BaseModel):
         return self
 
 
-class StatementJson(BaseModel):
+class StatementJson(Message):
     """One statement; `evidence` and `confidence` may be left out."""
 
     subject: str

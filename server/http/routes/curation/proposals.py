@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,6 +16,7 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
+from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "dismissed", "any"]
@@ -24,7 +25,7 @@ Text = Annotated[str | None, Query(description="Words in terms, names and quotes
 Least = Annotated[int, Query(ge=1, description="How often it must have been used.")]
 
 
-class ProposalDecision(BaseModel):
+class ProposalDecision(Message):
     """`as` is the IRI of the ontology's term that the word means, for `accept`."""
 
     model_config = ConfigDict(populate_by_name=True)

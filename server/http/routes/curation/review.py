@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,13 +19,14 @@ from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import StatementJson, statement_of
+from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
 _MOST_AT_ONCE = 1000
 
 
-class DecisionRequest(BaseModel):
+class DecisionRequest(Message):
     """Why, and who decides where the request's key does not say."""
 
     reason: str | None = None
@@ -38,7 +39,7 @@ class AcceptRequest(DecisionRequest):
     statements: list[StatementJson] | None = Field(None, min_length=1, max_length=50)
 
 
-class FilterJson(BaseModel):
+class FilterJson(Message):
     """Which items; the same parts as the parameters of `GET /review`."""
 
     status: Status = "open"

@@ -1,10 +1,10 @@
 """The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE` ..."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict
+from fastapi import APIRouter, Depends, Query
+from pydantic import Field
 from pyoxigraph import RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from ontology.catalog import CATALOG
 from server.errors import MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_body, read_json
+from server.message import Message
 from server.rules.checking import Reasoner, check, reasoned
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
@@ -24,16 +25,17 @@ from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
 
+_DryRun = Annotated[
+    str, Query(alias="dry-run", description="`true`: only say what would follow; nothing is changed.")
+]
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
 
 
-class EditMessage(BaseModel):
+class EditMessage(Message):
     """Files by name with their new text; null takes a file out."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    ontology: dict[str, str | None] = {}
-    shapes: dict[str, str | None] = {}
+    ontology: dict[str, str | None] = Field(default_factory=dict)
+    shapes: dict[str, str | None] = Field(default_factory=dict)
 
     def edit(self) -> Edit:
         """The same as bytes."""
@@ -57,10 +59,15 @@ def router(services: Services) -> APIRouter:
         return await run_in_threadpool(_told, services)
 
     @routes.get("/shapes", dependencies=read, response_class=Response)
-    async def get_shapes(request: Request) -> Response:
+    async def get_shapes(
+        request: Request,
+        generated: Annotated[
+            str | None, Query(description="`true`: those that the ontology makes; `false`: those of files.")
+        ] = None,
+    ) -> Response:
         """The shapes in force; with `generated` those that the ontology makes, `=false` those of files."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-        wanted = _flag(request, "generated") if "generated" in request.query_params else None
+        wanted = None if generated is None else _flag("generated", generated)
         text = await run_in_threadpool(_shapes, rule_registry.current, format_.engine, wanted)
         return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 
@@ -97,13 +104,17 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
             content, media_type=media_type, headers={"ETag": f'"{rule_registry.digest(kind, file)}"'}
         )
 
-    async def put_file(request: Request, file: str) -> Response:
+    async def put_file(request: Request, file: str, dry_run: _DryRun = "false") -> Response:
         """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
         content = await read_body(request, services.settings.max_update_chars)
+        if _flag("dry-run", dry_run):
+            return await _dry_run(rule_registry, kind, file, content)
         return await _edit(request, rule_registry, kind, file, content)
 
-    async def delete_file(request: Request, file: str) -> Response:
+    async def delete_file(request: Request, file: str, dry_run: _DryRun = "false") -> Response:
         """Take a file out; with `dry-run=true` only say what would follow."""
+        if _flag("dry-run", dry_run):
+            return await _dry_run(rule_registry, kind, file, None)
         return await _edit(request, rule_registry, kind, file, None)
 
     routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
@@ -115,8 +126,6 @@ async def _edit(
     request: Request, rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    if _flag(request, "dry-run"):
-        return JSONResponse(await run_in_threadpool(_would, rule_registry, edit))
     tag = request.headers.get("if-match")
     expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
@@ -124,11 +133,16 @@ async def _edit(
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
-def _flag(request: Request, name: str) -> bool:
-    value = request.query_params.get(name, "false").lower()
-    if value not in ("true", "false", "1", "0", ""):
+async def _dry_run(rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None) -> Response:
+    edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
+    return JSONResponse(await run_in_threadpool(_would, rule_registry, edit))
+
+
+def _flag(name: str, value: str) -> bool:
+    low = value.lower()
+    if low not in ("true", "false", "1", "0", ""):
         raise MalformedBody(f"{name}={value} is neither true nor false.")
-    return value in ("true", "1", "")
+    return low in ("true", "1", "")
 
 
 def switched_json(switched: SwitchOutcome) -> dict[str, Any]:

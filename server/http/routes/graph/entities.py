@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,10 +18,11 @@ from server.http.page_parameters import Limit, Offset
 from server.http.pages import page
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import rejection_json, statement_json
+from server.message import Message
 from server.runtime.context import Services
 
 
-class SplitRequest(BaseModel):
+class SplitRequest(Message):
     """Why, and who where the request's key does not say."""
 
     reason: str | None = None

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.intake.language_model import prices_of, spending
+from server.message import Message
 from server.runtime.context import Services
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MAXIMUM_ROUNDS = 3
 _Geometry = str | dict[str, Any] | None
 
 
-class RelationsRequest(BaseModel):
+class RelationsRequest(Message):
     """Two geometries as WKT (longitude first, or with a CRS IRI before it) or GeoJSON."""
 
     a: _Geometry = Field(None, description="For example POINT(-73.96 40.81).")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -18,6 +18,7 @@ from server.data.storage import Loader, check_graph, naming_what_was_loaded, str
 from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.message import Message
 from server.runtime.context import Services
 from server.runtime.stores import is_remote
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS
@@ -28,16 +29,14 @@ from sparql.storage.backup import back_up
 _LONGEST_PART_BYTES, _LONGEST_PATH_BYTES = 255, 4095
 
 
-class BackupRequest(BaseModel):
+class BackupRequest(Message):
     """Where to write a backup."""
 
     folder: str = Field(description="A new folder on the server's machine, as an absolute path.")
 
 
-class LoadRequest(BaseModel):
+class LoadRequest(Message):
     """What to load from the server's own disk."""
-
-    model_config = ConfigDict(extra="forbid")
 
     files: list[str] = Field(
         default_factory=list, description="Files, folders or patterns on the server's machine, absolute."

@@ -4,16 +4,17 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.intake.language_model import prices_of, spending
+from server.message import Message
 from server.runtime.context import Services
 
 
-class AskRequest(BaseModel):
+class AskRequest(Message):
     """A question."""
 
     question: str = Field(description="A question about what is in the graph.")

@@ -1,7 +1,7 @@
 """`POST /extractions` (text in) and `POST /candidates` (a client's own statements in)."""
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -9,10 +9,11 @@ from extractors.prompting.methods import MethodName
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
+from server.message import Message
 from server.runtime.context import Services
 
 
-class ExtractionRequest(BaseModel):
+class ExtractionRequest(Message):
     """A text to extract from."""
 
     text: str = Field(description="The text, in the configured language.")

@@ -3,17 +3,18 @@
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.message import Message
 from server.runtime.context import Services
 
 
-class SourceJson(BaseModel):
+class SourceJson(Message):
     """One record; what is missing is passed over."""
 
     kind: SourceKind | None = Field(None, description="The geometry tells when it is not given.")
@@ -27,7 +28,7 @@ class SourceJson(BaseModel):
     id: str | None = Field(None, description="What tells the place from others of its name.")
 
 
-class SourcesRequest(BaseModel):
+class SourcesRequest(Message):
     """Records to take in."""
 
     records: list[SourceJson] = Field(min_length=1, max_length=1000)

@@ -1,0 +1,66 @@
+"""What a JSON message from a client is: a model that knows all members it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Message", "member_problems", "unknown_name"]
+
+_UNKNOWN = "extra_forbidden"
+"""What pydantic calls a member that the model does not have."""
+
+
+class Message(BaseModel):
+    """A message, or a part of one. A member that it does not have is refused: it may be a misspelling."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def member_problems(
+    errors: Sequence[Any], model: type[BaseModel], whole: str = "body"
+) -> list[tuple[str, str]]:
+    """The place and the message of each error of pydantic; unknown members with the nearest known one."""
+    found = []
+    schema: dict[str, Any] | None = None
+    for error in errors:
+        place = error["loc"]
+        message = error["msg"]
+        if error["type"] == _UNKNOWN:
+            schema = schema or model.model_json_schema()
+            message = unknown_name("member", str(place[-1]), _members(schema, place[:-1]))
+        found.append((".".join(map(str, place)) or whole, message))
+    return found
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
+    """What is said of a name that is not known, for example of a member or a parameter."""
+    near = get_close_matches(name.lower(), known, 1)
+    if near:
+        return f"there is no {kind} '{name}'; did you mean '{near[0]}'?"
+    listed = ", ".join(sorted(known)) or "none"
+    return f"there is no {kind} '{name}'. Known here: {listed}"
+
+
+def _members(schema: dict[str, Any], place: Sequence[int | str]) -> list[str]:
+    """The members that may be at a place of a message, by its JSON Schema."""
+    here = [schema]
+    for part in place:
+        below = [one for form in here for one in _forms(schema, form)]
+        if isinstance(part, int):
+            here = [one["items"] for one in below if "items" in one]
+        else:
+            here = [one["properties"][part] for one in below if part in one.get("properties", {})]
+    return [name for form in here for one in _forms(schema, form) for name in one.get("properties", {})]
+
+
+def _forms(schema: dict[str, Any], form: dict[str, Any]) -> list[dict[str, Any]]:
+    """A schema's alternatives, with references followed."""
+    if "$ref" in form:
+        return _forms(schema, schema["$defs"][form["$ref"].rpartition("/")[2]])
+    if "anyOf" in form:
+        return [one for alternative in form["anyOf"] for one in _forms(schema, alternative)]
+    return [form]
