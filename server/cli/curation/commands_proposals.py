@@ -53,6 +53,7 @@ def list_proposals(
         lambda server: server.get("/proposals", parameters),
         lambda services: ProposalService(services).page(wanted, offset, limit),
         lambda found: _print_page(found, as_json),
+        opening=Services.reading,
     )
 
 
@@ -66,6 +67,7 @@ def show(context: typer.Context, proposal: Name, data: Data = None, config: Conf
         lambda server: server.get(f"/proposals/{proposal}"),
         lambda services: ProposalService(services).show(named_proposal(proposal)),
         print_json,
+        opening=Services.reading,
     )
 
 

@@ -60,6 +60,7 @@ def list_items(
         lambda server: server.get("/review", parameters),
         lambda services: ReviewService(services).page(wanted, offset, limit),
         lambda found: _print_page(found, as_json),
+        opening=Services.reading,
     )
 
 
@@ -78,6 +79,7 @@ def show(
         lambda server: server.get(f"/review/{item}"),
         lambda services: ReviewService(services).show(named_item(item)),
         print_json,
+        opening=Services.reading,
     )
 
 
