@@ -30,6 +30,7 @@ from server.cli.text.commands_prompts import prompts
 from server.cli.text.commands_trace import trace
 from server.research import commands_measure, commands_train
 from server.research.commands_evaluate import evaluate_app
+from server.runtime.context import Services
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
@@ -73,12 +74,14 @@ def query(
             settings,
             lambda server: operations.explain_remote(server, query_text),
             lambda services: operations.explain(services, query_text),
+            opening=Services.querying,
         )
         return
     on_either(
         settings,
         lambda server: operations.query_remote(server, query_text, format_),
         lambda services: operations.query(services, query_text, format_),
+        opening=Services.querying,
     )
 
 

@@ -111,7 +111,8 @@ def load(
             return await work
 
     try:
-        on_either(settings, through_server, here, only_writes=bulk)
+        opening = Services.writing if bulk else lambda services: services
+        on_either(settings, through_server, here, opening=opening)
     except LoadEnded as error:
         stderr.print(str(error), markup=False)
         raise typer.Exit(130) from error

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import typer
@@ -15,6 +16,8 @@ from sparql.model.errors import StoreUnreadable
 from sparql.storage.embedded_store import EmbeddedStore
 
 Found = TypeVar("Found")
+Opening = Callable[[Services], AbstractAsyncContextManager[Services]]
+"""How much of the services a command opens: all, or `Services.writing`, `querying` or `reading`."""
 
 
 def settings_of(context: typer.Context, **flags: Any) -> LoadedSettings:
@@ -27,6 +30,8 @@ def show_from_either(
     remote: Callable[[RunningServer], Found],
     local: Callable[[Services], Found],
     show: Callable[[Found], int],
+    *,
+    opening: Opening = lambda services: services,
 ) -> None:
     """Get the same answer from the server that holds the folder or from the folder, and show it.
 
@@ -36,7 +41,7 @@ def show_from_either(
     async def from_folder(services: Services) -> int:
         return show(await asyncio.to_thread(local, services))
 
-    on_either(settings, lambda server: show(remote(server)), from_folder)
+    on_either(settings, lambda server: show(remote(server)), from_folder, opening=opening)
 
 
 def on_either(
@@ -44,14 +49,11 @@ def on_either(
     remote: Callable[[RunningServer], int],
     local: Callable[[Services], Awaitable[int]],
     *,
-    only_writes: bool = False,
+    opening: Opening = lambda services: services,
 ) -> None:
-    """Call the server that holds the folder, or open the folder with all services.
-
-    With `only_writes` the services for reading and asking stay closed.
-    """
+    """Call the server that holds the folder, or open the folder here."""
     server = running_server(settings.data, settings.api_key)
-    finish(remote(server) if server is not None else on_folder(settings, local, only_writes=only_writes))
+    finish(remote(server) if server is not None else on_folder(settings, local, opening))
 
 
 def on_store(
@@ -77,7 +79,9 @@ def on_store(
 
 
 def on_folder(
-    settings: Settings, work: Callable[[Services], Awaitable[int]], *, only_writes: bool = False
+    settings: Settings,
+    work: Callable[[Services], Awaitable[int]],
+    opening: Opening = lambda services: services,
 ) -> int:
     """Open the folder here. Raises `ServerError` when a server holds it."""
     server = running_server(settings.data, settings.api_key)
@@ -90,7 +94,7 @@ def on_folder(
         services = build(settings)
         # Held batches are judged by a server, or by `urbankg held judge`.
         services.judges_held = False
-        async with services.writing() if only_writes else services:
+        async with opening(services):
             return await work(services)
 
     return asyncio.run(run())

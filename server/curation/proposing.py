@@ -240,6 +240,14 @@ def settling(proposals: Proposals, rules: Ruleset) -> tuple[list[Quad], list[Qua
     return added, removed
 
 
+def term_of(text: str | None) -> NamedNode | None:
+    """The term that a client names. Raises `InvalidBody` for what is no IRI."""
+    try:
+        return None if text is None else NamedNode(text)
+    except ValueError as error:
+        raise InvalidBody([("as", f"'{text}' is not an absolute IRI")]) from error
+
+
 def proposal_filter(
     status: str, kind: str | None = None, text: str | None = None, least: int = 1
 ) -> ProposalFilter:

@@ -71,6 +71,8 @@ class Startup(Protocol):
     judging: Future[None]
     """Done when changes are judged."""
     started: Future[StartedServices]
+    begun: bool
+    """Whether anything is opened or was."""
 
     def start(self, *, yields: bool = False) -> None:
         """Begin, unless that has happened."""
@@ -225,9 +227,29 @@ class Services(LazyServices):
         finally:
             await self.close()
 
+    @asynccontextmanager
+    async def querying(self) -> AsyncIterator[Self]:
+        """Start the readers only, for a command that only queries; what a query needs besides opens then."""
+        try:
+            await self.readers.start()
+            yield self
+        finally:
+            await self.close()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Self]:
+        """Open the store only, for a command that only lists; what else it needs opens then."""
+        try:
+            yield self
+        finally:
+            await self.close()
+
     async def close(self) -> None:
         """Finish what is under way and close everything."""
         self.leave()
+        if not self.startup.begun:
+            # Nothing else would let go of the writer, which waits for the gate.
+            self.writer.abandon()
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
         self.updates.close()

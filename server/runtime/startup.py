@@ -50,7 +50,8 @@ class ServerStartup:
     def __init__(self, services: Services, gate: ShapesGate | None = None) -> None:
         self._services = services
         self._gate = gate
-        self._begun = False
+        self.begun = False
+        """Whether anything is opened or was."""
         self.judging: Future[None] = Future()
         """Done when changes are judged; fails with what keeps them from ever being judged."""
         self.started: Future[StartedServices] = Future()
@@ -60,9 +61,9 @@ class ServerStartup:
 
         With `yields`, the rest is opened a moment after changes are judged: waiting writes go first.
         """
-        if self._begun:
+        if self.begun:
             return
-        self._begun = True
+        self.begun = True
         thread = ThreadPoolExecutor(1, "opening")
         thread.submit(self._open, yields).add_done_callback(self._finish)
         thread.shutdown(wait=False)
@@ -73,7 +74,7 @@ class ServerStartup:
         Raises what it fails with. Indexes of names and geometries would take longer than a bulk load, and the
         next start builds them anyway.
         """
-        self._begun = True
+        self.begun = True
         try:
             _judge(self._services, self._gate)
         except BaseException as error:

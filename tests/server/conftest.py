@@ -1,7 +1,9 @@
 """A whole server in this process, with a model that answers from recorded replies."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -83,11 +85,36 @@ def gate() -> ShapesGate:
     return ShapesGate(load_shapes(SHIPPED_SHAPES))
 
 
+@pytest.fixture(scope="session")
+def started_folder(tmp_path_factory: pytest.TempPathFactory, schema: Schema, gate: ShapesGate) -> Path:
+    """The folder of a server that was started and stopped: it holds the ontology and nothing else."""
+    folder = tmp_path_factory.mktemp("started") / "data"
+
+    async def start() -> None:
+        settings = settings_of(data=folder, readers=1)
+        async with build(settings, model=RecordedModel(), schema=schema, gate=copy(gate)) as services:
+            await services.opened()
+
+    asyncio.run(start())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def new_folder(started_folder: Path) -> Callable[[Path], Path]:
+    """Makes a copy of that folder, so that a server that starts in it need not commit the ontology."""
+    left = shutil.ignore_patterns("checkpoints", "LOG*")
+    return lambda folder: Path(shutil.copytree(started_folder, folder, ignore=left))
+
+
 @pytest.fixture
 async def services(
-    tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
+    tmp_path: Path,
+    model: RecordedModel,
+    schema: Schema,
+    gate: ShapesGate,
+    new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[Services]:
-    settings = settings_of(data=tmp_path / "data", readers=1)
+    settings = settings_of(data=new_folder(tmp_path / "data"), readers=1)
     async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
         # What opens beside the first answers commits the ontology: tests begin after that.
         await services.opened()
@@ -101,13 +128,17 @@ def shared_model() -> RecordedModel:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared_services(
-    tmp_path_factory: pytest.TempPathFactory, shared_model: RecordedModel, schema: Schema, gate: ShapesGate
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_model: RecordedModel,
+    schema: Schema,
+    gate: ShapesGate,
+    new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[Services]:
     """A server for all tests of a module that only read.
 
     The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
     """
-    settings = settings_of(data=tmp_path_factory.mktemp("shared") / "data", readers=1)
+    settings = settings_of(data=new_folder(tmp_path_factory.mktemp("shared") / "data"), readers=1)
     async with build(settings, model=shared_model, schema=schema, gate=copy(gate)) as services:
         await services.opened()
         yield services

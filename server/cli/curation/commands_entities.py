@@ -14,7 +14,8 @@ from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import By, Config, Data, Limit, Reason
 from server.cli.output import iri, print_json
 from server.http.pages import page
-from server.http.routes.graph.entities import merge_json, merged_json
+from server.http.reporting.decisions import merge_json, merged_json
+from server.runtime.context import Services
 
 entity_app = typer.Typer(no_args_is_help=True, help="Merge entities that are one, and split them again.")
 
@@ -87,6 +88,7 @@ def merges(
         lambda server: server.get("/entities/merges", {"limit": str(limit)}),
         lambda services: page("merges", services.merging.all(), 0, limit, merge_json),
         print_json,
+        opening=Services.reading,
     )
 
 

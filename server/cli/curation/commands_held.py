@@ -45,6 +45,7 @@ def list_batches(
         lambda server: server.get("/held", parameters),
         lambda services: services.held_judge.page(status, offset, limit),
         lambda found: _print_page(found, as_json),
+        opening=Services.reading,
     )
 
 
@@ -58,6 +59,7 @@ def show(context: typer.Context, batch: Batch, data: Data = None, config: Config
         lambda server: server.get(f"/held/{batch}"),
         lambda services: services.held_judge.describe(batch),
         print_json,
+        opening=Services.reading,
     )
 
 

@@ -18,8 +18,7 @@ from server.cli.invocation import on_either, settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
-from server.curation.proposing import ProposalService, proposal_filter
-from server.http.routes.curation.proposals import term_of
+from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.runtime.context import Services
 
 proposals_app = typer.Typer(no_args_is_help=True, help="Words that texts use and the ontology does not have.")
@@ -54,6 +53,7 @@ def list_proposals(
         lambda server: server.get("/proposals", parameters),
         lambda services: ProposalService(services).page(wanted, offset, limit),
         lambda found: _print_page(found, as_json),
+        opening=Services.reading,
     )
 
 
@@ -67,6 +67,7 @@ def show(context: typer.Context, proposal: Name, data: Data = None, config: Conf
         lambda server: server.get(f"/proposals/{proposal}"),
         lambda services: ProposalService(services).show(named_proposal(proposal)),
         print_json,
+        opening=Services.reading,
     )
 
 

@@ -18,8 +18,8 @@ from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, stderr
 from server.curation.reviewing import ReviewService, filter_of
 from server.http.bodies import check, parse_json
+from server.http.reporting.decisions import AcceptRequest
 from server.http.reporting.statements import statement_of
-from server.http.routes.curation.review import AcceptRequest
 from server.runtime.context import Services
 
 review_app = typer.Typer(no_args_is_help=True, help="Decide what the gate refused or warned of.")
@@ -60,6 +60,7 @@ def list_items(
         lambda server: server.get("/review", parameters),
         lambda services: ReviewService(services).page(wanted, offset, limit),
         lambda found: _print_page(found, as_json),
+        opening=Services.reading,
     )
 
 
@@ -78,6 +79,7 @@ def show(
         lambda server: server.get(f"/review/{item}"),
         lambda services: ReviewService(services).show(named_item(item)),
         print_json,
+        opening=Services.reading,
     )
 
 

@@ -23,6 +23,8 @@ from server.runtime.wiring import build
 from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
+from sparql.protocol.formats import BY_NAME
+from sparql.workers.result import QueryRequest
 from tests.server.cli.test_cli import urbankg
 from tests.server.conftest import RecordedModel, select
 
@@ -93,6 +95,22 @@ async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_
     (tmp_path / "none").mkdir()
     async with build(settings, model=RecordedModel()) as services:
         assert services.is_open
+
+
+async def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_indexes(
+    tmp_path: Path, schema: Schema
+):
+    def services() -> Services:
+        return build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
+
+    query = QueryRequest("ASK { ?s a <http://www.w3.org/2002/07/owl#Class> }", BY_NAME["csv"])
+    async with services().querying() as querying:
+        async with querying.readers.query(query) as answer:
+            assert b"".join([part async for part in answer]) == b"true"
+        assert not querying.startup.begun
+    async with services().reading() as reading:
+        assert reading.review.count() == 0
+        assert not reading.startup.begun
 
 
 def imported_with(modules: str) -> set[str]:

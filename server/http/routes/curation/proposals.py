@@ -4,15 +4,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import ConfigDict, Field
-from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from curation.decisions import Reviewer
 from curation.proposals import named_proposal
-from server.curation.proposing import ProposalService, proposal_filter
-from server.errors import InvalidBody
+from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
@@ -82,11 +80,3 @@ def router(services: Services) -> APIRouter:
         )
 
     return routes
-
-
-def term_of(text: str | None) -> NamedNode | None:
-    """The term that a client names. Raises `InvalidBody` for what is no IRI."""
-    try:
-        return None if text is None else NamedNode(text)
-    except ValueError as error:
-        raise InvalidBody([("as", f"'{text}' is not an absolute IRI")]) from error

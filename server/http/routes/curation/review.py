@@ -17,26 +17,14 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
+from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
-from server.http.reporting.statements import StatementJson, statement_of
+from server.http.reporting.statements import statement_of
 from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
 _MOST_AT_ONCE = 1000
-
-
-class DecisionRequest(Message):
-    """Why, and who decides where the request's key does not say."""
-
-    reason: str | None = None
-    by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
-
-
-class AcceptRequest(DecisionRequest):
-    """`statements`, if given, replace the item's own: the statement mended, or several in its place."""
-
-    statements: list[StatementJson] | None = Field(None, min_length=1, max_length=50)
 
 
 class FilterJson(Message):

@@ -10,14 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from curation.decisions import Reviewer
-from curation.merge_record import Merge, Merged, named_merge
+from curation.merge_record import Merged, named_merge
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
 from server.http.pages import page
+from server.http.reporting.decisions import merge_json, merged_json
 from server.http.reporting.problems import TYPE_BASE, problem_response
-from server.http.reporting.statements import rejection_json, statement_json
 from server.message import Message
 from server.runtime.context import Services
 
@@ -72,7 +72,7 @@ def router(services: Services) -> APIRouter:
                 keep, other, by, reason=message.reason, drop_conflicts=message.drop_conflicts
             )
 
-        return _told(request, await run_in_threadpool(merge))
+        return _answer(request, await run_in_threadpool(merge))
 
     @routes.post(
         "/entities/merges/{merge}/split",
@@ -84,48 +84,23 @@ def router(services: Services) -> APIRouter:
         """Take a merge back: each entity has what it had."""
         message = await read_json(request, SplitRequest, limit)
         by = who(request, message)
-        told = await run_in_threadpool(lambda: merging.split(named_merge(merge), by, reason=message.reason))
-        return _told(request, told)
+        merged = await run_in_threadpool(lambda: merging.split(named_merge(merge), by, reason=message.reason))
+        return _answer(request, merged)
 
     return routes
 
 
-def merge_json(merge: Merge) -> dict[str, Any]:
-    """A merge as it is recorded."""
-    return {
-        "id": merge.identifier,
-        "iri": merge.iri.value,
-        "kept": merge.kept.value,
-        "merged": merge.merged.value,
-        "at": merge.at,
-        "by": merge.by,
-        "reason": merge.reason,
-        "split": merge.split,
-    }
-
-
-def merged_json(told: Merged) -> dict[str, Any]:
-    """The answer to a merge or a split that was done."""
-    return {
-        "merge": None if told.merge is None else told.merge.value.rpartition("/")[2],
-        "statements": told.statements,
-        "dropped": [statement_json(triple) for triple in told.dropped],
-        "rejected": [rejection_json(rejection, None) for rejection in told.rejected],
-        "revision": told.revision,
-    }
-
-
-def _told(request: Request, told: Merged) -> Response | dict[str, Any]:
-    if told.merge is not None:
-        return merged_json(told)
+def _answer(request: Request, merged: Merged) -> Response | dict[str, Any]:
+    if merged.merge is not None:
+        return merged_json(merged)
     return problem_response(
         422,
         "Entities do not fit together",
-        f"Nothing was changed: {len(told.rejected)} statements would break a shape. Mend one side, or send "
-        "drop_conflicts to keep what the kept entity has.",
+        f"Nothing was changed: {len(merged.rejected)} statements would break a shape. Correct one of them, "
+        "or send drop_conflicts to keep what the kept entity has.",
         type_=TYPE_BASE + "entities-do-not-fit-together",
         instance=request.url.path,
-        members={"rejected": merged_json(told)["rejected"]},
+        members={"rejected": merged_json(merged)["rejected"]},
     )
 
 
