@@ -75,8 +75,14 @@ def _fill(server: Any, form: Any) -> Any:
         if "choices" not in body:
             return body
         first = _entries(body)
-        presence = _presence(first[0]["top_logprobs"], form["none"]) if first else 0.0
         read += body["timings"]["prompt_n"]
+        if not first and body["choices"][0]["finish_reason"] == "length":
+            # The first token is part of a character, which the engine leaves out with its alternatives.
+            body = _complete(server, prompt, 1, _only(form["none"]))
+            if "choices" not in body:
+                return body
+            first = [{"top_logprobs": _entries(body)}]
+        presence = _presence(first[0]["top_logprobs"], form["none"]) if first else 0.0
         tokens: list[Any] = []
         if presence >= form["least_presence"]:
             body = _complete(server, prompt, form["maximum_tokens"], field["grammar"])
@@ -93,6 +99,11 @@ def _fill(server: Any, form: Any) -> Any:
 def _entries(body: Any) -> list[Any]:
     """The tokens of a completion; the engine leaves them out where the end came first."""
     return ((body["choices"][0].get("logprobs") or {}).get("content")) or []
+
+
+def _only(words: str) -> str:
+    """A grammar that allows these words only; their probabilities are still those without a grammar."""
+    return f"root ::= {json.dumps(words)}\n"
 
 
 def _presence(alternatives: list[Any], none: str) -> float:
