@@ -66,7 +66,9 @@ def _use_ontology(services: Services, schema: Schema) -> None:
     from sparql.names.labels import alias_properties
 
     started, labels = services.started, services.labels
-    started.asker = asker(services, schema, labels)
+    summary = started.asker.summary
+    summary.use(schema)
+    started.asker = asker(services, schema, labels, summary)
     if labels.use_aliases(alias_properties(schema)):
         named = [services.store.match_quads(None, one, None, DEFAULT) for one in labels.predicates]
         labels.rebuild(chain.from_iterable(named))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from server.runtime.context import Services, StartedServices
     from server.runtime.settings import Settings
     from shapes.gate.gate import ShapesGate
+    from sparql.ask.linking.summary import DataSummary
     from sparql.ask.service import Asker
     from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
@@ -139,16 +140,16 @@ def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None
     return resolver.obstacle(one, other, classes, services.schema)
 
 
-def asker(services: Services, schema: Schema, labels: LabelIndex) -> Asker:
+def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> Asker:
     """What answers questions by an ontology."""
-    from extractors.grounding.linking import Linker
     from sparql.ask.service import Asker
     from sparql.names.resolution import representative
 
     return Asker(
         schema=schema,
         labels=labels,
-        linker=Linker(labels, schema, same=lambda iri: representative(services.store, iri)),
+        summary=summary,
+        same=lambda iri: representative(services.store, iri),
         model=services.model,
         run_query=services.readers.solutions,
         prompts=services.settings.prompts,
@@ -199,6 +200,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from server.intake.language_model import prices_of
     from server.intake.resolving import ResolutionAssessor
     from server.runtime.context import StartedServices
+    from sparql.ask.linking.summary import DataSummary
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
 
@@ -208,6 +210,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     rules.gate.warm()
     relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))
+    summary = DataSummary(rules.schema)
     languages = tuple(code.strip() for code in settings.language.split(",") if code.strip())
     pipeline = Pipeline(
         schema=lambda: rule_registry.current.schema,
@@ -251,9 +254,9 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
                 ),
             ),
         ),
-        asker=asker(services, rules.schema, labels),
+        asker=asker(services, rules.schema, labels, summary),
     )
-    services.writer.follow((labels,))
+    services.writer.follow((labels, summary))
     return started
 
 

@@ -2,38 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from extractors.grounding.linking import Labels, Linker, LinkReason
+from pyoxigraph import NamedNode
+
+from extractors.grounding.linking import LabelEntry, Labels
 from extractors.models.chat import ChatModel
 from ontology.schema import Schema
-from sparql.ask.answer import count_of, is_empty, state_answer
-from sparql.ask.checking import CheckedPlan
-from sparql.ask.compiler import Compiler, Query
+from sparql.ask.answer.follow_up import follow_up_words, replaced
+from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
+from sparql.ask.answer.map import draw_map
+from sparql.ask.answer.recorded import first_unrecorded
+from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
+from sparql.ask.compile.compiler import Compiler, Query
 from sparql.ask.errors import AskError
-from sparql.ask.gaps import Gap, data_gap, name_gaps, plan_gaps
-from sparql.ask.map import draw_map
-from sparql.ask.naming import FoundName, find_names
-from sparql.ask.planner import Planner, RunQuery, Trace
+from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
+from sparql.ask.linking.readings import EntityName, Reading
+from sparql.ask.linking.summary import DataSummary, RunQuery
+from sparql.ask.places import StatedPlaces
+from sparql.ask.plan.checking import check_plan
+from sparql.ask.plan.json_form import as_json, read_plan
+from sparql.ask.plan.near import NearDistances
+from sparql.ask.plan.nodes import Count, Exists, Kind, List, Named, Plan, PropertyLink, Term, ValueOf, Values
+from sparql.ask.plan.typing import Typing
+from sparql.ask.plan.wording import phrase, restriction_words, sentences
+from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
+from sparql.ask.planning.model import ModelPlanner
+from sparql.ask.planning.planner import Candidate, Planner, Trace
+from sparql.ask.planning.quantities import Quantities
+from sparql.ask.planning.rules import Context
 
-__all__ = ["LONGEST_QUESTION", "AskResult", "Asker"]
+__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels"]
 
 LONGEST_QUESTION: Final = 1000
+_TRIED: Final = 4
+_MUCH_DEARER: Final = 0.6
+_AS_CHEAP: Final = 0.02
+_KEPT_QUESTIONS: Final = 200
+
+
+class EntityLabels(Labels, Protocol):
+    """The label index: names to entities, and back."""
+
+    def entries_of(self, iri: NamedNode) -> Sequence[LabelEntry]:
+        """Return the labels of an entity, main ones first."""
 
 
 @dataclass(frozen=True)
 class AskResult:
-    """The result of a question. `answer` is None when there is no plan; `gaps` then says why.
+    """The result of a question. `answer` is None when there is no plan or no data; `gaps` then says why.
 
-    `results` are SPARQL 1.1 JSON results, `map` is GeoJSON or None, `plan` and `gaps` are JSON objects.
+    `results` are SPARQL 1.1 JSON results (with `boolean` for yes or no), `map` is GeoJSON or None, `plan` has
+    the plan as `steps` in words and as a `tree`, `gaps` are JSON objects.
     """
 
     answer: str | None
     sparql: str | None = None
-    plan: list[dict[str, Any]] | None = None
+    plan: dict[str, Any] | None = None
     entities: list[dict[str, Any]] = field(default_factory=list)
     results: Mapping[str, Any] | None = None
     map: dict[str, Any] | None = None
@@ -41,78 +69,260 @@ class AskResult:
     trace: list[dict[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """A plan that was run, its query and results."""
+
+    plan: Plan
+    query: Query
+    results: Mapping[str, Any]
+
+    @property
+    def found(self) -> object:
+        """What identifies the result: the things and values found."""
+        if "boolean" in self.results:
+            return self.results["boolean"]
+        names = (self.query.variable, *self.query.columns)
+        return frozenset(tuple(row.get(n, {}).get("value") for n in names) for row in rows_of(self.results))
+
+
 class Asker:
     """Answers questions over one graph: links, plans, compiles, runs, and reports what is missing.
 
-    `run_query` runs a SPARQL query and returns its JSON results as a dict. `prompts` is a folder whose
-    prompt files replace the built-in ones.
+    `run_query` runs a SPARQL query and returns its JSON results as a dict. `same` gives the entity that
+    stands for those that are the same. `summary` follows the graph's
+    commits. A `model` is asked where nothing can be enumerated, if it is a large one. `prompts` is a folder
+    whose prompt files replace the built-in ones, and whose `idle-words.txt` adds words that need no use.
     """
 
     def __init__(
         self,
         *,
         schema: Schema,
-        linker: Linker,
-        labels: Labels | None = None,
-        model: ChatModel,
+        labels: EntityLabels,
+        summary: DataSummary,
         run_query: RunQuery,
+        same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
+        model: ChatModel | None = None,
         row_limit: int = 1000,
         prompts: Path | None = None,
     ) -> None:
         self._schema = schema
-        self._linker = linker if labels is None or labels is linker.labels else linker.over(labels)
+        self._labels = labels
+        self.summary = summary
         self._run_query = run_query
-        self._planner = Planner(schema, model, run_query, prompts)
-        self._compiler = Compiler(schema, limit=row_limit)
+        self._places = StatedPlaces.of(schema)
+        self._near = NearDistances(schema)
+        self._linker = QuestionLinker(
+            schema, labels, summary, prompts / "idle-words.txt" if prompts else None, same
+        )
+        self._compiler = Compiler(schema, self._places, limit=row_limit)
+        self._writer = AnswerWriter(schema)
+        self._kept: tuple[int, int, Context | None] = (-1, 0, None)
+        self._planners: list[Planner] = [EnumerationPlanner()]
+        if model is not None and model.prompt_profile == "full":
+            self._planners.append(ModelPlanner(model, prompts))
 
-    async def ask(self, question: str, *, context: str = "") -> AskResult:
-        """Answer a question; `context` is further advice for the model.
+    async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
+        """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
         Raises `AskError` for a question that is empty or too long, and `ModelError` when the model fails.
         """
         question = _readable(question, "question", required=True)
         context = _readable(context, "context", required=False)
         trace = Trace()
-        names = find_names(question, self._linker, self._schema)
-        entities = [_entity(name) for name in names if name.link.iri is not None]
+        await self.summary.refresh(self._run_query)
+        asked = f"{question.rstrip(' ?.!')} {context}" if context else question
+        linked = await self._linker.link(asked, self._run_query)
+        planning = self._context()
+        entities = [_entity(linked, reading) for reading in linked.names]
         trace.note(
             "Names come first: only what the graph knows can be asked about.",
             "link",
-            " ".join(name.link.message for name in names)
+            "; ".join(f'"{linked.words(r)}" may be {r.meaning.term.words}' for r in linked.names)  # type: ignore[union-attr]
             or "The question holds no name that the graph knows.",
         )
-        unknown = name_gaps(names)
-        if unknown:
-            return AskResult(None, entities=entities, gaps=_json(unknown), trace=trace.steps)
-        planned = await self._planner.plan(question, names, trace, context=context)
-        plan = planned.plan.as_json() if planned.plan is not None else None
-        if planned.checked is None:
-            gaps = _json(plan_gaps(planned))
-            return AskResult(None, plan=plan, entities=entities, gaps=gaps, trace=trace.steps)
-        query = self._compiler.compile(planned.checked)
-        results, gaps_found = await self._run(planned.checked, query, trace)
-        answer = " ".join([state_answer(planned.checked, query, results), *_readings(names)])
+        plans = await self._follow_up(question, history, planning, trace) if history else ()
+        # A word without any reading cannot be used by any plan.
+        for planner in () if linked.unread and not plans else self._planners:
+            plans = plans or await planner.plan(linked, planning, trace)
+        if not plans:
+            gaps = word_gaps(linked, unplanned_words(linked, planning))
+            trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
+            return AskResult(None, entities=entities, gaps=_json(gaps), trace=trace.steps)
+        return await self._answer(plans, planning.typing, trace, entities)
+
+    async def run(self, *, plan: Any = None, sparql: str | None = None) -> AskResult:
+        """Run an edited plan (the `tree` of a reply's plan) or an edited query, and answer again.
+
+        Raises `PlanError` for a plan that does not fit, and what the store raises for a query.
+        """
+        if (plan is None) is (sparql is None):
+            raise AskError('Give either "plan", the tree of a plan, or "sparql", a query.')
+        trace = Trace()
+        if sparql is not None:
+            results = await self._run_query(sparql)
+            trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
+            answer = _plain_answer(results)
+            return AskResult(answer, sparql, results=results, trace=trace.steps)
+        await self.summary.refresh(self._run_query)
+        typing = self._context().typing
+        read = read_plan(plan, self._term)
+        check_plan(read, typing)
+        return await self._answer([Candidate(read, 0.0)], typing, trace, [])
+
+    async def _answer(
+        self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
+    ) -> AskResult:
+        outcome, rival = await self._best(plans, typing, trace)
+        plan = {"steps": sentences(outcome.plan), "tree": as_json(outcome.plan)}
+        text = outcome.query.text
+        if rival is not None:
+            either = " Or: ".join(" ".join(sentences(one.plan)) for one in (outcome, rival))
+            message = (
+                f"The question can be read in two ways, with different answers. {either} Ask more exactly."
+            )
+            gap = Gap(GapKind.AMBIGUOUS, message)
+            trace.note("Two readings are equally good.", "ask back", message)
+            return AskResult(None, text, plan, entities, gaps=_json([gap]), trace=trace.steps)
+        gaps, silent = await self._gaps(outcome, typing)
+        for gap in gaps:
+            trace.note("An empty result is traced to the condition that emptied it.", "explain", gap.message)
+        answer = None if silent else self._writer.state(outcome.plan, outcome.query, outcome.results)
         return AskResult(
             answer,
-            query.text,
+            text,
             plan,
             entities,
-            results,
-            draw_map(query, results),
-            _json(gaps_found),
+            outcome.results,
+            draw_map(outcome.query, outcome.results),
+            _json(gaps),
             trace.steps,
         )
 
-    async def _run(
-        self, plan: CheckedPlan, query: Query, trace: Trace
-    ) -> tuple[Mapping[str, Any], Sequence[Gap]]:
-        results = await self._run_query(query.text)
-        trace.note("The compiled query is run.", "query", f"Found: {count_of(query, results)}.")
-        if not is_empty(query, results):
-            return results, ()
-        gap = await data_gap(plan, self._compiler, self._run_query)
-        trace.note("An empty result is traced to the step that emptied it.", "explain", gap.message)
-        return results, (gap,)
+    async def _best(
+        self, plans: Sequence[Candidate], typing: Typing, trace: Trace
+    ) -> tuple[_Outcome, _Outcome | None]:
+        """Run the best plans: the first with a result, and another that is as good and has another result."""
+        first: _Outcome | None = None
+        chosen: tuple[_Outcome, float] | None = None
+        for candidate in plans[:_TRIED]:
+            if candidate.cost > plans[0].cost + _MUCH_DEARER:
+                break
+            if chosen is not None and candidate.cost > chosen[1] + _AS_CHEAP:
+                break
+            query = self._compiler.compile(candidate.plan, typing.kind)
+            outcome = _Outcome(candidate.plan, query, await self._run_query(query.text))
+            found = count_of(query, outcome.results)
+            trace.note("The compiled query is run.", "query", f"Found: {found}.")
+            first = first or outcome
+            if chosen is not None and found and outcome.found != chosen[0].found:
+                return chosen[0], outcome
+            if chosen is None and (found or isinstance(candidate.plan, Exists)):
+                chosen = outcome, candidate.cost
+        assert first is not None
+        return (chosen[0] if chosen else first), None
+
+    async def _gaps(self, outcome: _Outcome, typing: Typing) -> tuple[list[Gap], bool]:
+        """Return what is missing, and whether nothing can be said therefore."""
+        plan = outcome.plan
+        if isinstance(plan, Exists):
+            missing = await first_unrecorded(plan.set, self._compiler, typing.kind, self._run_query)
+            if missing is None:
+                return [], False
+            message = (
+                f"Whether it holds is not recorded: {phrase(_head(plan.set))} {restriction_words(missing)}."
+            )
+            return [Gap(GapKind.DATA, message, 1, phrase(_head(plan.set)))], True
+        if not is_empty(outcome.query, outcome.results):
+            return [], False
+        gap = await data_gap(plan, self._compiler, typing.kind, self._run_query)
+        return [gap], isinstance(plan, Values) or not self._is_closed(plan, typing)
+
+    def _is_closed(self, plan: Plan, typing: Typing) -> bool:
+        """Whether the graph records the properties of an empty result at all, so that "none" may be said."""
+        nodes = list(nodes_of(plan))
+        kinds = [node for node in nodes if isinstance(node, Kind)]
+        if not kinds and not isinstance(plan, Count):
+            return False
+        links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
+        values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]
+        return all(typing.edges(iri) for iri in links) and all(
+            typing.is_recorded(iri, typing.of(kind)) for iri in values for kind in kinds[:1]
+        )
+
+    async def _follow_up(
+        self, question: str, history: Sequence[str], planning: Context, trace: Trace
+    ) -> Sequence[Candidate]:
+        """Return the plan of the question before with a part replaced by what "And in Queens?" names."""
+        rest = follow_up_words(question)
+        if rest is None:
+            return ()
+        before = await self._linker.link(
+            _readable(history[-1], "question before", required=True), self._run_query
+        )
+        fragment = await self._linker.link(rest, self._run_query)
+        earlier = await self._planners[0].plan(before, planning, trace)
+        parts = [*(await self._planners[0].plan(fragment, planning, trace)), *_names(fragment)]
+        for part in parts:
+            made = replaced(earlier[0].plan, part.plan, planning.typing) if earlier else None
+            if made is not None:
+                trace.note(
+                    "The question goes on from the one before.", "follow up", " ".join(sentences(made))
+                )
+                return [Candidate(made, part.cost)]
+        return ()
+
+    def _context(self) -> Context:
+        """Return what planning knows of the data; kept while the data stays, for some questions."""
+        version, asked, kept = self._kept
+        if kept is None or version != self.summary.version or asked > _KEPT_QUESTIONS:
+            typing = Typing(self._schema, self.summary, self._classes_of, self._places)
+            kept, asked = Context(typing, Quantities(typing, self._linker.terms), self._near.of), 0
+        self._kept = self.summary.version, asked + 1, kept
+        return kept
+
+    def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
+        return frozenset(c for entry in self._labels.entries_of(iri) for c in entry.classes)
+
+    def _term(self, words: str) -> Term | None:
+        """Return the term of an IRI or of words, for plans that a person edits."""
+        for known in (self._schema.find_class(words), self._schema.find_property(words)):
+            if known is not None:
+                return Term(known.iri, known.label)
+        entries = self._labels.exact(words)
+        if entries:
+            return Term(entries[0].iri, entries[0].label)
+        try:
+            iri = NamedNode(words)
+        except ValueError:
+            return None
+        term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
+        if term is not None:
+            return Term(iri, term.label)
+        named = self._labels.entries_of(iri)
+        return Term(iri, named[0].label) if named else None
+
+
+def _head(node: Any) -> Any:
+    return node.sets[0] if hasattr(node, "sets") else getattr(node, "set", node)
+
+
+def _names(linked: LinkedQuestion) -> list[Candidate]:
+    """Return the names of a fragment as plans, cheapest first."""
+    named = sorted(linked.names, key=lambda reading: reading.cost)
+    return [
+        Candidate(List(Named(reading.meaning.term)), reading.cost)
+        for reading in named
+        if isinstance(reading.meaning, EntityName)
+    ]
+
+
+def _plain_answer(results: Mapping[str, Any]) -> str:
+    if "boolean" in results:
+        return "Yes." if results["boolean"] else "No."
+    rows = rows_of(results)
+    return f"The query gives {len(rows):,} row{'' if len(rows) == 1 else 's'}."
 
 
 def _readable(text: str, what: str, *, required: bool) -> str:
@@ -126,29 +336,19 @@ def _readable(text: str, what: str, *, required: bool) -> str:
     return plain
 
 
-def _readings(names: Sequence[FoundName]) -> list[str]:
-    """Sentences for names that were linked to labels with a slightly different spelling."""
-    return [
-        f'"{name.words}" was read as "{name.link.entry.label}".'
-        for name in names
-        if name.link.reason is LinkReason.NEAR and name.link.entry is not None
-    ]
-
-
-def _entity(name: FoundName) -> dict[str, Any]:
-    """Return a linked name as a JSON object; the span is in code points of the normalized question."""
-    link = name.link
-    assert link.iri is not None
-    assert link.entry is not None
+def _entity(linked: LinkedQuestion, reading: Reading) -> dict[str, Any]:
+    """Return a linked name as a JSON object; the span is in code points of the question."""
+    meaning = reading.meaning
+    assert isinstance(meaning, EntityName)
     return {
-        "name": name.words,
-        "iri": link.iri.value,
-        "label": link.entry.label,
-        "classes": sorted(iri.value for iri in link.entry.classes),
-        "start": name.start,
-        "end": name.end,
-        "score": link.score,
-        "reason": link.reason.value,
+        "name": linked.words(reading),
+        "iri": meaning.term.iri.value,
+        "label": meaning.term.words,
+        "classes": sorted(iri.value for iri in meaning.classes),
+        "start": linked.tokens[reading.start].start,
+        "end": linked.tokens[reading.end - 1].end,
+        "score": round(max(0.0, 1 - reading.cost), 3),
+        "reason": "label" if reading.cost < 0.3 else "near",
     }
 
 

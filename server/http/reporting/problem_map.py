@@ -27,7 +27,7 @@ from shapes.errors import (
     ShapesError,
     TermNotDeclared,
 )
-from sparql.ask.errors import AskError
+from sparql.ask.errors import AskError, PlanError
 from sparql.model.errors import BackupError, SparqlError
 from sparql.writing.bulk import MalformedLiteral
 
@@ -52,6 +52,7 @@ def all_problems() -> ProblemMap:
     add_sparql(problems)
     add = problems.add
     add(AskError, 422, "Question not usable")
+    add(PlanError, 422, "Plan not usable")
     add(extraction.ExtractionError, 500, "Extraction failed")
     add(TextError, 422, "Text not usable")
     add(TextTooLong, 413, "Text too long")

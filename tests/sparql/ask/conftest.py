@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyoxigraph import DefaultGraph, Quad, QueryResultsFormat, QueryTriples, Store
+from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryResultsFormat, QueryTriples, Store
 
-from extractors.grounding.linking import Linker
 from extractors.models.chat import Message, PromptProfile, Reply
 from geo.functions import FUNCTIONS
 from ontology import Schema
+from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
+from sparql.ask.linking.summary import DataSummary
+from sparql.ask.plan.near import NearDistances
+from sparql.ask.plan.typing import Typing
+from sparql.ask.planning.quantities import Quantities
+from sparql.ask.planning.rules import Context
 from sparql.ask.service import Asker
 from sparql.names.labels import LabelIndex
 
@@ -29,7 +34,6 @@ class RecordedModel:
     prompt_profile: PromptProfile = "compact"
     name: str = "recorded"
     asked: list[Sequence[Message]] = field(default_factory=list)
-    schemas: list[Mapping[str, Any] | None] = field(default_factory=list)
 
     async def complete(
         self,
@@ -40,7 +44,6 @@ class RecordedModel:
         temperature: float = 0.0,
     ) -> Reply:
         self.asked.append(tuple(messages))
-        self.schemas.append(schema)
         return Reply(self.replies.pop(0), "stop", 1, 1, 0.0, self.name, None)
 
     async def close(self) -> None:
@@ -49,11 +52,12 @@ class RecordedModel:
 
 @dataclass
 class City:
-    """The store, the ontology and the label index over it."""
+    """The store, the ontology, the label index and the summary over it."""
 
     schema: Schema
     store: Store
     labels: LabelIndex
+    summary: DataSummary
     queries: list[str] = field(default_factory=list)
 
     async def run(self, query: str) -> dict[str, Any]:
@@ -63,16 +67,27 @@ class City:
         found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON) or b"")
         return found
 
-    def asker(self, *plans: object, profile: PromptProfile = "compact") -> tuple[Asker, RecordedModel]:
-        replies = [plan if isinstance(plan, str) else json.dumps({"steps": plan}) for plan in plans]
-        model = RecordedModel(replies, profile)
-        linker = Linker(self.labels, self.schema)
-        asker = Asker(schema=self.schema, labels=self.labels, linker=linker, model=model, run_query=self.run)
-        return asker, model
+    def asker(self, model: RecordedModel | None = None, prompts: Path | None = None) -> Asker:
+        return Asker(
+            schema=self.schema,
+            labels=self.labels,
+            summary=self.summary,
+            model=model,
+            run_query=self.run,
+            prompts=prompts,
+        )
 
+    async def link(self, question: str) -> tuple[LinkedQuestion, Context]:
+        """Link a question; with what planning needs to know of the data."""
+        await self.summary.refresh(self.run)
+        linker = QuestionLinker(self.schema, self.labels, self.summary)
 
-def quads_of(store: Store) -> list[Quad]:
-    return list(store.quads_for_pattern(None, None, None, DefaultGraph()))
+        def classes_of(iri: NamedNode) -> frozenset[NamedNode]:
+            return frozenset(c for entry in self.labels.entries_of(iri) for c in entry.classes)
+
+        typing = Typing(self.schema, self.summary, classes_of)
+        context = Context(typing, Quantities(typing, linker.terms), NearDistances(self.schema).of)
+        return await linker.link(question, self.run), context
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +109,11 @@ def build_city(schema: Schema, extra: str = "") -> City:
         store.update(f"{prefixes} PREFIX c: <https://example.org/city/> INSERT DATA {{ {extra} }}")
     labels = LabelIndex()
     labels.rebuild(quads_of(store))
-    return City(schema, store, labels)
+    return City(schema, store, labels, DataSummary(schema))
+
+
+def quads_of(store: Store) -> list[Quad]:
+    return list(store.quads_for_pattern(None, None, None, DefaultGraph()))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`POST /ask`: a question in plain language in; an answer, its query and a map out."""
+"""`POST /ask`: a question in, an answer with query and map out; `POST /ask/run`: edited ones."""
 
 from dataclasses import asdict
 from typing import Any
@@ -18,7 +18,17 @@ class AskRequest(Message):
     """A question."""
 
     question: str = Field(description="A question about what is in the graph.")
-    context: str = Field("", description="Advice that narrows the question.")
+    context: str = Field("", description='Words that narrow the question, such as "in Queens".')
+    history: list[str] = Field(
+        default_factory=list, max_length=20, description='The questions before, for "And in Queens?".'
+    )
+
+
+class RunRequest(BaseModel):
+    """An edited plan, or an edited query."""
+
+    plan: dict[str, Any] | None = Field(None, description="The `tree` of a reply's plan.")
+    sparql: str | None = Field(None, description="A SELECT or ASK query.")
 
 
 def router(services: Services) -> APIRouter:
@@ -32,7 +42,17 @@ def router(services: Services) -> APIRouter:
         """Link the names, plan, compile to SPARQL, run it, answer; or say what is missing."""
         message = await read_json(request, AskRequest, services.settings.max_body_bytes)
         with spending(prices) as usage:
-            answer = await services.asker.ask(message.question, context=message.context)
+            answer = await services.asker.ask(
+                message.question, context=message.context, history=message.history
+            )
+        return {**asdict(answer), "usage": usage}
+
+    @routes.post("/ask/run", openapi_extra=body_schema(RunRequest))
+    async def post_ask_run(request: Request) -> dict[str, Any]:
+        """Run an edited plan or query, and give answer and map again."""
+        message = await read_json(request, RunRequest, services.settings.max_body_bytes)
+        with spending(prices) as usage:
+            answer = await services.asker.run(plan=message.plan, sparql=message.sparql)
         return {**asdict(answer), "usage": usage}
 
     return routes

@@ -1,0 +1,193 @@
+"""What is missing when a question cannot be answered: a word, a name, a term of the ontology, or data.
+
+Each gap is also a missing triple, with "?" for its unknown parts, so that it can be completed later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from sparql.ask.compile.compiler import Compiler
+from sparql.ask.linking.linker import LinkedQuestion
+from sparql.ask.linking.summary import RunQuery
+from sparql.ask.linking.words import Token
+from sparql.ask.plan.nodes import (
+    Aggregation,
+    And,
+    Compare,
+    CompareTo,
+    Count,
+    Difference,
+    DistanceTo,
+    Exists,
+    Group,
+    Kind,
+    List,
+    Named,
+    Near,
+    Node,
+    Plan,
+    PropertyLink,
+    Quantity,
+    Related,
+    Set,
+    SideOf,
+    Table,
+    Top,
+    Values,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.plan.wording import phrase, quantity_words, restriction_words
+
+__all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "word_gaps"]
+
+UNKNOWN: Final = "?"
+KindOf = Callable[[Quantity], QuantityKind]
+
+
+class GapKind(StrEnum):
+    """What is missing: an entity, a term of the ontology, a statement in the graph, or a choice."""
+
+    ENTITY = "entity"
+    SCHEMA = "schema"
+    DATA = "data"
+    AMBIGUOUS = "ambiguous"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One thing that is missing, as a sentence and as a triple; `step` is a plan's step, 0 for none."""
+
+    kind: GapKind
+    message: str
+    step: int = 0
+    subject: str = UNKNOWN
+    property: str = UNKNOWN
+    object: str = UNKNOWN
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the gap as a JSON object."""
+        return {**asdict(self), "kind": self.kind.value}
+
+
+def word_gaps(linked: LinkedQuestion, words: Sequence[Token]) -> list[Gap]:
+    """Return a gap for each run of words that no plan uses: a name, or a word for a class or property."""
+    return [_word_gap(run, linked) for run in _runs(linked.tokens, words)]
+
+
+def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
+    words = linked.text[run[0].start : run[-1].end]
+    is_name = any(token.raw[:1].isupper() for token in run) and run[0] is not linked.tokens[0]
+    if is_name:
+        message = f"I did not use: {words}. No entity of the graph has this name. Check it, or add it."
+        return Gap(GapKind.ENTITY, message, 0, words)
+    message = (
+        f"I did not use: {words}. Nothing in the graph or ontology stands for it here. Say it otherwise."
+    )
+    return Gap(GapKind.SCHEMA, message, 0, UNKNOWN, words)
+
+
+def _runs(tokens: Sequence[Token], words: Sequence[Token]) -> Iterator[list[Token]]:
+    run: list[Token] = []
+    for token in tokens:
+        if token in words:
+            run.append(token)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+async def data_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: RunQuery) -> Gap:
+    """Find the first condition after which nothing is left, by an ASK for each beginning of the plan."""
+    for node in nodes_of(plan):
+        entity = _place_of(node)
+        if entity is not None and not _is_true(await run_query(compiler.has_geometry(entity.entity))):
+            words = entity.entity.words
+            message = f"{words} has no geometry in the graph, so nothing can be found near it. Add one."
+            return Gap(GapKind.DATA, message, 0, words, "has geometry", UNKNOWN)
+    node = set_of(plan)
+    if isinstance(plan, Difference):
+        for one in (plan.left, plan.right):
+            if not _is_true(await run_query(compiler.has_value(one, plan.quantity, kind))):
+                return _no_value(one, plan.quantity)
+    parts = node.sets if isinstance(node, And) else (node,)
+    for number in range(1, len(parts) + 1):
+        beginning = And(parts[:number]) if number > 1 else parts[0]
+        if not _is_true(await run_query(compiler.exists(beginning, kind))):
+            return _empty_part(parts[:number], number)
+    if isinstance(plan, Values | Aggregation):
+        return _no_value(node, plan.quantity)
+    return Gap(GapKind.DATA, "The result is empty.", len(parts))
+
+
+def _no_value(node: Set, quantity: Quantity) -> Gap:
+    message = f'No "{quantity_words(quantity)}" of {phrase(node)} is recorded.'
+    return Gap(GapKind.DATA, message, 1, phrase(node), quantity_words(quantity), UNKNOWN)
+
+
+def _empty_part(parts: Sequence[Set], number: int) -> Gap:
+    part = parts[-1]
+    before = phrase(And(tuple(parts[:-1])) if len(parts) > 2 else parts[0]) if number > 1 else ""
+    message = (
+        f"The graph has {before}, but none {restriction_words(part)}."
+        if before
+        else f"The graph has nothing for {phrase(part)}."
+    )
+    subject, relation, object_ = UNKNOWN, UNKNOWN, UNKNOWN
+    match part:
+        case Kind(of):
+            relation, object_ = "is a", of.words
+        case Related(PropertyLink(term, inverse), to):
+            subject, object_ = (phrase(to), UNKNOWN) if inverse else (before or UNKNOWN, phrase(to))
+            relation = term.words
+        case Related(link, to):
+            relation, object_ = str(getattr(link, "place", UNKNOWN)), phrase(to)
+            subject = before or UNKNOWN
+        case Compare(quantity) | CompareTo(quantity):
+            subject, relation = before or UNKNOWN, quantity_words(quantity)
+        case Top(kept, quantity):
+            subject, relation = phrase(kept), quantity_words(quantity)
+            message = f'No "{relation}" of {subject} is recorded.'
+        case _:
+            subject = before or UNKNOWN
+    return Gap(GapKind.DATA, message, number, subject, relation, object_)
+
+
+def set_of(plan: Plan) -> Set:
+    """Return the set that a plan is about."""
+    match plan:
+        case List(node) | Count(node) | Exists(node) | Table(node):
+            return node
+        case Values(_, node) | Aggregation(_, _, node):
+            return node
+        case Difference(_, left, _):
+            return left
+        case Group(each):
+            return each
+    raise AssertionError(plan)
+
+
+def nodes_of(part: Any) -> Iterator[Node]:
+    """Yield all nodes of a plan."""
+    if isinstance(part, tuple):
+        for one in part:
+            yield from nodes_of(one)
+    elif isinstance(part, Node):
+        yield part
+        for one in vars(part).values():
+            yield from nodes_of(one)
+
+
+def _place_of(node: Node) -> Named | None:
+    """Return the place whose geometry a node needs."""
+    of = node.of if isinstance(node, Near | SideOf) else node.to if isinstance(node, DistanceTo) else None
+    return of if isinstance(of, Named) else None
+
+
+def _is_true(results: Mapping[str, Any]) -> bool:
+    return bool(results.get("boolean"))

@@ -1,0 +1,248 @@
+"""The terms of an ontology and of the data, and the function words, by the words that name them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from ontology import OntologyProperty, PropertyKind, Schema
+from ontology.labels import local_name, readable, split_camel_case, words
+from sparql.ask.linking.readings import (
+    Adjective,
+    ClassName,
+    Comparator,
+    HowMuch,
+    Meaning,
+    Measure,
+    Near,
+    Ordinal,
+    PropertyName,
+    Question,
+    Superlative,
+    Word,
+)
+from sparql.ask.linking.summary import DataSummary
+from sparql.ask.linking.words import english, key_of
+from sparql.ask.places import StatedPlaces
+from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
+
+__all__ = ["LONGEST", "FunctionWords", "TermNames"]
+
+LONGEST: Final = 6
+_ALIAS, _PART, _INFLECTED = 0.1, 0.75, 0.05
+_LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
+
+Found = tuple[Meaning, float]
+
+
+class TermNames:
+    """Classes and properties by the words of their labels. Built anew for another ontology or data."""
+
+    def __init__(self, schema: Schema, summary: DataSummary) -> None:
+        self._schema = schema
+        self._places = StatedPlaces.of(schema)
+        self._functions = FunctionWords()
+        self._by_key: dict[tuple[str, ...], dict[Meaning, float]] = defaultdict(dict)
+        self._class_keys: set[tuple[str, ...]] = set()
+        self._classes(summary)
+        self._properties(summary)
+
+    def find(self, tokens: Sequence[str]) -> list[Found]:
+        """Return the terms that words name, with a cost each."""
+        return list(self._by_key.get(key_of(tuple(tokens)), {}).items())
+
+    def property_named(self, wanted: Iterable[str]) -> list[PropertyName]:
+        """Return the properties named by any of some words."""
+        found = (self.find(word.split()) for word in wanted)
+        return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
+
+    def _add(self, label: str, meaning: Meaning, cost: float) -> tuple[str, ...]:
+        key = key_of(words(label.partition("(")[0]) or words(label))
+        if key and cost < self._by_key[key].get(meaning, 9.0):
+            self._by_key[key][meaning] = cost
+        return key
+
+    def _classes(self, summary: DataSummary) -> None:
+        declared = {iri: one for iri, one in self._schema.classes.items() if not one.deprecated}
+        for iri in sorted(declared.keys() | summary.classes, key=str):
+            known = declared.get(iri)
+            if known is not None and known.borrowed and iri not in summary.classes:
+                continue
+            label = known.label if known and known.label else split_camel_case(local_name(iri.value))
+            meaning = ClassName(Term(iri, readable(label)))
+            key = self._add(label, meaning, 0.0)
+            self._class_keys.add(key)
+            for other in known.alternative_labels if known else ():
+                self._class_keys.add(self._add(other, meaning, _ALIAS))
+            if len(key) > 1:
+                self._add(words(label)[-1], meaning, _PART)
+
+    def _properties(self, summary: DataSummary) -> None:
+        declared = {
+            iri: one
+            for iri, one in self._schema.properties.items()
+            if not one.deprecated
+            and not (one.borrowed and iri not in summary.uses)
+            and one.kind is not PropertyKind.ANNOTATION
+        }
+        used = {iri for iri, use in summary.uses.items() if use.edges}
+        known_elsewhere = {iri for iri in used if iri in self._schema.properties} - declared.keys()
+        for iri in sorted(declared.keys() | used - known_elsewhere, key=str):
+            known = declared.get(iri)
+            if not known and iri.value.startswith(_STANDARD):
+                continue
+            label = known.label if known and known.label else split_camel_case(local_name(iri.value))
+            self._property(iri, label, known)
+
+    def _property(self, iri: NamedNode, label: str, known: OntologyProperty | None) -> None:
+        passive = words(label)[-1:] == ["by"]
+        term = Term(iri, readable(label))
+        meaning = self._place_of(iri) or PropertyName(term, known)
+        active = PropertyName(term, known, active=True) if isinstance(meaning, PropertyName) else meaning
+        self._labelled(label, meaning, 0.0)
+        for other in known.alternative_labels if known else ():
+            says_by = words(other)[-1:] == ["by"]
+            self._labelled(other, active if passive and not says_by else meaning, _ALIAS)
+        for word in words(label) if len(words(label)) > 1 else ():
+            if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
+                self._add(word, meaning, _PART)
+
+    def _labelled(self, label: str, meaning: Meaning, cost: float) -> None:
+        """Add a label; "has part" is "part" too, and "designed by" is "designed"."""
+        found = words(label)
+        if not found or (cost and (self._functions.knows(found) or self._begins_with_class(found))):
+            return
+        self._add(label, meaning, cost)
+        if isinstance(meaning, PropertyName):
+            if len(found) > 1 and found[0] in ("has", "is", "was"):
+                self._add(" ".join(found[1:]), meaning, cost + _INFLECTED)
+            if len(found) > 1 and found[-1] in _LONGER:
+                shorter = replace(meaning, active=True) if found[-1] == "by" else meaning
+                self._add(" ".join(found[:-1]), shorter, cost + _INFLECTED)
+
+    def _begins_with_class(self, found: Sequence[str]) -> bool:
+        return any(key_of(tuple(found[:n])) in self._class_keys for n in range(1, len(found)))
+
+    def _place_of(self, iri: NamedNode) -> Place | None:
+        for place, properties in (
+            (Place.WITHIN, self._places.inside),
+            (Place.CONTAINS, self._places.around),
+            (Place.TOUCHES, self._places.touches),
+        ):
+            if iri in properties:
+                return place
+        return None
+
+
+_STANDARD: Final = (
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "http://www.w3.org/2000/01/rdf-schema#",
+    "http://www.w3.org/2004/02/skos/core#",
+    "http://www.w3.org/2002/07/owl#",
+    "http://www.opengis.net/ont/geosparql#",
+)
+
+
+class FunctionWords:
+    """The closed lists of English function words (`english.toml`)."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[str, ...], list[Found]] = defaultdict(list)
+        lists = english()
+        self.adjectives = {name: _adjective(name, one) for name, one in lists["adjectives"].items()}
+        for name, phrases in lists["places"].items():
+            self._add_all(phrases, Place(name))
+        self._add_all(lists["near"]["words"], Near())
+        for name, phrases in lists["sides"].items():
+            self._add_all(phrases, Side(name))
+        for name, phrases in lists["logic"].items():
+            self._add_all(phrases, Word(name))
+        for name, phrases in lists["compare"].items():
+            self._add_all(phrases, Comparator(Op(name)))
+        for name, phrases in lists["dated"].items():
+            self._add_all(phrases, Comparator(Op(name), dated=True))
+        self._add_order(lists["order"])
+        for word, number in lists["ordinals"].items():
+            self._add_all([word], Ordinal(number))
+        for name, phrases in lists["aggregates"].items():
+            self._add_all(phrases, Aggregate(name))
+        for name, phrases in lists["sizes"].items():
+            self._add_all(phrases, Measure(Size(name) if name != "distance" else None))
+        for name, phrases in lists["questions"].items():
+            self._add_all(phrases, Question(name))
+        for adjective in self.adjectives.values():
+            self._add_degrees(adjective)
+
+    def find(self, tokens: Sequence[str]) -> list[Found]:
+        """Return what function words mean."""
+        return self._by_key.get(key_of(tuple(tokens)), [])
+
+    def knows(self, tokens: Sequence[str]) -> bool:
+        """Return whether words are function words, or the inflected form of one."""
+        return key_of(tuple(tokens)) in self._by_key
+
+    def _add(self, phrase: str, meaning: Meaning, cost: float = 0.0) -> None:
+        self._by_key[key_of(tuple(words(phrase)) or (phrase,))].append((meaning, cost))
+
+    def _add_all(self, phrases: Iterable[str], meaning: Meaning) -> None:
+        for phrase in phrases:
+            self._add(phrase, meaning)
+
+    def _add_order(self, order: dict[str, list[str]]) -> None:
+        self._add_all(order["most"], Superlative(most=True))
+        self._add_all(order["least"], Superlative(most=False))
+        self._add_all(order["first"], Superlative(most=False, dated=True))
+        self._add_all(order["last"], Superlative(most=True, dated=True))
+        self._add_all(order["near"], Superlative(most=False, distance=True))
+        self._add_all(order["far"], Superlative(most=True, distance=True))
+
+    def _add_degrees(self, adjective: Adjective) -> None:
+        most = not adjective.least
+        more = Op.MORE if most else Op.LESS
+        comparative, superlative = _degrees(adjective.name)
+        for phrase in (superlative, f"most {adjective.name}"):
+            self._add(phrase, Superlative(most=most, adjective=adjective))
+        self._add(f"least {adjective.name}", Superlative(most=not most, adjective=adjective))
+        for phrase in (f"{comparative} than", f"more {adjective.name} than"):
+            self._add(phrase, Comparator(more, adjective=adjective))
+        self._add(comparative, Comparator(more, adjective=adjective), 0.05)
+        self._add(
+            f"less {adjective.name} than", Comparator(Op.LESS if most else Op.MORE, adjective=adjective)
+        )
+        self._add(f"how {adjective.name}", HowMuch(adjective))
+        self._add(adjective.name, adjective, 0.2)
+
+
+def _adjective(name: str, found: dict[str, object]) -> Adjective:
+    listed = found.get("words", ())
+    assert isinstance(listed, list | tuple)
+    size = found.get("size")
+    return Adjective(
+        name,
+        tuple(str(word) for word in listed),
+        Size(size) if isinstance(size, str) else None,
+        bool(found.get("age")),
+        bool(found.get("least")),
+    )
+
+
+def _degrees(adjective: str) -> tuple[str, str]:
+    """Return the comparative and superlative: "big" is "bigger", "biggest"."""
+    if adjective.endswith("y"):
+        stem = adjective[:-1] + "i"
+    elif adjective.endswith("e"):
+        stem = adjective[:-1]
+    elif (
+        len(adjective) <= 4
+        and adjective[-1] in "gtnd"
+        and adjective[-2] in "aeiou"
+        and adjective[-3] not in "aeiou"
+    ):
+        stem = adjective + adjective[-1]
+    else:
+        stem = adjective
+    return f"{stem}er", f"{stem}est"

@@ -1,0 +1,130 @@
+"""Links a question: everything that its spans may mean, and the words that nothing explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from extractors.grounding.linking import Labels
+from ontology import Schema
+from sparql.ask.linking.entities import EntityReader, Same
+from sparql.ask.linking.lexicon import LONGEST, FunctionWords, TermNames
+from sparql.ask.linking.readings import DateValue, EntityName, Number, Question, Reading
+from sparql.ask.linking.summary import DataSummary, RunQuery
+from sparql.ask.linking.values import read_numbers, read_texts
+from sparql.ask.linking.words import Token, idle_words, tokens_of
+
+__all__ = ["LinkedQuestion", "QuestionLinker"]
+
+AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True)
+class LinkedQuestion:
+    """A question, its words, and their readings; `idle` are the words that a plan need not use."""
+
+    text: str
+    tokens: Sequence[Token]
+    readings: Sequence[Reading]
+    idle: frozenset[str]
+
+    @property
+    def unread(self) -> list[Token]:
+        """The words that are not idle and that no reading covers."""
+        covered = {n for one in self.readings for n in range(one.start, one.end)}
+        return [t for n, t in enumerate(self.tokens) if n not in covered and t.text not in self.idle]
+
+    def words(self, reading: Reading) -> str:
+        """Return the words of a reading as they are written."""
+        return self.text[self.tokens[reading.start].start : self.tokens[reading.end - 1].end]
+
+    def opens(self, reading: Reading) -> bool:
+        """Return whether a reading begins the question, as "list all" does; "are all" does not."""
+        before = [token.text for token in self.tokens[: reading.start]]
+        return all(word in self.idle for word in before) and not AUXILIARIES.intersection(before)
+
+    @property
+    def names(self) -> list[Reading]:
+        """The readings as entities, the most believable of each span that lies in no longer one."""
+        entities = [one for one in self.readings if isinstance(one.meaning, EntityName)]
+        return [
+            one
+            for one in entities
+            if not any(
+                other.start <= one.start
+                and one.end <= other.end
+                and (other.end - other.start) > one.end - one.start
+                for other in entities
+            )
+        ]
+
+
+class QuestionLinker:
+    """Links questions over one ontology, one label index, and a summary of the data.
+
+    `idle` is a file with further idle words, one a line.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        labels: Labels,
+        summary: DataSummary,
+        idle: Path | None = None,
+        same: Same = lambda iri: iri,
+    ) -> None:
+        self._schema = schema
+        self._labels = labels
+        self._summary = summary
+        self._idle = idle_words(idle)
+        self._same = same
+        self.functions = FunctionWords()
+        self._terms: tuple[object, TermNames] | None = None
+
+    @property
+    def terms(self) -> TermNames:
+        """The names of classes and properties, as the ontology and the data have them now."""
+        state = (self._summary.classes, frozenset(p for p, use in self._summary.uses.items() if use.edges))
+        if self._terms is None or self._terms[0] != state:
+            self._terms = state, TermNames(self._schema, self._summary)
+        return self._terms[1]
+
+    async def link(self, question: str, run_query: RunQuery) -> LinkedQuestion:
+        """Return what the spans of a question may mean."""
+        tokens = tokens_of(question)
+        terms = self.terms
+        entities = EntityReader(self._labels, terms, self.functions, self._same).read(
+            question, tokens, self._idle
+        )
+        readings = [*entities, *read_numbers(tokens)]
+        for start in range(len(tokens)):
+            for end in range(start + 1, min(len(tokens), start + LONGEST) + 1):
+                words = [token.text for token in tokens[start:end]]
+                for meaning, cost in (*self.functions.find(words), *terms.find(words)):
+                    readings.append(Reading(start, end, meaning, cost))
+        if tokens and tokens[0].text in AUXILIARIES:
+            readings.append(Reading(0, 1, Question.YES_NO))
+        covered = {n for one in entities for n in range(one.start, one.end)}
+        spans = [
+            (start, end)
+            for start in range(len(tokens))
+            for end in range(start + 1, min(len(tokens), start + 4) + 1)
+            if not covered & set(range(start, end))
+            and tokens[start].text not in self._idle
+            and any(t.capital or any(c.isdigit() for c in t.raw) for t in tokens[start:end])
+            and not (start == 0 and end == 1)
+        ]
+        texts = await read_texts(question, tokens, spans, self._schema, self._summary, run_query)
+        return LinkedQuestion(question, tokens, _without_parts([*readings, *texts]), self._idle)
+
+
+def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
+    """Leave out numbers that are part of a name: "59th Street"."""
+    names = [one for one in readings if isinstance(one.meaning, EntityName) and one.cost < 0.3]
+    return [
+        one
+        for one in readings
+        if not isinstance(one.meaning, Number | DateValue)
+        or not any(n.start <= one.start and one.end <= n.end for n in names)
+    ]

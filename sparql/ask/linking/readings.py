@@ -1,0 +1,203 @@
+"""Readings: what a span of the question may mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from pyoxigraph import Literal, NamedNode
+
+from ontology import OntologyProperty
+from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
+
+__all__ = [
+    "Adjective",
+    "ClassName",
+    "Comparator",
+    "DateValue",
+    "EntityName",
+    "HowMuch",
+    "Meaning",
+    "Measure",
+    "Near",
+    "Number",
+    "Ordinal",
+    "PropertyName",
+    "Question",
+    "Reading",
+    "Superlative",
+    "TextValue",
+    "Word",
+]
+
+
+class Question(StrEnum):
+    """What kind of answer the words ask for."""
+
+    WHICH = "which"
+    WHO = "who"
+    WHERE = "where"
+    WHEN = "when"
+    HOW_MANY = "how many"
+    HOW_FAR = "how far"
+    HOW_MUCH = "how much"
+    HOW_LONG = "how long"
+    HOW = "how"
+    LIST = "list"
+    YES_NO = "yes or no"
+    THERE = "there"
+
+
+class Word(StrEnum):
+    """A function word that is its own meaning."""
+
+    NOT = "not"
+    AND = "and"
+    OR = "or"
+    BOTH = "both"
+    EXCEPT = "except"
+    WITHOUT = "without"
+    PER = "per"
+    THAN = "than"
+    BETWEEN = "between"
+
+
+@dataclass(frozen=True)
+class Near:
+    """Near, without a distance."""
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """An adjective of degree; see `english.toml`."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    size: Size | None = None
+    age: bool = False
+    least: bool = False
+
+
+@dataclass(frozen=True)
+class HowMuch:
+    """ "How tall": the value that an adjective asks for."""
+
+    adjective: Adjective
+
+
+@dataclass(frozen=True)
+class EntityName:
+    """An entity of the graph and the classes that are stated for it."""
+
+    term: Term
+    classes: frozenset[NamedNode]
+
+
+@dataclass(frozen=True)
+class ClassName:
+    """A class of the ontology or of the data."""
+
+    term: Term
+
+
+@dataclass(frozen=True)
+class PropertyName:
+    """A property of the ontology or of the data; `active` words have its ends the other way round.
+
+    "X designed Y" is said of Y "designed by" X.
+    """
+
+    term: Term
+    known: OntologyProperty | None
+    active: bool = False
+
+
+@dataclass(frozen=True)
+class TextValue:
+    """A text that is a value of a property in the graph."""
+
+    property: Term
+    value: Literal
+
+
+@dataclass(frozen=True)
+class Comparator:
+    """A comparison: `dated` compares dates, `adjective` says what is compared."""
+
+    op: Op
+    dated: bool = False
+    adjective: Adjective | None = None
+
+
+@dataclass(frozen=True)
+class Superlative:
+    """The most or least, of what the adjective says; None: of what other words say."""
+
+    most: bool
+    adjective: Adjective | None = None
+    distance: bool = False
+    dated: bool = False
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of geometry; distance where `size` is None."""
+
+    size: Size | None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, perhaps with a unit (a QUDT local name); `words` as written."""
+
+    value: Decimal
+    words: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True)
+class DateValue:
+    """A date, as precise as it is written; `last` is the end of a range, such as a decade."""
+
+    value: Literal
+    last: Literal | None = None
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """A place in an order."""
+
+    number: int
+
+
+Meaning = (
+    Question
+    | Word
+    | Place
+    | Side
+    | Near
+    | Adjective
+    | HowMuch
+    | EntityName
+    | ClassName
+    | PropertyName
+    | TextValue
+    | Comparator
+    | Superlative
+    | Measure
+    | Number
+    | DateValue
+    | Ordinal
+    | Aggregate
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A meaning of the tokens from `start` to `end` (exclusive), and what it costs to believe it."""
+
+    start: int
+    end: int
+    meaning: Meaning
+    cost: float = 0.0

@@ -1,0 +1,143 @@
+"""A summary of the data: which classes are linked by which properties, and how often.
+
+It is read by queries over a bounded sample of each property, once, and again for the properties that a
+commit changed. So a question costs the same on a graph of any size.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final
+
+from pyoxigraph import NamedNode, Quad
+
+from ontology import PropertyKind, Schema
+from sparql.model.vocabulary import RDF
+
+__all__ = ["DataSummary", "PropertyUse", "RunQuery"]
+
+RunQuery = Callable[[str], Awaitable[Mapping[str, Any]]]
+
+_SAMPLE: Final = 4000
+_SCANNED: Final = 200_000
+_AGAIN_S: Final = 5.0
+_UNTYPED: Final = NamedNode("http://www.w3.org/2002/07/owl#Thing")
+
+
+@dataclass
+class PropertyUse:
+    """How a property is used: statements by class of subject, and class or datatype of object.
+
+    `complete`: all statements were read, not a sample. An entity without a class counts as owl:Thing.
+    """
+
+    edges: Counter[tuple[NamedNode, NamedNode]] = field(default_factory=Counter)
+    complete: bool = True
+    read_at: float = 0.0
+
+    @property
+    def subjects(self) -> frozenset[NamedNode]:
+        return frozenset(subject for subject, _ in self.edges)
+
+    @property
+    def objects(self) -> frozenset[NamedNode]:
+        return frozenset(found for _, found in self.edges)
+
+
+class DataSummary:
+    """Follows a graph's commits (an observer of the writer), and reads what changed when it is asked."""
+
+    def __init__(self, schema: Schema, clock: Callable[[], float] = time.monotonic) -> None:
+        self._schema = schema
+        self._clock = clock
+        self._lock = Lock()
+        self._reading = asyncio.Lock()
+        self._changed: set[NamedNode] = set()
+        self._found = False
+        self.version = 0
+        self.uses: dict[NamedNode, PropertyUse] = {}
+        self.classes: frozenset[NamedNode] = frozenset()
+
+    def use(self, schema: Schema) -> None:
+        """Read the properties of another ontology from now on."""
+        with self._lock:
+            self._schema = schema
+            self._found = False
+
+    @property
+    def predicates(self) -> Collection[NamedNode]:
+        """None: nothing is read at the start."""
+        return frozenset()
+
+    def expect_rebuild(self) -> None:
+        """Nothing is kept from before."""
+
+    def rebuild(self, quads: Iterable[Quad]) -> None:
+        """Everything may be different: read it again when it is next asked for."""
+        with self._lock:
+            self._found = False
+
+    def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
+        """Note which properties a commit changed."""
+        changed = {quad.predicate for quads in (additions, removals) for quad in quads}
+        with self._lock:
+            self._changed |= changed
+
+    async def refresh(self, run_query: RunQuery) -> None:
+        """Read what changed since the last time, at most every few seconds for what is read already."""
+        if self._found and not self._changed:
+            return
+        async with self._reading:
+            with self._lock:
+                changed, self._changed = self._changed, set()
+                found, self._found = self._found, True
+            if not found:
+                changed |= await self._properties(run_query)
+            await self._read(changed, run_query)
+
+    async def _read(self, changed: set[NamedNode], run_query: RunQuery) -> None:
+        now = self._clock()
+        for iri in changed:
+            use = self.uses.get(iri)
+            if use is not None and use.edges and now - use.read_at < _AGAIN_S:
+                with self._lock:
+                    self._changed.add(iri)
+            else:
+                self.uses[iri] = await self._use(iri, now, run_query)
+        used = {c for use in self.uses.values() for c in use.subjects | use.objects}
+        self.classes = frozenset(used)
+        self.version += 1
+
+    async def _properties(self, run_query: RunQuery) -> set[NamedNode]:
+        rows = await run_query(
+            f"SELECT DISTINCT ?p WHERE {{ {{ SELECT ?p WHERE {{ ?s ?p ?o }} LIMIT {_SCANNED} }} }}"
+        )
+        found = {NamedNode(row["p"]["value"]) for row in rows["results"]["bindings"]}
+        declared = {
+            iri
+            for iri, known in self._schema.properties.items()
+            if known.kind is not PropertyKind.ANNOTATION and not known.borrowed
+        }
+        return (found | declared) - {RDF.type}
+
+    async def _use(self, iri: NamedNode, now: float, run_query: RunQuery) -> PropertyUse:
+        rows = await run_query(
+            "SELECT ?a ?b ?d (COUNT(*) AS ?n) WHERE { "
+            f"{{ SELECT ?s ?o WHERE {{ ?s {iri} ?o }} LIMIT {_SAMPLE} }} "
+            f"OPTIONAL {{ ?s {RDF.type} ?a }} OPTIONAL {{ ?o {RDF.type} ?b }} "
+            "BIND(DATATYPE(?o) AS ?d) } GROUP BY ?a ?b ?d"
+        )
+        edges: Counter[tuple[NamedNode, NamedNode]] = Counter()
+        for row in rows["results"]["bindings"]:
+            if "n" not in row or row["n"]["value"] == "0":
+                continue
+            subject = NamedNode(row["a"]["value"]) if row.get("a", {}).get("type") == "uri" else _UNTYPED
+            value = row.get("d") or row.get("b") or {}
+            found = NamedNode(value["value"]) if value.get("type") == "uri" else _UNTYPED
+            edges[subject, found] += int(row["n"]["value"])
+        return PropertyUse(edges, sum(edges.values()) < _SAMPLE, now)

@@ -1,0 +1,341 @@
+"""The types of a plan's parts: which classes the members of a set may have, by the data and the ontology."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Final, Protocol
+
+from pyoxigraph import NamedNode
+
+from extractors.english.values import is_dated, is_measured
+from ontology import PropertyKind, Schema
+from sparql.ask.errors import PlanError
+from sparql.ask.places import StatedPlaces
+from sparql.ask.plan.nodes import (
+    And,
+    Arithmetic,
+    Compare,
+    CompareTo,
+    CountOf,
+    DistanceTo,
+    EarliestOf,
+    Kind,
+    Lacking,
+    Link,
+    Minus,
+    Named,
+    Near,
+    Or,
+    Place,
+    PlaceLink,
+    PropertyLink,
+    Quantity,
+    Related,
+    Set,
+    SideOf,
+    SizeOf,
+    Term,
+    TextMatch,
+    Top,
+    ValueOf,
+)
+from sparql.model.vocabulary import GEO, XSD
+
+__all__ = ["QuantityKind", "Types", "Typing", "Uses", "both"]
+
+Types = frozenset[NamedNode] | None
+"""The classes that members may have; None means any."""
+
+_DATES: Final = frozenset({XSD.date, XSD.gYear, XSD.gYearMonth, XSD.dateTime})
+_NUMBERS: Final = frozenset(
+    {XSD.integer, XSD.decimal, XSD.double, XSD.float, XSD.int, XSD.long, XSD.nonNegativeInteger}
+    | {XSD.positiveInteger, XSD.short, XSD.unsignedInt}
+)
+
+
+class QuantityKind(StrEnum):
+    """The kind of a value."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+
+
+class _Use(Protocol):
+    @property
+    def edges(self) -> Counter[tuple[NamedNode, NamedNode]]: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+
+class Uses(Protocol):
+    """What typing needs to know of the data (`linking.summary.DataSummary`)."""
+
+    @property
+    def classes(self) -> frozenset[NamedNode]: ...
+
+    @property
+    def uses(self) -> Mapping[NamedNode, _Use]: ...
+
+
+class Typing:
+    """Types plans over an ontology and the data; one for each question, since the data changes.
+
+    `classes_of` gives the classes that are stated for an entity.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        summary: Uses,
+        classes_of: Callable[[NamedNode], frozenset[NamedNode]],
+        places: StatedPlaces | None = None,
+    ) -> None:
+        self.schema = schema
+        self.places = places or StatedPlaces.of(schema)
+        self._summary = summary
+        self._classes_of = classes_of
+        self._edges: dict[tuple[NamedNode, bool], Counter[tuple[NamedNode, NamedNode]]] = {}
+        self._types: dict[Set, Types] = {}
+        self._located: frozenset[NamedNode] | None = None
+
+    def of(self, node: Set) -> Types:
+        """Return the classes of a set's members. Raises `PlanError` where its parts do not fit."""
+        if node not in self._types:
+            self._types[node] = self._of(node)
+        return self._types[node]
+
+    def kind(self, quantity: Quantity) -> QuantityKind:
+        """Return the kind of a quantity's values."""
+        match quantity:
+            case EarliestOf():
+                return QuantityKind.DATE
+            case ValueOf(path):
+                return self._kind_of(path[-1].iri)
+            case _:
+                return QuantityKind.NUMBER
+
+    def is_thing(self, iri: NamedNode) -> bool:
+        """Return whether a property leads to entities, by the data, else by the ontology."""
+        objects = {found for _, found in self.edges(iri)}
+        if objects:
+            return not all(_is_datatype(found) for found in objects)
+        known = self.schema.properties.get(iri)
+        return known is None or known.kind is PropertyKind.OBJECT
+
+    def edges(self, iri: NamedNode, *, inverse: bool = False) -> Counter[tuple[NamedNode, NamedNode]]:
+        """Return statements by classes of both ends, with subproperties and declared inverses."""
+        key = iri, inverse
+        if key not in self._edges:
+            found: Counter[tuple[NamedNode, NamedNode]] = Counter()
+            for other in self.schema.subproperties(iri) | {iri}:
+                found += self._own(other)
+                known = self.schema.properties.get(other)
+                back = [known.inverse] if known and known.inverse else []
+                back += [other] if known and known.symmetric else []
+                for one in back:
+                    found += Counter({(b, a): n for (a, b), n in self._own(one).items()})
+            self._edges[iri, False] = found
+            self._edges[iri, True] = Counter({(b, a): n for (a, b), n in found.items()})
+        return self._edges[key]
+
+    def subjects(self, iri: NamedNode) -> Counter[NamedNode]:
+        """Return how many statements of a property the members of each class have."""
+        found: Counter[NamedNode] = Counter()
+        for (subject, _), number in self.edges(iri).items():
+            found[subject] += number
+        return found
+
+    def is_recorded(self, iri: NamedNode, types: Types) -> bool:
+        """Return whether the data has a statement with a property of things of some classes."""
+        subjects = self.subjects(iri)
+        if types is None:
+            return bool(subjects)
+        return any(subject in types for subject in subjects) or (bool(subjects) and not self._complete(iri))
+
+    @property
+    def linking(self) -> list[NamedNode]:
+        """The properties that lead from entity to entity in the data, without geometry and names."""
+        return [
+            iri
+            for iri, use in self._summary.uses.items()
+            if use.edges and not iri.value.startswith(GEO.iri) and self.is_thing(iri)
+        ]
+
+    def numeric_of(self, classes: Iterable[NamedNode]) -> list[NamedNode]:
+        """Return the properties with numbers that things of some classes have."""
+        wanted = frozenset(classes)
+        return [
+            iri
+            for iri, use in self._summary.uses.items()
+            if any(a in wanted and b in _NUMBERS for a, b in use.edges)
+        ]
+
+    @property
+    def shaped(self) -> frozenset[NamedNode]:
+        """The classes of things with a geometry."""
+        uses = (self.subjects(iri) for iri in (GEO.hasDefaultGeometry, GEO.hasGeometry))
+        return frozenset(c for use in uses for c in use)
+
+    @property
+    def located(self) -> frozenset[NamedNode]:
+        """The classes of things whose place is known, by geometry or by statement."""
+        if self._located is None:
+            found = set(self.shaped)
+            for iri in (*self.places.within, *self.places.contains):
+                found |= {c for edge in self.edges(iri) for c in edge}
+            self._located = frozenset(found)
+        return self._located
+
+    def containment(self, here: Types, there: Types) -> list[Place]:
+        """Return whether things of some classes lie in others, contain them, or both, by the data."""
+        inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *self.places.within]
+        found = []
+        for place, one, other in ((Place.WITHIN, here, there), (Place.CONTAINS, there, here)):
+            if (
+                one is None
+                or other is None
+                or any(a in one and b in other for iri in inside for a, b in self.edges(iri))
+            ):
+                found.append(place)
+        complete = all(self._complete(iri) for iri in inside)
+        return found if found or complete else [Place.WITHIN, Place.CONTAINS]
+
+    def below(self, classes: Iterable[NamedNode]) -> frozenset[NamedNode]:
+        """Return classes with all their subclasses."""
+        return frozenset(sub for c in classes for sub in self.schema.subclasses(c) | {c})
+
+    def with_link(self, link: Link, to: Types) -> Types:
+        """Return the classes of what a link leads from. Raises `PlanError` where there is none."""
+        if isinstance(link, PlaceLink):
+            self.need(to, self.located, "has no place on the map")
+            return self.located
+        assert isinstance(link, PropertyLink)
+        edges = self.edges(link.property.iri, inverse=link.inverse)
+        found = frozenset(a for a, b in edges if to is None or b in to)
+        if found:
+            return found
+        known = self.schema.properties.get(link.property.iri)
+        if known is not None and (not edges or not self._complete(link.property.iri)):
+            here, there = (known.ranges, known.domains) if link.inverse else (known.domains, known.ranges)
+            if not there or to is None or to & self.below(there):
+                return self.below(here) or None
+        raise PlanError(
+            f'"{link.property.words}" does not lead {"from" if link.inverse else "to"} {self.named(to)}.'
+        )
+
+    def need(self, have: Types, wanted: Types, problem: str) -> None:
+        """Raise `PlanError` where nothing can be of both."""
+        if have is not None and wanted is not None and not have & wanted:
+            raise PlanError(f"{self.named(have)} {problem}.")
+
+    def named(self, types: Types) -> str:
+        """Return a few classes as text."""
+        known = sorted({c.label for iri in types or () if (c := self.schema.classes.get(iri)) and c.label})
+        return " or ".join(f'"{label}"' for label in known[:3]) or "anything"
+
+    def having(self, quantity: Quantity) -> Types:
+        """Return the classes of things that have a quantity. Raises `PlanError`."""
+        match quantity:
+            case ValueOf(path):
+                types = self._with_value(path[-1])
+                for step in reversed(path[:-1]):
+                    types = self.with_link(PropertyLink(step), types)
+                return types
+            case EarliestOf(properties):
+                return frozenset(c for p in properties for c in self.subjects(p.iri))
+            case DistanceTo(to):
+                self.need(self.of(to), self.shaped, "has no geometry")
+                return self.shaped
+            case SizeOf():
+                return self.shaped
+            case CountOf(link, counted):
+                return self.with_link(link, self.of(counted))
+            case Arithmetic(_, left, right):
+                return both(self.having(left), self.having(right))
+        raise PlanError("Nothing has this quantity.")
+
+    def _with_value(self, term: Term) -> Types:
+        subjects = frozenset(self.subjects(term.iri))
+        known = self.schema.properties.get(term.iri)
+        domains = self.below(known.domains) if known is not None else frozenset()
+        return (subjects | domains) or None
+
+    def _of(self, node: Set) -> Types:
+        match node:
+            case Named(entity):
+                return self._classes_of(entity.iri) or None
+            case Kind(of):
+                below = self.below([of.iri])
+                # Of a class without members nothing is known: it fits everywhere, and gives nothing.
+                return below if below & self._summary.classes else None
+            case Related(link, to):
+                return self.with_link(link, self.of(to))
+            case And(sets):
+                return self._all_of([self.of(one) for one in sets])
+            case Or(sets):
+                found = [self.of(one) for one in sets]
+                return (
+                    None if None in found else frozenset().union(*(one for one in found if one is not None))
+                )
+            case Minus(kept, without):
+                both_of = self.of(kept), self.of(without)
+                self.need(*both_of, "cannot be what is left out")
+                return both_of[0]
+            case Lacking(kept, term):
+                self.need(self.of(kept), self._with_value(term), f'never has "{term.words}"')
+                return self.of(kept)
+            case Compare(quantity) | CompareTo(quantity):
+                if isinstance(node, CompareTo):
+                    self.need(self.of(node.to), self.having(quantity), "has nothing to compare with")
+                return self.having(quantity)
+            case Top(kept, quantity):
+                self.need(self.of(kept), self.having(quantity), "has nothing to be ranked by")
+                return both(self.of(kept), self.having(quantity))
+            case SideOf(_, of) | Near(of):
+                self.need(self.of(of), self.shaped, "has no geometry")
+                return self.shaped
+            case TextMatch():
+                return None
+        raise PlanError("This is no set.")
+
+    def _all_of(self, types: list[Types]) -> Types:
+        found: Types = None
+        for one in types:
+            self.need(found, one, f"cannot be {self.named(one)}")
+            found = both(found, one)
+        return found
+
+    def _own(self, iri: NamedNode) -> Counter[tuple[NamedNode, NamedNode]]:
+        use = self._summary.uses.get(iri)
+        return use.edges if use is not None else Counter()
+
+    def _complete(self, iri: NamedNode) -> bool:
+        use = self._summary.uses.get(iri)
+        return use is None or use.complete
+
+    def _kind_of(self, iri: NamedNode) -> QuantityKind:
+        objects = {found for _, found in self.edges(iri)}
+        known = self.schema.properties.get(iri)
+        ranges = objects or (known.ranges if known is not None else frozenset())
+        if ranges & _DATES or (known is not None and is_dated(known.ranges)):
+            return QuantityKind.DATE
+        if ranges & _NUMBERS or (known is not None and is_measured(known.ranges, known.unit)):
+            return QuantityKind.NUMBER
+        return QuantityKind.TEXT
+
+
+def both(one: Types, other: Types) -> Types:
+    """Return the classes of what is of both types."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _is_datatype(iri: NamedNode) -> bool:
+    return iri.value.startswith("http://www.w3.org/2001/XMLSchema#") or iri.value.endswith(
+        ("Literal", "#langString")
+    )

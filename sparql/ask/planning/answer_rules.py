@@ -1,0 +1,175 @@
+"""Rules for whole questions: "Which ...?", "How many ...?", "Is ...?", "How far ...?"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import Comparator, Question, Word
+from sparql.ask.plan.nodes import (
+    Aggregate,
+    Aggregation,
+    And,
+    Count,
+    Difference,
+    DistanceTo,
+    Exists,
+    Group,
+    List,
+    Minus,
+    Named,
+    Place,
+    PlaceLink,
+    Related,
+    Size,
+    SizeOf,
+    Values,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun
+from sparql.ask.planning.rules import Context, Made, Rules
+
+__all__ = ["RULES", "finish"]
+
+RULES = Rules()
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    if of.pair and of.head is Head.NAME and question is Question.HOW_FAR and len(of.pair) == 2:
+        yield C.ANSWER, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
+    elif of.both:
+        return
+    match question:
+        case Question.WHICH | Question.LIST | Question.WHO:
+            if not isinstance(of.node, Named):
+                yield (
+                    C.ANSWER,
+                    List(of.node),
+                    0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
+                )
+        case Question.WHERE:
+            link = PlaceLink(Place.CONTAINS)
+            try:
+                context.typing.with_link(link, of.types)
+            except PlanError:
+                return
+            if of.head is not Head.RESTRICTION:
+                yield C.ANSWER, List(Related(link, of.node)), 0.0
+        case Question.HOW_MANY:
+            if of.head is not Head.NAME:
+                yield C.ANSWER, Count(of.node), 0.0
+        case Question.YES_NO:
+            yield from _yes_no(of)
+        case Question.HOW_FAR:
+            if isinstance(of.node, Named):
+                yield C.FAR, of, 0.0
+        case Question.HOW_LONG:
+            yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _yes_no(of: Noun) -> Iterator[Made]:
+    if isinstance(of.node, And | Minus) and not (of.head is Head.KIND and of.prefixed):
+        yield C.ANSWER, Exists(of.node), 0.0
+
+
+@RULES.rule(C.QUESTION, C.QUESTION)
+def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made]:
+    if other is Question.THERE and one in (Question.YES_NO, Question.HOW_MANY):
+        yield C.QUESTION, one, 0.0
+    if one is Question.LIST and other in (
+        Question.LIST,
+        Question.WHICH,
+        Question.WHERE,
+        Question.WHO,
+        Question.WHEN,
+        Question.HOW_MANY,
+    ):
+        yield C.QUESTION, other, 0.0
+
+
+@RULES.rule(C.QUESTION, C.VALUES)
+def _asked_value(context: Context, question: Question, values: Values) -> Iterator[Made]:
+    kind = context.typing.kind(values.quantity)
+    if (
+        (question is Question.WHEN and kind is QuantityKind.DATE)
+        or (question in (Question.HOW_MANY, Question.HOW_MUCH) and kind is QuantityKind.NUMBER)
+        or question in (Question.WHICH, Question.LIST)
+    ):
+        yield C.ANSWER, values, 0.0
+
+
+@RULES.rule(C.QUESTION, C.AGGREGATED)
+def _asked_aggregate(context: Context, question: Question, found: tuple[Aggregate, Values]) -> Iterator[Made]:
+    if question in (Question.WHICH, Question.LIST, Question.HOW_MUCH):
+        aggregate, values = found
+        yield C.ANSWER, Aggregation(aggregate, values.quantity, values.set), 0.0
+
+
+@RULES.rule(C.QUESTION, C.ANSWER)
+def _told(context: Context, question: Question, answer: Any) -> Iterator[Made]:
+    if question is Question.LIST and isinstance(answer, Count):
+        yield C.ANSWER, answer, 0.0
+    elif question is Question.WHICH and isinstance(answer, Count | Values):
+        yield C.ANSWER, answer, 0.1
+
+
+@RULES.rule(C.QUESTION, C.EACH)
+def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[Made]:
+    """ "List every museum in ...", "every" as "all" """
+    if question is Question.LIST:
+        yield C.ANSWER, List(each.node), 0.1
+
+
+@RULES.rule(C.ANSWER, C.EACH)
+def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
+    if isinstance(answer, Count) and isinstance(each.node, Named) is False:
+        link = PlaceLink(Place.CONTAINS)
+        try:
+            context.typing.with_link(link, context.typing.of(answer.set))
+        except PlanError:
+            return
+        yield C.ANSWER, Group(each.node, link, answer.set), 0.0
+
+
+@RULES.rule(C.EACH, C.ANSWER)
+def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
+    yield from _per(context, answer, each)
+
+
+@RULES.rule(C.QUESTION, C.COMPARATOR)
+def _how_much_more(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
+    if question is Question.HOW_MUCH and comparator.adjective is not None:
+        yield C.MUCH, (comparator, None), 0.0
+
+
+@RULES.rule(C.MUCH, C.NOUN)
+def _more_of(context: Context, much: tuple[Comparator, Noun | None], of: Noun) -> Iterator[Made]:
+    comparator, left = much
+    if left is None:
+        yield C.MUCH, (comparator, of), 0.0
+    elif comparator.adjective is not None:
+        for quantity, cost in context.quantities.of_adjective(comparator.adjective, left.types):
+            yield C.ANSWER, Difference(quantity, left.node, of.node), cost
+
+
+@RULES.rule(C.MUCH, C.WORD)
+def _more_than(context: Context, much: tuple[Comparator, Noun | None], word: Word) -> Iterator[Made]:
+    if word is Word.THAN and much[1] is not None:
+        yield C.MUCH, much, 0.0
+
+
+def finish(category: C, meaning: Any) -> tuple[Any, float] | None:
+    """Return the plan of an item that spans the whole question, and what its form adds to the cost."""
+    if category is C.ANSWER:
+        return meaning, 0.0
+    if category is C.NOUN and meaning.head is not Head.NAME and not meaning.both:
+        return List(meaning.node), 0.3 if meaning.head is Head.KIND else 0.8
+    if category is C.VALUES:
+        return meaning, 0.1
+    if category is C.AGGREGATED:
+        aggregate, values = meaning
+        return Aggregation(aggregate, values.quantity, values.set), 0.1
+    return None

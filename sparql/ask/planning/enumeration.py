@@ -1,0 +1,91 @@
+"""The planner that needs no model: every plan that the words and the data allow, the cheapest first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.linker import LinkedQuestion
+from sparql.ask.linking.words import Token
+from sparql.ask.plan.checking import check_plan
+from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.typing import Typing
+from sparql.ask.plan.wording import sentences
+from sparql.ask.planning import answer_rules, set_rules, value_rules
+from sparql.ask.planning.chart import parse
+from sparql.ask.planning.items import Item
+from sparql.ask.planning.lexical import lexical_items
+from sparql.ask.planning.planner import Candidate, Trace
+from sparql.ask.planning.rules import Context
+from sparql.ask.planning.use import unused_words
+
+__all__ = ["EnumerationPlanner", "enumerate_plans", "unplanned_words"]
+
+_GRAMMARS = (set_rules.RULES, value_rules.RULES, answer_rules.RULES)
+_KEPT = 8
+_SEARCH_S = 0.25
+
+
+class EnumerationPlanner:
+    """Plans without a model (a `Planner`)."""
+
+    async def plan(self, linked: LinkedQuestion, context: Context, trace: Trace) -> Sequence[Candidate]:
+        """Return the plans that use every word, cheapest first."""
+        found = enumerate_plans(linked, context)
+        trace.note(
+            "Plans are built of what the words may mean and of what the data links.",
+            "enumerate",
+            "; ".join(f"{one.cost:.2f}: {' '.join(sentences(one.plan))}" for one in found[:3])
+            or "No plan uses every word.",
+        )
+        return found
+
+
+def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candidate]:
+    """Return the type-correct plans that use every word of a question, cheapest first."""
+    typing = context.typing
+    idle = [token.text in linked.idle for token in linked.tokens]
+    items = parse(len(linked.tokens), idle, lexical_items(linked, typing), partial(_combine, context))
+    found: dict[Plan, float] = {}
+    for item in items:
+        finished = answer_rules.finish(item.category, item.meaning)
+        if finished is None:
+            continue
+        plan, more = finished
+        if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
+            found[plan] = item.cost + more
+    ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)
+    return ranked[:_KEPT]
+
+
+def _combine(context: Context, left: Item, right: Item) -> Iterator[Item]:
+    for rules in _GRAMMARS:
+        yield from rules.combine(context, left, right)
+
+
+def _is_sound(plan: Plan, linked: LinkedQuestion, typing: Typing) -> bool:
+    try:
+        check_plan(plan, typing)
+    except PlanError:
+        return False
+    return not unused_words(plan, linked)
+
+
+def unplanned_words(linked: LinkedQuestion, context: Context) -> list[Token]:
+    """Return the words that keep a question from being planned: without them it has a plan.
+
+    Where no single word explains it within the time limit, all words that are not idle.
+    """
+    if linked.unread:
+        return linked.unread
+    content = [token for token in linked.tokens if token.text not in linked.idle]
+    deadline = time.monotonic() + _SEARCH_S
+    for token in sorted(content, key=lambda one: one.raw[:1].isupper()):
+        if time.monotonic() > deadline:
+            break
+        if enumerate_plans(replace(linked, idle=linked.idle | {token.text}), context):
+            return [token]
+    return content

@@ -1,0 +1,105 @@
+"""The items of the chart: a category, what it means so far, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pyoxigraph import Literal
+
+from sparql.ask.linking.readings import Adjective, Superlative
+from sparql.ask.plan.nodes import Op, Quantity, Set
+from sparql.ask.plan.typing import Types
+
+__all__ = ["Bound", "Category", "Head", "Item", "Noun", "Ranking"]
+
+
+class Category(StrEnum):
+    """What kind of phrase an item is."""
+
+    NOUN = "noun"  # a set
+    OUT = "out"  # a set to be left out
+    PROPERTY = "property"
+    PLACE = "place"
+    SIDE = "side"
+    NEAR = "near"
+    COMPARATOR = "comparator"
+    BOUND = "bound"  # comparator and value
+    VALUE = "value"  # number or date
+    NOT_PROPERTY = "not property"
+    RANK = "rank"  # superlative
+    RANKING = "ranking"  # superlative with its quantity
+    NEAREST = "nearest"  # superlative of distance with its things
+    ORDINAL = "ordinal"
+    MEASURE = "measure"
+    HOW = "how"
+    ADJECTIVE = "adjective"
+    AGGREGATE = "aggregate"
+    AGGREGATED = "aggregated"  # aggregate and property
+    WORD = "word"
+    QUESTION = "question"
+    HAVING = "having"  # number and kind of related things
+    WITHOUT = "without"
+    EACH = "each"
+    THINGS_AND = "things and"
+    OUT_AND = "out and"
+    BETWEEN = "between"
+    THAN = "than"  # comparator and thing
+    VALUES = "values"  # a quantity of a set
+    FAR = "far"
+    MUCH = "much"
+    ANSWER = "answer"
+
+
+class Head(StrEnum):
+    """What a set phrase is headed by: a class, a name, or a restriction without a head."""
+
+    KIND = "kind"
+    NAME = "name"
+    RESTRICTION = "restriction"
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold."""
+
+    node: Set
+    types: Types = field(compare=False)
+    head: Head
+    pair: tuple[Set, ...] = ()
+    both: bool = False
+    plural: bool = False
+    prefixed: bool = False
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The tests of a value: `("at least", 1930), ("at most", 1939)`; `unit` is a QUDT local name."""
+
+    tests: tuple[tuple[Op, Literal], ...]
+    dated: bool
+    unit: str | None = None
+    words: str = ""
+    adjective: Adjective | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The most or least of a quantity, `count` things from the `first` on."""
+
+    most: bool
+    quantity: Quantity | None = None
+    count: int | None = None
+    first: int = 1
+    counted: Noun | None = None
+    superlative: Superlative | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A phrase with its meaning and cost."""
+
+    category: Category
+    meaning: Any
+    cost: float

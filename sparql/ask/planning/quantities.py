@@ -1,0 +1,114 @@
+"""Which quantity of the data an adjective or a property means for some things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.lexicon import TermNames
+from sparql.ask.linking.readings import Adjective, PropertyName
+from sparql.ask.linking.words import english
+from sparql.ask.places import ALIGNMENTS
+from sparql.ask.plan.nodes import EarliestOf, PropertyLink, Quantity, SizeOf, Term, ValueOf
+from sparql.ask.plan.typing import QuantityKind, Types, Typing, both
+from sparql.model.vocabulary import DCTERMS
+
+__all__ = ["Quantities"]
+
+_BEGINNINGS: Final = frozenset(
+    {DCTERMS.created}
+    | {
+        NamedNode(f"{base}{name}")
+        for base in ("https://schema.org/", "http://schema.org/")
+        for name in ("foundingDate", "dateCreated")
+    }
+)
+_MEASURED, _CHAINED, _UNRECORDED = 0.15, 0.2, 0.5
+
+
+class Quantities:
+    """Finds quantities, by the names of properties and by the data."""
+
+    def __init__(self, typing: Typing, terms: TermNames) -> None:
+        self._typing = typing
+        self._terms = terms
+        self._beginnings: tuple[Term, ...] | None = None
+
+    def of_adjective(self, adjective: Adjective, types: Types) -> Iterator[tuple[Quantity, float]]:
+        """Yield what "tall", "large" or "old" may mean of things of some classes, and what it costs."""
+        found = False
+        for word in adjective.words:
+            for name in self._terms.property_named([word]):
+                for quantity, cost in self.of_property(name, types):
+                    if self._typing.kind(quantity) is QuantityKind.NUMBER:
+                        found = found or not self.unrecorded(name.term.iri, types)
+                        yield quantity, cost
+        if adjective.size is not None and not found and self._fits(SizeOf(adjective.size), types):
+            yield SizeOf(adjective.size), _MEASURED
+        if adjective.age:
+            yield from self.beginning(types)
+
+    def of_property(self, name: PropertyName, types: Types) -> Iterator[tuple[Quantity, float]]:
+        """Yield the values of a property, or the numbers that its things have ("price", "amount")."""
+        if not self._typing.is_thing(name.term.iri):
+            quantity = ValueOf((name.term,))
+            if self._fits(quantity, types):
+                yield quantity, self.unrecorded(name.term.iri, types)
+            return
+        ends = {b for _, b in self._typing.edges(name.term.iri)}
+        for iri in self._typing.numeric_of(ends):
+            known = self._typing.schema.properties.get(iri)
+            quantity = ValueOf((name.term, Term(iri, known.label if known else iri.value)))
+            if self._fits(quantity, types):
+                yield quantity, _CHAINED
+
+    def unrecorded(self, iri: NamedNode, types: Types = None) -> float:
+        """Return what a property costs that the graph has no statement with, of things of some classes."""
+        return 0.0 if self._typing.is_recorded(iri, types) else _UNRECORDED
+
+    def beginning(self, types: Types) -> Iterator[tuple[Quantity, float]]:
+        """Yield when things began to be: the earliest of the dates that say so."""
+        terms = tuple(t for t in self._all_beginnings() if self._typing.is_recorded(t.iri, types))
+        if terms:
+            yield (EarliestOf(terms) if len(terms) > 1 else ValueOf(terms)), 0.0
+
+    def _all_beginnings(self) -> tuple[Term, ...]:
+        if self._beginnings is None:
+            schema = self._typing.schema
+            aligned = {
+                t.subject for t in schema.triples if t.predicate in ALIGNMENTS and t.object in _BEGINNINGS
+            }
+            named = {name.term.iri: name.term for name in self._terms.property_named(english()["beginnings"])}
+            for iri in aligned:
+                if isinstance(iri, NamedNode) and iri in schema.properties:
+                    named.setdefault(iri, Term(iri, schema.properties[iri].label))
+            self._beginnings = tuple(
+                term
+                for iri, term in sorted(named.items(), key=lambda pair: pair[0].value)
+                if self._typing.subjects(iri) and self._typing.kind(ValueOf((term,))) is QuantityKind.DATE
+            )
+        return self._beginnings
+
+    def _fits(self, quantity: Quantity, types: Types) -> bool:
+        try:
+            found = both(self._typing.having(quantity), types)
+        except PlanError:
+            return False
+        return found is None or bool(found)
+
+    def links(self, here: Types, there: Types) -> Iterator[tuple[PropertyLink, float]]:
+        """Yield the properties between things of some classes and of others, in either direction."""
+        if here is None or there is None:
+            return
+        for iri in self._typing.linking:
+            if iri in self._typing.places.all:
+                continue
+            known = self._typing.schema.properties.get(iri)
+            term = Term(iri, known.label if known and known.label else iri.value.rpartition("/")[2])
+            for inverse in (False, True):
+                if any(a in here and b in there for a, b in self._typing.edges(iri, inverse=inverse)):
+                    yield PropertyLink(term, inverse), 1.1
+                    break

@@ -1,0 +1,317 @@
+"""Rules for phrases that name sets: "museums in Queens", "not in Brooklyn", "the Marketing department"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import Near as NearWord
+from sparql.ask.linking.readings import PropertyName, Word
+from sparql.ask.plan.nodes import (
+    And,
+    Kind,
+    Lacking,
+    Minus,
+    Named,
+    Near,
+    Or,
+    Place,
+    PlaceLink,
+    PropertyLink,
+    Set,
+    Side,
+    SideOf,
+)
+from sparql.ask.plan.typing import both
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank, restriction
+
+__all__ = ["RULES"]
+
+RULES = Rules()
+_INVERSE = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
+_AGAINST = 0.3
+
+
+@RULES.rule(C.NOUN, C.NOUN)
+def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    if right.head is Head.RESTRICTION:
+        cost = 0.35 if has_rank(left.node) else 0.0
+        cost += 0.2 if left.pair else 0.0
+        cost += 0.1 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
+        found = conjoin(left, right)
+        if found is not None:
+            yield C.NOUN, found, cost
+    elif left.head is Head.RESTRICTION:
+        found = conjoin(right, left)
+        if found is not None and not isinstance(left.node, Or):
+            yield C.NOUN, replace(found, prefixed=True), 0.1 if right.head is Head.KIND else 0.4
+    elif (
+        left.head is Head.KIND
+        and right.head is Head.KIND
+        and isinstance(left.node, Kind)
+        and isinstance(right.node, Kind)
+    ):
+        yield from _two_kinds(context, left, right)
+    elif {left.head, right.head} == {Head.KIND, Head.NAME}:
+        yield from _kind_and_name(context, left, right)
+    if left.head is Head.KIND and right.head is not Head.RESTRICTION:
+        yield from _unsaid(context, left, right)
+    elif left.head is Head.NAME and right.head is Head.KIND:
+        yield from _unsaid(context, right, left)
+
+
+def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    assert isinstance(left.node, Kind)
+    assert isinstance(right.node, Kind)
+    schema = context.typing.schema
+    one, other = left.node.of.iri, right.node.of.iri
+    if one != other and one in schema.subclasses(other):
+        yield C.NOUN, replace(left, plural=right.plural), 0.2
+    elif one != other and other in schema.subclasses(one):
+        yield C.NOUN, right, 0.2
+
+
+def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    """The borough of Queens: the name, where it is one of the kind."""
+    kind, name = (left, right) if left.head is Head.KIND else (right, left)
+    plain = isinstance(kind.node, Kind) and isinstance(name.node, Named)
+    if plain and name.types and kind.types and name.types & kind.types:
+        yield C.NOUN, name, 0.1
+
+
+def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
+    """A relation that the question does not name: "Sensor expert", "the borough with museums"."""
+    if (
+        has_rank(head.node)
+        or has_rank(other.node)
+        or (isinstance(head.node, Kind) and head.node == other.node)
+    ):
+        return
+    for link, cost in context.links(head.types, other.types):
+        parts = [context.related(link, part) for part in (other.pair if other.both else (other.node,))]
+        found = conjoin(head, *(p for p in parts if p)) if all(parts) else None
+        if found is not None:
+            yield C.NOUN, found, cost
+
+
+@RULES.rule(C.PLACE, C.NOUN)
+def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
+    for made in _related(context, PlaceLink(place), of):
+        yield C.NOUN, made, 0.0
+
+
+@RULES.rule(C.NOUN, C.PLACE)
+def _place_behind(context: Context, of: Noun, place: Place) -> Iterator[Made]:
+    """ "Which borough is the museum in?" """
+    for made in _related(context, PlaceLink(_INVERSE.get(place, place)), of):
+        yield C.NOUN, made, 0.1 if of.head is Head.NAME else 0.4
+
+
+def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
+    if of.both and of.pair:
+        parts = [context.related(link, part) for part in of.pair]
+        found = conjoin(parts[0], *(p for p in parts[1:] if p)) if all(parts) and parts[0] else None
+        if found is not None:
+            yield found
+        return
+    found = context.related(link, of.node)
+    if found is not None:
+        yield found
+
+
+@RULES.rule(C.SIDE, C.NOUN)
+def _side(context: Context, side: Side, of: Noun) -> Iterator[Made]:
+    yield from _placed(context, SideOf(side, of.node))
+
+
+@RULES.rule(C.NEAR, C.NOUN)
+def _near(context: Context, word: NearWord, of: Noun) -> Iterator[Made]:
+    yield from _placed(context, Near(of.node, context.near_meters(of.types), assumed=True))
+
+
+def _placed(context: Context, node: Set) -> Iterator[Made]:
+    try:
+        yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
+    except PlanError:
+        return
+
+
+@RULES.rule(C.PROPERTY, C.NOUN)
+def _property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+    """ "designed by X" is what X designed; "the manager of X" is who manages X."""
+    name, is_noun = named
+    if not context.typing.is_thing(name.term.iri):
+        return
+    for inverse in (False, True):
+        cost = (0.0 if inverse is is_noun else _AGAINST) + context.quantities.unrecorded(name.term.iri)
+        for made in _related(context, PropertyLink(name.term, inverse), of):
+            yield C.NOUN, made, cost
+
+
+@RULES.rule(C.NOUN, C.PROPERTY)
+def _of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "What did X design?", "X's manager"."""
+    name, _ = named
+    if not context.typing.is_thing(name.term.iri) or of.head is Head.RESTRICTION:
+        return
+    missing = context.quantities.unrecorded(name.term.iri)
+    for inverse in (True, False):
+        for made in _related(context, PropertyLink(name.term, inverse), of):
+            yield C.NOUN, made, missing + (0.15 if inverse else 0.1)
+
+
+@RULES.rule(C.WORD, C.NOUN)
+def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
+    if (word is Word.NOT and of.head is Head.RESTRICTION) or word is Word.EXCEPT:
+        yield C.OUT, of, 0.0
+    elif word is Word.NOT and of.head is not Head.RESTRICTION:
+        # "outside Brooklyn"; "not Central Park"
+        yield C.OUT, of, 0.3
+        if (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
+            yield C.OUT, inside, 0.05 if of.head is Head.NAME else 0.5
+    elif word is Word.BOTH and len(of.pair) > 1:
+        made = replace(of, both=True)
+        if of.head is Head.RESTRICTION:
+            node = And(of.pair)
+            try:
+                yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
+            except PlanError:
+                return
+        else:
+            yield C.NOUN, made, 0.0
+    elif word is Word.OR and len(of.pair) > 1:
+        yield C.NOUN, of, 0.0
+    elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
+        yield C.WITHOUT, of, 0.0
+    elif word is Word.PER and of.head is Head.KIND:
+        yield C.EACH, of, 0.0
+    elif word is Word.AND and of.head is Head.RESTRICTION:
+        yield C.OUT_AND, (word, of), 0.0
+
+
+@RULES.rule(C.PLACE, C.EACH)
+def _place_of_each(context: Context, place: Place, each: Noun) -> Iterator[Made]:
+    if place is Place.WITHIN:
+        yield C.EACH, each, 0.0
+
+
+@RULES.rule(C.WORD, C.PROPERTY)
+def _without_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    if word is Word.WITHOUT:
+        yield C.WITHOUT, named[0], 0.0
+    elif word is Word.NOT:
+        yield C.NOT_PROPERTY, named, 0.0
+
+
+@RULES.rule(C.NOUN, C.NOT_PROPERTY)
+def _of_not_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "What did X not design?" """
+    for _, made, cost in _of_property(context, of, named):
+        yield C.OUT, made, cost
+
+
+@RULES.rule(C.NOT_PROPERTY, C.NOUN)
+def _not_property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+    """ "not designed by X" """
+    for _, made, cost in _property_of(context, named, of):
+        yield C.OUT, made, cost
+
+
+@RULES.rule(C.NOUN, C.WITHOUT)
+def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "boroughs without a stadium", "museums with no opening date" """
+    if isinstance(without, PropertyName):
+        node = Lacking(of.node, without.term)
+        try:
+            yield C.NOUN, replace(of, node=node, types=context.typing.of(node)), 0.0
+        except PlanError:
+            return
+        return
+    for link, cost in context.links(of.types, without.types):
+        related = context.related(link, without.node)
+        if related is not None and _overlap(of, related):
+            yield C.NOUN, replace(of, node=Minus(of.node, related.node)), cost - 0.4
+
+
+@RULES.rule(C.NOUN, C.OUT)
+def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
+    if _overlap(of, out):
+        cost = 0.35 if has_rank(of.node) else 0.0
+        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
+
+
+@RULES.rule(C.OUT, C.NOUN)
+def _left_out_before(context: Context, out: Noun, of: Noun) -> Iterator[Made]:
+    if of.head is Head.KIND and _overlap(of, out):
+        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), 0.3
+
+
+@RULES.rule(C.WORD, C.OUT)
+def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.OUT, out, 0.0
+
+
+@RULES.rule(C.NOUN, C.WORD)
+def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
+    if word in (Word.AND, Word.OR):
+        yield C.THINGS_AND, (of, word), 0.0
+
+
+@RULES.rule(C.THINGS_AND, C.NOUN)
+def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iterator[Made]:
+    one, word = left
+    heads = {one.head, right.head}
+    if heads == {Head.RESTRICTION}:
+        if word is Word.AND:
+            found = conjoin(one, right)
+            if found is not None:
+                yield C.NOUN, replace(found, pair=(one.node, right.node)), 0.0
+        else:
+            yield C.NOUN, _either(one, right), 0.0
+    elif len(heads) == 1 and Head.NAME in heads:
+        yield C.NOUN, _either(one, right), 0.0
+    elif heads == {Head.KIND}:
+        yield C.NOUN, _either(one, right), 0.1
+    elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
+        found = conjoin(one, right)
+        if found is not None:
+            yield C.NOUN, found, 0.05
+    elif (
+        right.head is Head.RESTRICTION
+        and one.head is Head.KIND
+        and isinstance(one.node, And)
+        and word is Word.OR
+    ):
+        # "museums in Brooklyn or near X": the alternative belongs to the last restriction.
+        *kept, last = one.node.sets
+        alternative = Or((last, right.node))
+        try:
+            context.typing.of(alternative)
+        except PlanError:
+            return
+        yield C.NOUN, replace(one, node=And((*kept, alternative))), 0.05
+
+
+def _either(one: Noun, other: Noun) -> Noun:
+    pair = (*(one.pair or (one.node,)), *(other.pair or (other.node,)))
+    found = None if one.types is None or other.types is None else one.types | other.types
+    return Noun(Or(pair), found, one.head, pair=pair, plural=True)
+
+
+def _overlap(one: Noun, other: Noun) -> bool:
+    types = both(one.types, other.types)
+    return types is None or bool(types)
+
+
+@RULES.rule(C.NOUN, C.OUT_AND)
+def _restricted_twice(context: Context, of: Noun, more: tuple[Word, Noun]) -> Iterator[Made]:
+    """ "museums that are in Queens and opened after 1950" """
+    if of.head is Head.KIND and isinstance(of.node, And):
+        found = conjoin(of, more[1])
+        if found is not None:
+            yield C.NOUN, found, 0.05

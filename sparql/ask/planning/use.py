@@ -1,0 +1,221 @@
+"""Checks that a plan uses every word of the question, whichever planner made it.
+
+A word is used when it is idle, or when one of its readings is found in the plan: the entity, class, property,
+value or number, or the construction that a function word stands for. Otherwise the plan answers another
+question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from decimal import Decimal, InvalidOperation
+from math import isclose
+from typing import Any, Final
+
+from pyoxigraph import Literal, NamedNode
+
+from geo.measure.units import UNITS
+from sparql.ask.linking.linker import LinkedQuestion
+from sparql.ask.linking.readings import (
+    Adjective,
+    ClassName,
+    Comparator,
+    DateValue,
+    EntityName,
+    HowMuch,
+    Meaning,
+    Measure,
+    Number,
+    Ordinal,
+    PropertyName,
+    Question,
+    Reading,
+    Superlative,
+    TextValue,
+    Word,
+)
+from sparql.ask.linking.readings import Near as NearWord
+from sparql.ask.linking.words import Token
+from sparql.ask.plan.nodes import (
+    Aggregate,
+    Aggregation,
+    And,
+    Compare,
+    CompareTo,
+    Count,
+    Difference,
+    DistanceTo,
+    EarliestOf,
+    Exists,
+    Group,
+    Lacking,
+    List,
+    Minus,
+    Near,
+    Node,
+    Op,
+    Or,
+    Place,
+    PlaceLink,
+    Plan,
+    Side,
+    SideOf,
+    SizeOf,
+    Term,
+    Top,
+    ValueOf,
+    Values,
+)
+
+__all__ = ["parts_of", "unused_words"]
+
+_INVERSE: Final = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
+
+
+def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
+    """Return the words of a question that a plan does not use, in order."""
+    facts = _Facts(tuple(parts_of(plan)))
+    used: set[int] = set()
+    for reading in linked.readings:
+        if facts.support(reading, linked):
+            used.update(range(reading.start, reading.end))
+    return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
+
+
+def parts_of(part: Any) -> Iterator[Any]:
+    """Yield all nodes, terms and values of a plan."""
+    yield part
+    if isinstance(part, tuple):
+        for one in part:
+            yield from parts_of(one)
+    elif isinstance(part, Node):
+        for one in fields(part):  # type: ignore[arg-type]
+            yield from parts_of(getattr(part, one.name))
+
+
+@dataclass(frozen=True)
+class _Facts:
+    parts: tuple[Any, ...]
+
+    def has(self, *kinds: type) -> bool:
+        return any(isinstance(part, kinds) for part in self.parts)
+
+    def support(self, reading: Reading, linked: LinkedQuestion) -> bool:
+        """Whether a reading is found in the plan."""
+        meaning = reading.meaning
+        match meaning:
+            case EntityName(term) | ClassName(term) | PropertyName(term):
+                return self._names(term.iri)
+            case TextValue(_, value):
+                return any(isinstance(one, Compare) and one.value == value for one in self.parts)
+            case Number() | DateValue() | Ordinal():
+                return self._value(meaning)
+            case Question():
+                return self._question(meaning, first=linked.opens(reading))
+            case Word():
+                return self._word(meaning)
+            case _:
+                return self._construction(meaning)
+
+    def _names(self, iri: NamedNode) -> bool:
+        return any(isinstance(part, Term) and part.iri == iri for part in self.parts)
+
+    def _value(self, meaning: Number | DateValue | Ordinal) -> bool:
+        if isinstance(meaning, Ordinal):
+            return any(isinstance(one, Top) and one.first == meaning.number for one in self.parts)
+        if isinstance(meaning, DateValue):
+            wanted = {meaning.value.value, meaning.last.value if meaning.last else meaning.value.value}
+            return any(isinstance(one, Literal) and one.value in wanted for one in self.parts)
+        factor = float(UNITS[meaning.unit].factor) if meaning.unit in UNITS else 1.0
+        wanted_numbers = [float(meaning.value), float(meaning.value) * factor]
+        numbers = [float(n) for n in map(_number, self.parts) if n is not None]
+        return any(isclose(a, b, rel_tol=0.02) for a in wanted_numbers for b in numbers)
+
+    def _question(self, meaning: Question, *, first: bool) -> bool:
+        match meaning:
+            case Question.LIST:
+                return first
+            case Question.HOW_MANY:
+                return self.has(Count, Group, Values, Difference)
+            case Question.WHEN:
+                return self.has(Values)
+            case Question.HOW_FAR:
+                return self.has(DistanceTo)
+            case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
+                return self.has(Values, Difference, Aggregation)
+            case Question.YES_NO | Question.THERE:
+                return self.has(Exists, List, Count, Values, Group, Aggregation, Difference)
+            case _:
+                return True
+
+    def _word(self, word: Word) -> bool:
+        match word:
+            case Word.NOT:
+                return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
+            case Word.EXCEPT:
+                return self.has(Minus)
+            case Word.WITHOUT:
+                return self.has(Minus, Lacking)
+            case Word.OR:
+                return self.has(Or)
+            case Word.BOTH:
+                return self.has(And)
+            case Word.PER:
+                return self.has(Group)
+            case Word.THAN:
+                return self.has(Compare, CompareTo, Difference)
+            case Word.BETWEEN:
+                return self.has(DistanceTo) or sum(isinstance(p, Compare) for p in self.parts) > 1
+            case Word.AND:
+                return (
+                    self.has(And, Or, DistanceTo, Minus)
+                    or sum(isinstance(p, Compare) for p in self.parts) > 1
+                )
+
+    def _construction(self, meaning: Meaning) -> bool:
+        match meaning:
+            case Place():
+                if meaning is Place.WITHIN and self.has(Near, Group):
+                    return True
+                links = {part.place for part in self.parts if isinstance(part, PlaceLink)}
+                return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
+            case Side():
+                return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
+            case NearWord():
+                return any(isinstance(part, Near) for part in self.parts)
+            case Comparator(op):
+                return self._compares(op, ranks=meaning.adjective is not None)
+            case Superlative(most):
+                return any(isinstance(p, Top) and p.most is most for p in self.parts) or self.has(Aggregation)
+            case Measure(size):
+                sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
+                return size in sizes if size is not None else self.has(DistanceTo)
+            case HowMuch() | Adjective():
+                return self.has(ValueOf, SizeOf, EarliestOf)
+            case Aggregate():
+                return any(isinstance(p, Aggregation | Group) and p.aggregate is meaning for p in self.parts)
+        return False
+
+    def _compares(self, op: Op, *, ranks: bool) -> bool:
+        ops = {part.test for part in self.parts if isinstance(part, Compare | CompareTo)}
+        if op in ops or (op is Op.EQUAL and Op.AT_LEAST in ops):
+            return True
+        if op in (Op.LESS, Op.AT_MOST) and self.has(Near):
+            return True
+        return ranks and (
+            self.has(Difference) or any(isinstance(p, Top) and isinstance(p.set, Or) for p in self.parts)
+        )
+
+
+def _number(part: Any) -> Decimal | None:
+    if isinstance(part, bool):
+        return None
+    if isinstance(part, int):
+        return Decimal(part)
+    if isinstance(part, Literal):
+        try:
+            return Decimal(part.value)
+        except InvalidOperation:
+            return None
+    return None
