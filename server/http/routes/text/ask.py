@@ -24,7 +24,7 @@ class AskRequest(Message):
     )
 
 
-class RunRequest(BaseModel):
+class RunRequest(Message):
     """An edited plan, or an edited query."""
 
     plan: dict[str, Any] | None = Field(None, description="The `tree` of a reply's plan.")
