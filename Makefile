@@ -92,7 +92,8 @@ fuzz: setup
 hostile: setup
 	$(BIN)/python -m benchmarks.hostile
 
-# Ten clients with a mixed load: nothing may grow. MINUTES=5 for a short form.
+# Ten clients with a mixed load: nothing may grow after a warm-up of 60,000 requests (some 15 minutes).
+# MINUTES=5 for a short form.
 soak: setup
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 

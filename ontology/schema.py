@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyoxigraph import NamedNode, Triple
 
@@ -18,6 +18,7 @@ from ontology.graph import Graph
 from ontology.hierarchy import class_hierarchy, disjoint_pairs, property_hierarchy
 from ontology.labels import normalise
 from ontology.loading import OntologyFile, read_folder
+from ontology.pickling import state_without_cached
 from ontology.reading import read_classes, read_properties
 from ontology.snippet import TermIndex
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind, Snippet
@@ -97,6 +98,9 @@ class Schema:
             for one in self.superclasses(a)
             for other in self.superclasses(b)
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_without_cached(self)
 
     def disjoint_with(self, iri: NamedNode) -> tuple[NamedNode, ...]:
         """The classes that the axioms state to be disjoint with this one, in order."""

@@ -8,12 +8,14 @@ node judged needlessly costs time, a missed node would let a violation pass.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import rdflib
 from pyoxigraph import NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
+from ontology.pickling import state_without_cached
 from shapes.engine.components import custom_components
 from shapes.errors import ShapeMalformed
 from shapes.paths import (
@@ -66,6 +68,9 @@ class TargetedShape:
     subjects_of: frozenset[NamedNode]
     objects_of: frozenset[NamedNode]
     dependencies: tuple[Dependency, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_without_cached(self)
 
     @cached_property
     def predicates(self) -> frozenset[NamedNode]:
