@@ -5,17 +5,18 @@ to the reference engine, which has the last word and writes the reports; so the 
 refusal, and the tests compare them on what is accepted. Where pySHACL reads SHACL its own way, so does this.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import rdflib
-from pyoxigraph import Literal
 from pyshacl.constraints import ALL_CONSTRAINT_PARAMETERS
 from rdflib.collection import Collection
 from rdflib.namespace import SH
 
 from shapes.engine.components import custom_components
-from shapes.engine.constraint_tests import BUILDERS, SINGLE, NotCompiled, ValuesTest
+from shapes.engine.constraint_tests import BUILDERS, SINGLE, NotCompiled, of_any_class, of_any_datatype
 from shapes.engine.literal_tests import Unsure
+from shapes.engine.node_table import NodeTable, ValuesTest, ValueTest
 from shapes.engine.query_tests import query_test
 from shapes.engine.reading import Reading
 from shapes.gate.affected import Pairs
@@ -26,12 +27,33 @@ from shapes.terms import to_oxigraph
 from shapes.time_limit import check_time
 from sparql.model.source import Term, TripleSource
 
-Test = Callable[[Reading, Term], bool]
-"""Whether a node conforms. Raises `Unsure`."""
-
 _PARAMETERS = frozenset(ALL_CONSTRAINT_PARAMETERS)
 _DEEPEST = 8
 """Well below the depth at which the reference engine gives up."""
+_FEW = 8
+"""So many nodes are tested one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A shape's constraints on the values of its path, or on the focus node itself."""
+
+    path: Path | None
+    constraints: tuple[ValuesTest, ...]
+
+    def __call__(self, reading: Reading, focus: Term) -> bool:
+        """Whether a node conforms. Raises `Unsure`."""
+        values = (focus,) if self.path is None else reading.values(focus, self.path)
+        # A loop: this is run for every node and shape, and a generator takes twice as long.
+        for test in self.constraints:  # noqa: SIM110
+            if not test(reading, focus, values):
+                return False
+        return True
+
+    @property
+    def is_by_types(self) -> bool:
+        """Whether only the types of a node matter."""
+        return self.path is None and all(isinstance(c, ValueTest) and c.by_types for c in self.constraints)
 
 
 class CompiledEngine:
@@ -83,10 +105,19 @@ class CompiledEngine:
         """The pairs that do not surely conform."""
         reading = Reading(source)
         found: Pairs = {}
+        tables: dict[int, NodeTable] = {}
         for name, nodes in pairs.items():
             test = self._tests.get(name)
             check_time(name)
-            left = set(nodes) if test is None else {node for node in nodes if not _holds(test, reading, node)}
+            if test is None:
+                left = set(nodes)
+            elif len(nodes) <= _FEW:
+                left = {node for node in nodes if not _holds(test, reading, node)}
+            else:
+                # Shapes with the same targets come with the same set.
+                if id(nodes) not in tables:
+                    tables[id(nodes)] = NodeTable(reading, nodes)
+                left = tables[id(nodes)].doubtful(test.path, test.constraints)
             if left:
                 found[name] = left
         return found
@@ -112,22 +143,12 @@ class _Compiler:
         if node in above or len(above) > _DEEPEST or not _is_shape(graph, node):
             raise NotCompiled
         if is_deactivated(graph, node):
-            return lambda reading, focus: True
+            return Test(None, ())
         if any(component.applies_to(graph, node) for component in self._components):
             raise NotCompiled
         path_node = graph.value(node, SH.path)
         path = None if path_node is None else parse_path(graph, path_node)
-        tests = tuple(self._constraints(node, path, (*above, node)))
-
-        def conforms(reading: Reading, focus: Term) -> bool:
-            values = (focus,) if path is None else reading.values(focus, path)
-            # A loop: this is run for every node and shape, and a generator takes twice as long.
-            for test in tests:  # noqa: SIM110
-                if not test(reading, focus, values):
-                    return False
-            return True
-
-        return conforms
+        return Test(path, tuple(self._constraints(node, path, (*above, node))))
 
     def _constraints(
         self, node: rdflib.term.Node, path: Path | None, above: tuple[rdflib.term.Node, ...]
@@ -163,8 +184,10 @@ class _Compiler:
             yield _all_conform(self.shape(value, above))
         elif parameter == SH["not"]:
             yield _counted((self.shape(value, above),), lambda conforming: conforming == 0)
-        elif parameter == SH["or"] and (classes := _bare_classes(graph, value)):
-            yield _of_any_class(classes)
+        elif parameter == SH["or"] and (classes := _only(SH["class"], graph, value)):
+            yield of_any_class(classes)
+        elif parameter == SH["or"] and (datatypes := _only(SH.datatype, graph, value)):
+            yield of_any_datatype(datatypes)
         elif parameter in (SH["and"], SH["or"], SH.xone):
             members = tuple(self.shape(member, above) for member in Collection(graph, value))
             yield _counted(members, _counts(parameter, len(members)))
@@ -197,40 +220,33 @@ class _Compiler:
         if (node, SH.qualifiedValueShapesDisjoint, rdflib.Literal(True)) in graph:
             others = tuple(self.shape(other, above) for other in sorted(set(siblings(graph, node)), key=str))
 
-        def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
+        def test(reading: Reading, focus: Term, values: Sequence[Term]) -> bool:
             count = sum(wanted(reading, v) and not any(other(reading, v) for other in others) for v in values)
             return (least is None or count >= least) and (most is None or count <= most)
 
         return test
 
 
-def _all_conform(inner: Test) -> ValuesTest:
-    return lambda reading, focus, values: all(inner(reading, value) for value in values)
+def _all_conform(inner: Test) -> ValueTest:
+    return ValueTest(inner, inner.is_by_types)
 
 
-def _bare_classes(graph: rdflib.Graph, members: rdflib.term.Node) -> frozenset[Term]:
-    """The classes of a list of shapes that demand a class each and nothing else; none for any other list."""
+def _only(parameter: rdflib.URIRef, graph: rdflib.Graph, members: rdflib.term.Node) -> frozenset[Term]:
+    """What a list of shapes demands by this parameter; nothing where one demands anything else."""
     found: set[Term] = set()
     for member in Collection(graph, members):
         said = list(graph.predicate_objects(member))
-        if len(said) != 1 or said[0][0] != SH["class"]:
+        if len(said) != 1 or said[0][0] != parameter:
             return frozenset()
         found.add(to_oxigraph(said[0][1]))
     return frozenset(found)
 
 
-def _of_any_class(classes: frozenset[Term]) -> ValuesTest:
-    """What `sh:or` over shapes that demand a class each comes to, which most shapes of subjects are."""
-    return lambda reading, focus, values: all(
-        not isinstance(value, Literal) and not classes.isdisjoint(reading.classes(value)) for value in values
+def _counted(members: tuple[Test, ...], enough: Callable[[int], bool]) -> ValueTest:
+    return ValueTest(
+        lambda reading, value: enough(sum(member(reading, value) for member in members)),
+        by_types=all(member.is_by_types for member in members),
     )
-
-
-def _counted(members: tuple[Test, ...], enough: Callable[[int], bool]) -> ValuesTest:
-    def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
-        return all(enough(sum(member(reading, value) for member in members)) for value in values)
-
-    return test
 
 
 def _counts(parameter: rdflib.URIRef, members: int) -> Callable[[int], bool]:

@@ -5,7 +5,7 @@ shapes or to a query are in `shapes.engine.compiled`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import rdflib
@@ -14,6 +14,7 @@ from rdflib.collection import Collection
 from rdflib.namespace import SH
 
 from shapes.engine.literal_tests import Unsure, has_datatype, order
+from shapes.engine.node_table import ValuesTest, ValueTest
 from shapes.engine.reading import Reading
 from shapes.paths import Path
 from shapes.terms import to_oxigraph
@@ -21,9 +22,6 @@ from sparql.model.source import Term
 from sparql.model.vocabulary import RDF, RDFS
 
 Kept = TypeVar("Kept")
-
-ValuesTest = Callable[[Reading, Term, tuple[Term, ...]], bool]
-"""Whether a focus node with these value nodes conforms to one constraint. Raises `Unsure`."""
 
 Build = Callable[[rdflib.Graph, rdflib.term.Node, rdflib.term.Node, Path | None], ValuesTest]
 """Makes the test of a constraint from the shapes graph, the shape, the parameter's value and the path."""
@@ -64,24 +62,32 @@ _CHARACTER_CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
 _GROUP = re.compile(r"\([^()]*\)")
 
 
-def _each(holds: Callable[[Term], bool]) -> ValuesTest:
-    return lambda reading, focus, values: all(map(holds, values))
+def _each(holds: Callable[[Term], bool]) -> ValueTest:
+    return ValueTest(lambda reading, value: holds(value))
+
+
+def of_any_class(classes: frozenset[Term]) -> ValueTest:
+    """Whether a value is a SHACL instance of at least one of these classes."""
+    return ValueTest(
+        lambda reading, v: not isinstance(v, Literal) and not classes.isdisjoint(reading.classes(v)),
+        by_types=True,
+    )
+
+
+def of_any_datatype(datatypes: frozenset[Term]) -> ValueTest:
+    """Whether a value is a well-formed literal of at least one of these datatypes."""
+    names = frozenset(one.value for one in datatypes if isinstance(one, NamedNode))
+    return _each(lambda v: has_datatype(v, names))
 
 
 @constraint(SH["class"])
 def _class(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    class_ = to_oxigraph(value)
-
-    def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
-        return all(not isinstance(v, Literal) and class_ in reading.classes(v) for v in values)
-
-    return test
+    return of_any_class(frozenset((to_oxigraph(value),)))
 
 
 @constraint(SH.datatype, single=True)
 def _datatype(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    datatype = str(value)
-    return _each(lambda v: has_datatype(v, datatype))
+    return of_any_datatype(frozenset((to_oxigraph(value),)))
 
 
 @constraint(SH.nodeKind, single=True)
@@ -167,7 +173,7 @@ def _unique_lang(graph: rdflib.Graph, node: object, value: rdflib.term.Node, pat
     if not _is_true(value):
         return _each(lambda v: True)
 
-    def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
+    def test(reading: Reading, focus: Term, values: Sequence[Term]) -> bool:
         tags = [v.language.lower() for v in values if isinstance(v, Literal) and v.language]
         return len(tags) == len(set(tags))
 
@@ -197,14 +203,12 @@ def _closed(
     for inner in graph.objects(node, SH.property):
         allowed |= {str(p) for p in graph.objects(inner, SH.path) if isinstance(p, rdflib.URIRef)}
 
-    def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
-        return all(
+    return ValueTest(
+        lambda reading, v: all(
             predicate.value in allowed or (predicate == RDF.type and object_ == RDFS.Resource)
-            for v in values
             for predicate, object_ in reading.outgoing(v)
         )
-
-    return test
+    )
 
 
 def _range(holds: Callable[[int], bool]) -> Build:
@@ -237,7 +241,7 @@ def _less(holds: Callable[[int], bool]) -> Build:
     def build(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
         other = _on_property(NamedNode(str(value)), path)
 
-        def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
+        def test(reading: Reading, focus: Term, values: Sequence[Term]) -> bool:
             if any(isinstance(v, BlankNode) for v in values):
                 # The reference engine fails on a blank node, whatever it is compared with.
                 raise Unsure

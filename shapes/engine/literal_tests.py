@@ -30,20 +30,28 @@ _VALUE_TYPES: dict[str, type | tuple[type, ...]] = {
     XSD.time.value: time,
     XSD.dateTime.value: datetime,
 }
+_DATE = "[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
 _PLAIN_FORMS = {
     XSD.integer.value: re.compile(r"[+-]?[0-9]{1,18}").fullmatch,
+    XSD.nonNegativeInteger.value: re.compile(r"[0-9]{1,18}").fullmatch,
     XSD.decimal.value: re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?").fullmatch,
     XSD.gYear.value: re.compile(r"[1-9][0-9]{3}").fullmatch,
+    XSD.date.value: re.compile(_DATE).fullmatch,
+    XSD.dateTime.value: re.compile(_DATE + "T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z?").fullmatch,
 }
 
 
-def has_datatype(value: Term, datatype: str) -> bool:
-    """Whether a value conforms to `sh:datatype` (SHACL, 4.1.2)."""
+def has_datatype(value: Term, datatypes: frozenset[str]) -> bool:
+    """Whether a value conforms to `sh:datatype` (SHACL, 4.1.2) with one of these."""
     if not isinstance(value, Literal):
         return False
     own = value.datatype.value
-    if own != datatype:
-        return datatype in _ANY_LITERAL
+    return (own in datatypes and _is_of_its_datatype(value, own)) or not datatypes.isdisjoint(
+        _ANY_LITERAL - {own}
+    )
+
+
+def _is_of_its_datatype(value: Literal, own: str) -> bool:
     if own in (_STRING, _LANG_STRING):
         return True
     plain = _PLAIN_FORMS.get(own)

@@ -6,7 +6,7 @@ the store's own engine answers, if the query says nothing on which two engines m
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import pyoxigraph
@@ -15,8 +15,9 @@ from pyoxigraph import Literal, NamedNode, Quad, Variable
 from rdflib.namespace import SH
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 
-from shapes.engine.constraint_tests import NotCompiled, ValuesTest
+from shapes.engine.constraint_tests import NotCompiled
 from shapes.engine.literal_tests import Unsure
+from shapes.engine.node_table import ValuesTest
 from shapes.engine.queries import certain_from_this, parsed, query_dependencies, query_text
 from shapes.engine.reading import Reading
 from shapes.engine.solutions import has_solution
@@ -52,8 +53,10 @@ def query_test(graph: rdflib.Graph, constraint: rdflib.term.Node, path: Path | N
         found = has_solution(algebra)
     except NotCompiled:
         found = _asked(text, dependencies) if alike else _unsure
+    else:
+        return lambda reading, focus, values: not found(reading, focus)
 
-    def test(reading: Reading, focus: Term, values: tuple[Term, ...]) -> bool:
+    def test(reading: Reading, focus: Term, values: Sequence[Term]) -> bool:
         return any(not reading.values(focus, path) for path in needed) or not found(reading, focus)
 
     return test

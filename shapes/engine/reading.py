@@ -1,11 +1,12 @@
 """Lookups in a source during one judgment, cached."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from shapes.paths import Alternative, Path, Repeat, Sequence, Step, walk
+from shapes import paths
+from shapes.paths import Alternative, Path, Repeat, Step, walk
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, RDFS
 
@@ -25,30 +26,42 @@ class Reading:
         self._stated: Callable[[Term], Mapping[NamedNode, list[Term]] | None] = getattr(
             source, "stated_of", lambda node: None
         )
-        self._objects: dict[tuple[Term, NamedNode], tuple[Term, ...]] = {}
-        self._classes: dict[Term, set[Term]] = {}
+        self._objects: dict[tuple[Term, NamedNode], Sequence[Term]] = {}
+        self._classes: dict[tuple[Term, ...], set[Term]] = {}
         self._superclasses: dict[Term, set[Term]] = {}
 
-    def objects(self, node: Term, predicate: NamedNode) -> tuple[Term, ...]:
+    def objects(self, node: Term, predicate: NamedNode) -> Sequence[Term]:
         """The values of a property."""
         stated = self._stated(node)
         if stated is not None:
-            values = stated.get(predicate)
-            return () if values is None else _without_triples(values)
+            return stated.get(predicate, ())
         key = (node, predicate)
         found = self._objects.get(key)
         if found is None:
             found = ()
             if not isinstance(node, Literal):
-                found = _without_triples([t.object for t in self.source.match(node, predicate, None)])
+                triples = self.source.match(node, predicate, None)
+                found = tuple([t.object for t in triples if not isinstance(t.object, Triple)])
             self._objects[key] = found
         return found
 
-    def values(self, node: Term, path: Path) -> tuple[Term, ...]:
+    def values_of(self, nodes: Iterable[Term], path: Path) -> list[Sequence[Term]]:
+        """The value nodes at the end of a path for each of some nodes, each once."""
+        if isinstance(path, Step) and path.forward and path.predicate is not None:
+            predicate, stated = path.predicate, self._stated
+            return [
+                self.objects(node, predicate) if (about := stated(node)) is None else about.get(predicate, ())
+                for node in nodes
+            ]
+        return [self.values(node, path) for node in nodes]
+
+    def values(self, node: Term, path: Path) -> Sequence[Term]:
         """The value nodes at the end of a path, each once."""
         if isinstance(path, Step) and path.forward and path.predicate is not None:
             return self.objects(node, path.predicate)
-        if isinstance(path, Sequence) and len(path.parts) == 2:
+        if isinstance(path, Step) and not path.forward and path.predicate is not None:
+            return [triple.subject for triple in self.source.match(None, path.predicate, node)]
+        if isinstance(path, paths.Sequence) and len(path.parts) == 2:
             middle = self.values(node, path.parts[0])
             return tuple({end for one in middle for end in self.values(one, path.parts[1])})
         if isinstance(path, Alternative):
@@ -68,12 +81,10 @@ class Reading:
 
     def classes(self, node: Term) -> set[Term]:
         """The classes that a node is a SHACL instance of (SHACL, 1.1)."""
-        found = self._classes.get(node)
+        types = tuple(self.objects(node, _TYPE))
+        found = self._classes.get(types)
         if found is None:
-            found = set()
-            for class_ in self.objects(node, _TYPE):
-                found |= self._above(class_)
-            self._classes[node] = found
+            found = self._classes[types] = set().union(*map(self._above, types))
         return found
 
     def _above(self, class_: Term) -> set[Term]:
@@ -81,10 +92,6 @@ class Reading:
         if found is None:
             found = self._superclasses[class_] = walk(self.source, class_, _UP)
         return found
-
-
-def _without_triples(values: list[Term]) -> tuple[Term, ...]:
-    return tuple([value for value in values if not isinstance(value, Triple)])
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,8 @@ read, or `Unsure` at a value, and another engine answers.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import rdflib
@@ -47,48 +48,56 @@ def has_solution(algebra: CompValue) -> Callable[[Reading, Term], bool]:
     if parts is None:
         raise NotCompiled
     steps = _in_order(parts[0])
-    bound = {_THIS, *(end for _, _, end in steps)}
+    bound = {_THIS, *(step.end for step in steps)}
     tests = [_truth(expression, bound) for expression in parts[1]]
 
-    def found(reading: Reading, focus: Term) -> bool:
-        solutions = _joined(reading, steps, {_THIS: focus})
-        return any(all(test(solution) for test in tests) for solution in solutions)
+    def is_found(reading: Reading, solution: dict[Any, Term], done: int) -> bool:
+        if done == len(steps):
+            return all(test(solution) for test in tests)
+        step = steps[done]
+        for value in reading.values(solution[step.start], step.path):
+            check_time()
+            if step.binds:
+                solution[step.end] = value
+            elif value != (step.constant or solution[step.end]):
+                continue
+            if is_found(reading, solution, done + 1):
+                return True
+        return False
 
-    return found
+    return lambda reading, focus: is_found(reading, {_THIS: focus}, 0)
 
 
-def _in_order(patterns: tuple[Pattern, ...]) -> list[tuple[Any, Path, Any]]:
+@dataclass(frozen=True)
+class _Join:
+    """A pattern whose start is known, joined with what was found before."""
+
+    start: Any
+    path: Path
+    end: Any
+    binds: bool
+    """Whether its end is a variable that no earlier pattern binds."""
+    constant: Term | None
+
+
+def _in_order(patterns: tuple[Pattern, ...]) -> list[_Join]:
     """The patterns, each turned so that an earlier one binds where it starts. Raises `NotCompiled`."""
     left, bound = list(patterns), {_THIS}
-    steps: list[tuple[Any, Path, Any]] = []
+    steps: list[_Join] = []
     while left:
         for pattern in left:
-            subject, path, object_ = pattern
-            if subject in bound:
-                steps.append(pattern)
-                break
-            if object_ in bound:
-                steps.append((object_, invert(path), subject))
+            start, path, end = pattern
+            if start not in bound:
+                start, path, end = end, invert(path), start
+            if start in bound:
                 break
         else:
             raise NotCompiled
+        constant = None if _is_variable(end) else to_oxigraph(end)
+        steps.append(_Join(start, path, end, constant is None and end not in bound, constant))
         left.remove(pattern)
-        bound |= {subject, object_}
+        bound |= {start, end}
     return steps
-
-
-def _joined(reading: Reading, steps: list[tuple[Any, Path, Any]], solution: _Solution) -> Iterator[_Solution]:
-    if not steps:
-        yield solution
-        return
-    start, path, end = steps[0]
-    wanted = solution.get(end) if _is_variable(end) else to_oxigraph(end)
-    for value in reading.values(solution[start], path):
-        check_time()
-        if wanted is None:
-            yield from _joined(reading, steps[1:], {**solution, end: value})
-        elif wanted == value:
-            yield from _joined(reading, steps[1:], solution)
 
 
 def _truth(node: Any, bound: set[Any]) -> _Truth:

@@ -5,7 +5,7 @@ a time, with all that is stated of them in memory, where most lookups of shapes 
 (`sh:targetObjectsOf`) come value by value, in the same way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, groupby
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -18,8 +18,13 @@ from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import DEFAULT, RDF, RDFS
 from sparql.storage.embedded_store import EmbeddedStore
 
-_NODES = 512
+_NODES = 2048
+_MANY = 16
+"""So many subjects that are alike are judged together."""
+_MOST_SIGNATURES = 2**12
 _UP = Repeat(Step(RDFS.subClassOf))
+Values = dict[NamedNode, list[Term]]
+"""What is stated of a subject, by predicate."""
 
 
 def portions(pairs: AffectedPairs, source: EmbeddedStore) -> Iterator[tuple[TripleSource, Pairs]]:
@@ -36,18 +41,23 @@ class Portion:
 
     def __init__(self, base: TripleSource) -> None:
         self._base = base
-        self._about: dict[Term, dict[NamedNode, list[Term]]] = {}
+        self._about: dict[Term, Values] = {}
+        self._quoting: dict[Term, Values] = {}
+        self.stated_of: Callable[[Term], Values | None] = self._about.get
+        """All that is stated about a subject but for RDF 1.2 triple terms, if it is kept here."""
 
     def __len__(self) -> int:
         return len(self._about)
 
-    def take(self, subject: Term, about: dict[NamedNode, list[Term]]) -> None:
-        """Keep all that is stated about a subject: values by predicate."""
+    def take(self, subject: Term, about: Values, *, quotes: bool = False) -> None:
+        """Keep all that is stated about a subject; `quotes` where RDF 1.2 triple terms are among it."""
+        if quotes:
+            self._quoting[subject] = about
+            about = {
+                predicate: [value for value in values if not isinstance(value, Triple)]
+                for predicate, values in about.items()
+            }
         self._about[subject] = about
-
-    def stated_of(self, subject: Term) -> dict[NamedNode, list[Term]] | None:
-        """All that is stated about a subject, if it is kept here."""
-        return self._about.get(subject)
 
     def neighbors(self) -> set[NamedNode]:
         """What the subjects are related to and is none of them, but for their classes."""
@@ -65,7 +75,7 @@ class Portion:
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
     ) -> Iterator[Triple]:
         """Triples that fit the pattern; `None` is a wildcard."""
-        about = None if subject is None else self._about.get(subject)
+        about = None if subject is None else self._quoting.get(subject) or self._about.get(subject)
         if about is None or isinstance(subject, Literal | None):
             return self._base.match(subject, predicate, object_)
         wanted = about.items() if predicate is None else ((predicate, about.get(predicate, ())),)
@@ -77,56 +87,91 @@ class Portion:
         )
 
 
-def _subjects(source: EmbeddedStore) -> Iterator[tuple[Term, dict[NamedNode, list[Term]]]]:
-    """Every subject with its values by predicate."""
+def _subjects(source: EmbeddedStore) -> Iterator[tuple[Term, Values, bool]]:
+    """Every subject with its values by predicate, and whether RDF 1.2 triple terms are among them."""
     # One object for each predicate: that of a key is found at once where it is the same.
     known: dict[NamedNode, NamedNode] = {}
-    subject: Term | None = None
-    about: dict[NamedNode, list[Term]] = {}
-    for quad in source.match_quads(None, None, None, DEFAULT):
-        if quad.subject != subject:
-            if subject is not None:
-                yield subject, about
-            subject, about = quad.subject, {}
-        predicate = quad.predicate
+    current: Term | None = None
+    about: Values = {}
+    quotes = False
+    for subject, predicate, value, _ in source.match_quads(None, None, None, DEFAULT):
+        if subject != current:
+            if current is not None:
+                yield current, about, quotes
+            current, about, quotes = subject, {}, False
         predicate = known.setdefault(predicate, predicate)
-        values = about.get(predicate)
-        if values is None:
-            about[predicate] = [quad.object]
+        if predicate in about:
+            about[predicate].append(value)
         else:
-            values.append(quad.object)
-    if subject is not None:
-        yield subject, about
+            about[predicate] = [value]
+        if type(value) is Triple:
+            quotes = True
+    if current is not None:
+        yield current, about, quotes
 
 
 def _by_subject(
     pairs: AffectedPairs, source: EmbeddedStore, surroundings: Surroundings
-) -> Iterator[tuple[Portion, Pairs]]:
+) -> Iterator[tuple[TripleSource, Pairs]]:
     """All targets that are subjects, and those that shapes name."""
-    named = {shape.name: set(shape.nodes) for shape in pairs.shapes.values() if shape.nodes}
-    portion, found = Portion(surroundings), named
-    classes = _ShapesOfClasses(pairs, source)
-    for subject, about in _subjects(source):
-        portion.take(subject, about)
-        for shape in _shapes_of(pairs, classes, about):
-            # The nodes that a shape names are in the first portion, wherever they come as subjects.
-            if subject not in shape.nodes:
-                found.setdefault(shape.name, set()).add(subject)
+    shapes = _ShapesOfSubjects(pairs, source)
+    named: Pairs = {shape.name: set(shape.nodes) for shape in pairs.shapes.values() if shape.nodes}
+    # The nodes that a shape names come first, wherever they come as subjects.
+    yield surroundings, named
+    portion, alike = Portion(surroundings), dict[_Signature, list[Term]]()
+    for subject, about, quotes in _subjects(source):
+        portion.take(subject, about, quotes=quotes)
+        signature = tuple(about), tuple(about.get(RDF.type, ()))
+        alike.setdefault(signature, []).append(subject)
         if len(portion) >= _NODES:
             surroundings.expect(portion.neighbors())
-            yield portion, found
-            portion, found = Portion(surroundings), {}
+            for found in _targets(shapes, alike, named):
+                yield portion, found
+            portion, alike = Portion(surroundings), {}
     surroundings.expect(portion.neighbors())
-    yield portion, found
+    for found in _targets(shapes, alike, named):
+        yield portion, found
 
 
-def _shapes_of(
-    pairs: AffectedPairs, classes: "_ShapesOfClasses", about: dict[NamedNode, list[Term]]
-) -> Iterator[TargetedShape]:
-    for predicate in about:
-        yield from pairs.by_subject.get(predicate, ())
-    for class_ in about.get(RDF.type, ()):
-        yield from classes.of(class_)
+_Signature = tuple[tuple[NamedNode, ...], tuple[Term, ...]]
+"""The predicates and the types of a subject, from which its shapes follow."""
+
+
+def _targets(
+    shapes: "_ShapesOfSubjects", alike: dict[_Signature, list[Term]], named: Pairs
+) -> Iterator[Pairs]:
+    """The targets among subjects: the same set for all shapes where many are alike, then the others."""
+    others: Pairs = {}
+    for signature, subjects in alike.items():
+        nodes: set[Term] = set(subjects)
+        found = {name: nodes - named[name] if name in named else nodes for name in shapes.of(signature)}
+        if len(nodes) >= _MANY:
+            yield found
+            continue
+        for name, few in found.items():
+            others.setdefault(name, set()).update(few)
+    yield others
+
+
+class _ShapesOfSubjects:
+    """The shapes that subjects are targets of, found once for all with the same signature."""
+
+    def __init__(self, pairs: AffectedPairs, source: TripleSource) -> None:
+        self._pairs = pairs
+        self._classes = _ShapesOfClasses(pairs, source)
+        self._known: dict[_Signature, list[str]] = {}
+
+    def of(self, signature: _Signature) -> list[str]:
+        """The names of the shapes."""
+        names = self._known.get(signature)
+        if names is None:
+            if len(self._known) >= _MOST_SIGNATURES:
+                self._known.clear()
+            predicates, types = signature
+            shapes = [shape for one in predicates for shape in self._pairs.by_subject.get(one, ())]
+            shapes += [shape for type_ in types for shape in self._classes.of(type_)]
+            names = self._known[signature] = list(dict.fromkeys(shape.name for shape in shapes))
+        return names
 
 
 def _by_value(pairs: AffectedPairs, source: TripleSource) -> Iterator[tuple[TripleSource, Pairs]]:

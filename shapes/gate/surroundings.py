@@ -83,6 +83,6 @@ class Surroundings:
             if self._asked[predicate] < _OFTEN:
                 return False
             places = self._values[predicate] = bytearray(_PLACES)
-            for triple in self._store.match(None, predicate, None):
-                places[hash(triple.object) % _PLACES] = 1
+            for value in self._store.values_of(predicate):
+                places[hash(value) % _PLACES] = 1
         return not places[hash(value) % _PLACES]

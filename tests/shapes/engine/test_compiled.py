@@ -10,6 +10,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, Quad, Triple
 
 from server.runtime.shipped import SHIPPED_SHAPES
+from shapes.engine import literal_tests
 from shapes.engine.compiled import CompiledEngine
 from shapes.engine.constraint_tests import is_anchored
 from shapes.engine.pyshacl_engine import PyshaclEngine
@@ -96,6 +97,35 @@ def test_both_engines_agree_on_random_graphs(engines):
     assert through > 60
     assert refused > 60
     assert unsure < (through + refused) / 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_nodes_together_are_judged_as_each_by_itself(engines, monkeypatch, seed):
+    affected, _, compiled = engines
+    rng = random.Random(seed)
+    store = EmbeddedStore()
+    store.graph.extend(Quad(*random_triple(rng)) for _ in range(60))
+    pairs = affected.everything(store)
+    monkeypatch.setattr("shapes.engine.compiled._FEW", 1000)
+    one_by_one = compiled.doubtful(store, pairs)
+    monkeypatch.setattr("shapes.engine.compiled._FEW", 0)
+    assert one_by_one
+    assert compiled.doubtful(store, pairs) == one_by_one
+
+
+@pytest.mark.parametrize(
+    ("datatype", "texts"),
+    [
+        (XSD.date, ("1000-01-01", "9999-12-28", "2000-10-09")),
+        (XSD.dateTime, ("1000-01-01T00:00:00", "9999-12-28T23:59:59Z")),
+        (XSD.nonNegativeInteger, ("0", "00", "9" * 18)),
+    ],
+)
+def test_texts_of_a_plain_form_are_well_typed_for_the_reference_engine(datatype, texts):
+    for text in texts:
+        literal = Literal(text, datatype=datatype)
+        assert literal_tests._PLAIN_FORMS[datatype.value](text)
+        assert literal_tests._is_well_typed(literal)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from shapes.gate import full_report
 from shapes.gate.gate import ShapesGate
@@ -94,3 +94,11 @@ def test_lookups_at_the_nodes_of_a_portion_need_no_store() -> None:
     one = triples[0]
     assert list(portion.match(EX.n3, one.predicate, one.object)) == [one]
     assert list(portion.match(EX.n3, EX.never, None)) == []
+
+
+def test_a_triple_term_is_found_among_statements_and_is_no_value_for_shapes() -> None:
+    portion = full_report.Portion(EmbeddedStore())
+    quoted = Triple(EX.n1, EX.near, EX.n2)
+    portion.take(EX.n3, {EX.says: [quoted, EX.n1]}, quotes=True)
+    assert [triple.object for triple in portion.match(EX.n3, EX.says, None)] == [quoted, EX.n1]
+    assert portion.stated_of(EX.n3) == {EX.says: [EX.n1]}
