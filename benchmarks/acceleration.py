@@ -31,7 +31,8 @@ from geo.functions import FUNCTIONS
 from sparql.model.options import Options
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, Namespace
 from sparql.rewriting.meaning.probes import Probe, Row
-from sparql.rewriting.rewriter import Rewriter, drive
+from sparql.rewriting.rewriter import Rewriter
+from tests.support.rewriting import drive
 
 EX = Namespace("http://example.org/")
 PREFIXES = """PREFIX geo: <http://www.opengis.net/ont/geosparql#>

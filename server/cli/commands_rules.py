@@ -26,13 +26,6 @@ from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.storage.embedded_store import EmbeddedStore
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("check")(check_files)
-    app.command("impact")(impact)
-    app.command("shapes")(shapes_made)
-
-
 def folders_of(settings: Settings) -> Folders:
     """The folders that the settings name, else the shipped ones."""
     return Folders(

@@ -52,12 +52,6 @@ class LoadEnded(LoadError):
         super().__init__(f"The load was ended. {kept}")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    for command in (load, dump, backup, restore_command, optimize):
-        app.command(name=command.__name__.removesuffix("_command"))(command)
-
-
 def load(
     context: typer.Context,
     files: Annotated[

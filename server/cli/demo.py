@@ -4,14 +4,19 @@ import csv
 import io
 import shutil
 from pathlib import Path
+from typing import Any
 
+import typer
+from pyoxigraph import Literal, NamedNode
 from rich.console import Console
 from rich.table import Table
 
 from extractors.errors import ModelError, ModelReplyError
 from server.cli.commands_storage import progress_bar
-from server.cli.operations import load_sample, name_of
+from server.cli.invocation import finish, on_folder, settings_of
+from server.cli.options import Config, Data, ModelUrl
 from server.data.sample.city import FOLDER, sample_texts
+from server.data.storage import Loader
 from server.errors import ServerError
 from server.intake.outcome import Outcome
 from server.runtime.context import Services
@@ -24,6 +29,14 @@ from sparql.workers.result import QueryRequest
 _MARK = ".demo"
 """Marks a folder that holds only what a demonstration made."""
 _out = Console(highlight=False)
+
+
+def demo(
+    context: typer.Context, data: Data = None, config: Config = None, model_url: ModelUrl = None
+) -> None:
+    """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    finish(on_folder(empty(settings), run))
 
 
 def empty(settings: Settings) -> Settings:
@@ -91,7 +104,7 @@ def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
 
 
 def _words(services: Services, triple: object) -> str:
-    return " · ".join(name_of(services, term) for term in triple)  # type: ignore[attr-defined]
+    return " · ".join(_name_of(services, term) for term in triple)  # type: ignore[attr-defined]
 
 
 async def _query(services: Services, path: Path) -> int:
@@ -106,3 +119,27 @@ async def _query(services: Services, path: Path) -> int:
         table.add_row(*row)
     _out.print(table)
     return len(rows) - 1
+
+
+def load_sample(services: Services) -> int:
+    """Load the sample city with a progress bar; the number of statements."""
+    with progress_bar("sample city: statements judged, related, committed") as progress:
+        task = progress.add_task("", total=None)
+        loader = Loader(services)
+        result = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
+        return result.accepted
+
+
+def _name_of(services: Services, term: Any) -> str:
+    """A readable form of a term: the main label of an entity or ontology term, the text of a literal."""
+    if isinstance(term, Literal):
+        return f'"{term.value}"'
+    if isinstance(term, NamedNode):
+        known = services.schema.classes.get(term) or services.schema.properties.get(term)
+        if known is not None:
+            return known.label
+        entries = services.labels.entries_of(term)
+        if entries:
+            return next((entry.label for entry in entries if entry.main), entries[0].label)
+        return term.value.rstrip("/").replace("#", "/").rpartition("/")[2]
+    return str(term)

@@ -1,4 +1,4 @@
-"""Where `urbankg` begins: to serve, only what a server needs is imported."""
+"""Where `urbankg` begins: only what the command needs is imported."""
 
 import gc
 import sys
@@ -12,7 +12,7 @@ def main() -> None:
     """Run the command line."""
     # What is imported stays, and the collector would look through it again and again.
     gc.disable()
-    command = _serving(sys.argv[2:]) if sys.argv[1:2] == ["serve"] else _any_command()
+    command = _command(sys.argv[1:])
     gc.freeze()
     gc.enable()
     run(command)
@@ -48,22 +48,18 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _serving(arguments: Sequence[str]) -> Callable[[], object]:
-    """The command that serves."""
-    flags = plain_flags(arguments)
+def _command(arguments: Sequence[str]) -> Callable[[], object]:
+    """The command of these arguments; to serve with plain flags needs no library of command lines."""
+    name = arguments[0] if arguments else None
+    flags = plain_flags(arguments[1:]) if name == "serve" else None
     if flags is None:
-        from server.cli.serve_command import serve_app
+        from server.cli.app import command_line
 
-        return serve_app()
+        # That option is the same with any command.
+        return command_line("serve" if name == "--version" else name)
     from server.runtime.early_start import start
 
     return lambda: start(flags)
-
-
-def _any_command() -> Callable[[], object]:
-    from server.cli.app import app
-
-    return app
 
 
 def _user_errors() -> tuple[type[Exception], ...]:

@@ -1,22 +1,26 @@
 """The settings of a command, and the folder, opened here or through the server that holds it."""
 
+from __future__ import annotations
+
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import typer
 
 from server.cli.running_server import RunningServer, running_server
 from server.errors import ServerError
-from server.runtime.context import Services
 from server.runtime.settings import LoadedSettings, Settings, chosen
-from server.runtime.wiring import build
-from sparql.model.errors import StoreUnreadable
-from sparql.storage.embedded_store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from server.runtime.context import Services
+    from sparql.storage.embedded_store import EmbeddedStore
 
 Found = TypeVar("Found")
-Opening = Callable[[Services], AbstractAsyncContextManager[Services]]
+Opening: TypeAlias = "Callable[[Services], AbstractAsyncContextManager[Services]]"
 """How much of the services a command opens: all, or `Services.writing`, `querying` or `reading`."""
 
 
@@ -69,6 +73,9 @@ def on_store(
             f"The graph is in the store at {settings.store_url}. Start the server (`urbankg serve`) and run "
             "this again, or use that store's own tools."
         )
+    from sparql.model.errors import StoreUnreadable
+    from sparql.storage.embedded_store import EmbeddedStore
+
     if not (settings.data / "graph").is_dir():
         raise StoreUnreadable(settings.data, "there is no graph in it")
     store = EmbeddedStore(settings.data)
@@ -90,6 +97,8 @@ def on_folder(
             f"A server at {server.url} holds {settings.data}. Stop it first, then run this again."
         )
 
+    from server.runtime.wiring import build
+
     async def run() -> int:
         services = build(settings)
         # Held batches are judged by a server, or by `urbankg held judge`.
@@ -104,3 +113,14 @@ def finish(code: int) -> None:
     """End the command with this exit code."""
     if code:
         raise typer.Exit(code)
+
+
+def text_or_file(argument: str) -> str:
+    """The argument itself, or the content of the file of that name (or of standard input, for -)."""
+    if argument == "-":
+        return sys.stdin.read()
+    is_name = "\n" not in argument and len(argument) < 1024
+    path = Path(argument)
+    if is_name and path.suffix in (".txt", ".rq", ".sparql", ".md") and path.is_file():
+        return path.read_text(encoding="utf-8")
+    return argument

@@ -56,11 +56,3 @@ def serve(
         },
         context.obj,
     )  # fmt: skip
-
-
-def serve_app() -> typer.Typer:
-    """A command line with this command alone."""
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-    app.callback()(options)
-    app.command()(serve)
-    return app

@@ -15,6 +15,7 @@ from rich.table import Table
 from server.cli.invocation import settings_of
 from server.cli.options import Config, ModelUrl
 from server.cli.output import stderr
+from server.research import commands_measure
 from server.research.report import model_identity
 from server.runtime.settings import Settings
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from extractors.research.evaluation.text2kgbench.run import Result
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
+commands_measure.register(evaluate_app)
 _SAMPLED = 0.7
 _DEFAULT = "default"
 _WIDE = 220

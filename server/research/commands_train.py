@@ -20,12 +20,6 @@ from server.runtime.settings import Settings
 _NEEDED = ("torch", "transformers", "peft", "gguf")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(rich_help_panel="Research")(train)
-    app.command(rich_help_panel="Research")(trajectories)
-
-
 def train(
     out: Annotated[Path, typer.Option(help="Folder for data, safetensors, records and scores.")],
     adapter: Annotated[

@@ -11,7 +11,7 @@ from pathlib import Path
 from extractors.models.chat import ChatModel
 from extractors.prompting.methods import Method
 from extractors.research.evaluation.rte import Extract, Gated
-from server.cli.operations import load_sample
+from server.cli.demo import load_sample
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build

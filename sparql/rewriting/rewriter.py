@@ -367,13 +367,3 @@ def _advance(steps: Steps[str], rows: list[Row] | None) -> tuple[bool, Probe | s
         return False, next(steps) if rows is None else steps.send(rows)
     except StopIteration as stop:
         return True, stop.value
-
-
-def drive(steps: Steps[str], ask: Callable[[Probe], list[Row]]) -> str:
-    """Do the work in this thread, with probes answered in it too."""
-    done, value = _advance(steps, None)
-    while not done:
-        assert isinstance(value, Probe)
-        done, value = _advance(steps, ask(value))
-    assert isinstance(value, str)
-    return value

@@ -264,8 +264,7 @@ class WorkerPool:
             return members
 
         async def ask(probe: Probe) -> list[Row]:
-            dataset: dict[str, Any] = {"default_graphs": [], "named_graphs": []} if probe.whole else {}
-            asked = {**members, **dataset, "text": probe.text, "result_format": "json", "path": worker.path}
+            asked = {**members, "text": probe.text, "result_format": "json", "path": worker.path}
             worker.send(FrameKind.QUERY, asked)
             chunks = []
             while (frame := await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):

@@ -16,8 +16,9 @@ from sparql.model.options import Options
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.report import Report
-from sparql.rewriting.rewriter import Preparation, Rewriter, drive
+from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.spatial.relations import SpatialRelations
+from tests.support.rewriting import drive
 
 EX = Namespace("http://example.org/")
 PREFIXES = """PREFIX geo: <http://www.opengis.net/ont/geosparql#>

@@ -16,10 +16,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Probe:
-    """A SELECT whose solutions are wanted. `whole` asks the plain default graph, whatever the dataset."""
+    """A SELECT whose solutions are needed."""
 
     text: str
-    whole: bool = False
 
 
 Steps = Generator[Probe, list[Row], Result]

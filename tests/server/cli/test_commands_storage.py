@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.data.rdf_files import LoadError, rdf_files
 from server.http.reporting.problem_map import USER_ERRORS
 from tests.support.running_server import RunningServer
@@ -26,7 +26,7 @@ def urbankg(data: Path, *arguments: object, code: int = 0) -> str:
     nothing = data.parent / "nothing"
     nothing.mkdir(exist_ok=True)
     flags = ["--data", str(data), "--ontology", str(nothing), "--shapes", str(nothing)]
-    done = CliRunner().invoke(app, [*flags, *map(str, arguments)])
+    done = CliRunner().invoke(command_line(), [*flags, *map(str, arguments)])
     if code == 2:
         assert isinstance(done.exception, USER_ERRORS)
         return str(done.exception)

@@ -20,7 +20,7 @@ import shapely
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.cli.running_server import announced
 from server.data import relating
 from server.http.reporting.problem_map import USER_ERRORS
@@ -89,7 +89,7 @@ def geoparquet(path: Path, identifiers: list[str | None] | None = None, *, crs: 
 
 
 def relate(data: Path, *arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(app, ["--data", str(data), "relate", "--bulk", *map(str, arguments)])
+    done = CliRunner().invoke(command_line(), ["--data", str(data), "relate", "--bulk", *map(str, arguments)])
     if code == 2:
         assert isinstance(done.exception, USER_ERRORS), done.output
         return str(done.exception)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from extractors.prompting.templates import PromptError
-from server.cli.app import app
+from server.cli.app import command_line
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from tests.server.conftest import RecordedModel, triples
@@ -55,24 +55,24 @@ def test_a_broken_prompt_file_ends_the_server_before_it_starts(tmp_path: Path) -
 
 def test_the_prompts_are_listed_shown_and_copied_out(tmp_path: Path) -> None:
     runner = CliRunner()
-    listed = runner.invoke(app, ["prompts"])
+    listed = runner.invoke(command_line(), ["prompts"])
     assert listed.exit_code == 0
     assert "extract-full" in listed.stdout
     assert "examples.jsonl" in listed.stdout
-    form = runner.invoke(app, ["prompts", "form", "--text", "Ada Moss built the hall in 1901."])
+    form = runner.invoke(command_line(), ["prompts", "form", "--text", "Ada Moss built the hall in 1901."])
     assert form.stdout.startswith("Text: Ada Moss built the hall in 1901.\nis a:\n")
     assert "built by (place" in form.stdout
-    copied = runner.invoke(app, ["prompts", "verify", "--export", str(tmp_path)])
+    copied = runner.invoke(command_line(), ["prompts", "verify", "--export", str(tmp_path)])
     assert copied.stdout.split() == [str(tmp_path / "verify.md")]
     (tmp_path / "verify.md").write_text("# user\nIs it so? $text $triples\n")
-    shown = runner.invoke(app, ["prompts", "verify", "--prompts", str(tmp_path)])
+    shown = runner.invoke(command_line(), ["prompts", "verify", "--prompts", str(tmp_path)])
     assert shown.stdout == "# user\nIs it so? $text $triples\n"
-    assert isinstance(runner.invoke(app, ["prompts", "nothing"]).exception, PromptError)
+    assert isinstance(runner.invoke(command_line(), ["prompts", "nothing"]).exception, PromptError)
 
 
 def evaluate(stand_in: StandIn, folder: Path, *options: str) -> str:
     done = CliRunner().invoke(
-        app,
+        command_line(),
         ["evaluate", "text2kgbench", "--model-url", stand_in.url, "--out", str(folder / "run"), *options],
         catch_exceptions=False,
     )

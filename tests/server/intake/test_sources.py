@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from extractors.errors import ModelReplyError, ModelUnavailable
-from server.cli.app import source_files
+from server.cli.text.commands_extract import source_files
 from server.cli.text.commands_sources import extract_files
 from server.runtime.settings import Settings
 from tests.server.cli.test_cli import urbankg

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ontology import Schema
-from server.cli.app import app
+from server.cli.app import command_line
 from server.http.app import create_app
 from server.intake.traces import packed, shortened, unpacked
 from server.runtime.context import Services
@@ -142,9 +142,9 @@ async def test_the_command_shows_the_last_trace(services: Services, model: Recor
     await services.intake.extract(COLUMBIA, source="leaflet")
     folder = services.settings.data
     await services.close()
-    shown = CliRunner().invoke(app, ["trace", "--data", str(folder)])
+    shown = CliRunner().invoke(command_line(), ["trace", "--data", str(folder)])
     assert shown.exit_code == 0, shown.output
     assert "leaflet" in shown.stdout
     assert "Columbia University is a private" in shown.stdout
-    told = json.loads(CliRunner().invoke(app, ["trace", "--json", "--data", str(folder)]).stdout)
+    told = json.loads(CliRunner().invoke(command_line(), ["trace", "--json", "--data", str(folder)]).stdout)
     assert told["trace"]["windows"][0]["reply"] == REPLY

@@ -120,9 +120,9 @@ def can_mount(folder: Path) -> bool:
     return done.returncode == 0
 
 
-@pytest.fixture(params=["a small disk", "a limit on files"])
+@pytest.fixture(params=["a full disk", pytest.param("a limit on files", marks=pytest.mark.slow)])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
-    small = request.param == "a small disk" and os.geteuid() == 0 and can_mount(tmp_path / "try")
+    small = request.param == "a full disk" and os.geteuid() == 0 and can_mount(tmp_path / "try")
     made = SmallDisk(tmp_path / "disk") if small else LimitedFiles(tmp_path / "disk")
     yield made
     made.close()

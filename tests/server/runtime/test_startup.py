@@ -10,9 +10,12 @@ from typing import get_args, get_type_hints
 
 import httpx
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 import server.rules.rule_registry
 from ontology import Schema
+from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
 from server.cli.serve_command import serve
 from server.http.app import create_app
@@ -132,10 +135,24 @@ def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_
         "rdflib",
         "pyshacl",
         "httpx",
+        "fastapi",
         "extractors.pipeline",
         "sparql.ask.service",
     }
-    assert not heavy & imported_with("server.cli.app")
+    assert not heavy & imported_with(
+        "server.cli.commands_query, server.cli.commands_storage, server.cli.text.commands_extract"
+    )
+
+
+def test_every_command_is_found_by_its_name():
+    group = get_command(command_line())
+    assert isinstance(group, TyperGroup)
+    assert group.commands.keys() == {*COMMANDS, *RESEARCH}
+    for name, command in group.commands.items():
+        alone = get_command(command_line(name))
+        assert isinstance(alone, TyperGroup)
+        assert alone.commands.keys() == {name}
+        assert command.help
 
 
 def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need():

@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.http.app import create_app
 from server.runtime.context import Services
 from server.runtime.settings import Settings
@@ -190,6 +190,6 @@ async def test_switched_off_and_on_again_by_the_setting_and_the_command(tmp_path
     for setting, count in (("none", 0), ("materialised", 1)):
         config.write_text(f'inference = "{setting}"\n')
         folders = ["--data", str(tmp_path / "data"), "--ontology", str(tmp_path / "ontology")]
-        outcome = CliRunner().invoke(app, ["infer", "--config", str(config), *folders])
+        outcome = CliRunner().invoke(command_line(), ["infer", "--config", str(config), *folders])
         assert outcome.exit_code == 0, outcome.output
         assert f"{count} inferences" in outcome.output

@@ -17,10 +17,11 @@ from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, UKG
 from sparql.names.labels import LabelIndex
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.meaning.topology import PROPERTIES
-from sparql.rewriting.rewriter import Rewriter, drive
+from sparql.rewriting.rewriter import Rewriter
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.rewriting import drive
 from tests.support.spatial_city import EX, PREFIXES, wkt
 
 MATCH = f"<{UKG.iri}textMatch>"

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 from typer.testing import CliRunner, Result
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.jobs.fault import Fate, fate_after
 from sparql.model.errors import TooMuchDepends
 from tests.server.intake.test_held_judge import (
@@ -37,7 +37,7 @@ def on_command_line(folder: Path, *arguments: str) -> Result:
     named = f"ontology = {json.dumps(str(ontology))}\nshapes = {json.dumps(str(shapes))}\n"
     config.write_text("fan_in = 10\nreaders = 1\n" + named)
     flags = ("--data", str(folder / "data"), "--config", str(config))
-    return CliRunner().invoke(app, ["held", *arguments, *flags])
+    return CliRunner().invoke(command_line(), ["held", *arguments, *flags])
 
 
 async def test_what_waits_is_listed_shown_taken_back_and_judged(tmp_path: Path):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.errors import ServerError
 from tests.server.jobs.conftest import lines
 from tests.server.jobs.test_restarts import graph_of
@@ -25,7 +25,7 @@ PATIENCE_S = 300
 
 def call(data: Path, *arguments: str, code: int = 0) -> str:
     """Run a command on a folder; what it prints."""
-    result = CliRunner().invoke(app, ["jobs", arguments[0], "--data", str(data), *arguments[1:]])
+    result = CliRunner().invoke(command_line(), ["jobs", arguments[0], "--data", str(data), *arguments[1:]])
     assert result.exit_code == code, (result.output, result.exception)
     return result.stdout
 
@@ -64,11 +64,13 @@ def test_what_cannot_be_done_is_reported(tmp_path: Path, leaflets: Path):
         (["add", str(tmp_path / "none.txt")], "cannot be read"),
         (["pause", "none"], "no job"),
     ):
-        result = CliRunner().invoke(app, ["jobs", arguments[0], "--data", str(data), *arguments[1:]])
+        result = CliRunner().invoke(
+            command_line(), ["jobs", arguments[0], "--data", str(data), *arguments[1:]]
+        )
         assert isinstance(result.exception, ServerError)
         assert word in str(result.exception)
     job = call(data, "add", str(leaflets)).strip()
-    result = CliRunner().invoke(app, ["jobs", "retry", "--data", str(data), job])
+    result = CliRunner().invoke(command_line(), ["jobs", "retry", "--data", str(data), job])
     assert "failed or was rejected" in str(result.exception)
 
 
@@ -117,7 +119,7 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
             told = watching.communicate(timeout=PATIENCE_S)[1]
             assert watching.returncode == 0, told
             assert "30 of 30: 30 committed" in told
-            result = CliRunner().invoke(app, ["jobs", "run", "--data", str(data)])
+            result = CliRunner().invoke(command_line(), ["jobs", "run", "--data", str(data)])
             assert "works on its jobs" in str(result.exception)
             call(data, "forget", job)
 

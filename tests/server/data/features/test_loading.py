@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.data.features import loading
 from server.data.features.loading import FeatureFiles, MappedFeature
 from server.http.reporting.problem_map import USER_ERRORS
@@ -52,7 +52,7 @@ def load(tmp_path: Path, *arguments: object, shapes: str = "", code: int = 0) ->
         "--shapes",
         tmp_path / "shapes",
     ]
-    done = CliRunner().invoke(app, [*map(str, flags), "load", *map(str, arguments)])
+    done = CliRunner().invoke(command_line(), [*map(str, flags), "load", *map(str, arguments)])
     if code == 2:
         assert isinstance(done.exception, USER_ERRORS), done.output
         return str(done.exception)

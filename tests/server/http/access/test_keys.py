@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.errors import KeyNameTaken, KeyUnknown, StateUnreadable
 from server.http.access.keys import FILE, KEY_PATTERN, KeyStore, Scope, has_keys
 
@@ -133,14 +133,16 @@ def test_the_table_can_stand_beside_others(keys: KeyStore, tmp_path: Path):
 def test_the_commands_make_list_and_revoke(tmp_path: Path):
     run = CliRunner().invoke
     data = ["--data", str(tmp_path)]
-    made = run(app, ["key", "create", "ci", "--scope", "write", "--scope", "read", "--days", "7", *data])
+    made = run(
+        command_line(), ["key", "create", "ci", "--scope", "write", "--scope", "read", "--days", "7", *data]
+    )
     assert made.exit_code == 0, made.output
     token = made.stdout.strip()
     assert KEY_PATTERN.fullmatch(token)
-    listed = run(app, ["key", "list", *data], env={"COLUMNS": "200"}).stdout
+    listed = run(command_line(), ["key", "list", *data], env={"COLUMNS": "200"}).stdout
     assert "ci" in listed
     assert "valid" in listed
     assert token not in listed
-    assert run(app, ["key", "revoke", "ci", *data]).exit_code == 0
-    assert "revoked" in run(app, ["key", "list", *data], env={"COLUMNS": "200"}).stdout
-    assert run(app, ["key", "create", "no scope", *data]).exit_code == 2
+    assert run(command_line(), ["key", "revoke", "ci", *data]).exit_code == 0
+    assert "revoked" in run(command_line(), ["key", "list", *data], env={"COLUMNS": "200"}).stdout
+    assert run(command_line(), ["key", "create", "no scope", *data]).exit_code == 2

@@ -11,9 +11,10 @@ from sparql.model.errors import MalformedRequest
 from sparql.model.options import Inference, Options
 from sparql.model.vocabulary import DEFAULT, OWL, RDF, RDFS, Namespace
 from sparql.rewriting.meaning.probes import Probe, Row
-from sparql.rewriting.rewriter import Rewriter, drive
+from sparql.rewriting.rewriter import Rewriter
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.naive_fixpoint import closure
+from tests.support.rewriting import drive
 
 EX = Namespace("http://example.org/")
 PREFIXES = f"PREFIX ex: <{EX.iri}> PREFIX rdfs: <{RDFS.iri}> "

@@ -330,13 +330,13 @@ def test_an_error_after_the_head_of_an_answer_is_reported_at_once(last: bytes, e
 def test_the_clone_takes_less_disk_space_than_the_store_after_any_number_of_updates(
     running: Running,
 ) -> None:
-    running.store.bulk_add(quads(150_000))
+    running.store.bulk_add(quads(100_000))
     store = running.store.folder / "graph"
     # What is written on the way and taken back, as the whole update changes nothing.
     there = "INSERT { ?s ex:p2 ?t } WHERE { ?s ex:p ?o FILTER(?o < 300) BIND(CONCAT('%s', STR(?o)) AS ?t) }"
     back = "DELETE { ?s ex:p2 ?t } WHERE { ?s ex:p2 ?t }"
     most = 0
-    for number in range(120):
+    for number in range(50):
         running.update(f"{EX} {there % (str(number) * 100)} ; {back}")
         most = max(most, disk_bytes(running.store.folder / "checkpoints" / running.clones()[0], own=False))
         assert most < 2 * disk_bytes(store, own=False)

@@ -8,7 +8,7 @@ from pyoxigraph import RdfFormat, parse
 from typer.testing import CliRunner
 
 from ontology import Schema
-from server.cli.app import app
+from server.cli.app import command_line
 from server.runtime.wiring import build
 from tests.server.conftest import RecordedModel, select, triples
 from tests.support.workshop import CITY, folders, settings_in, submit
@@ -300,7 +300,8 @@ def test_the_commands_list_show_decide_and_export(tmp_path: Path) -> None:
 
     def urbankg(*arguments: str) -> str:
         done = CliRunner().invoke(
-            app, ["proposals", arguments[0], "--config", str(tmp_path / "urbankg.toml"), *arguments[1:]]
+            command_line(),
+            ["proposals", arguments[0], "--config", str(tmp_path / "urbankg.toml"), *arguments[1:]],
         )
         assert done.exit_code in (0, 1), done.output
         return done.stdout

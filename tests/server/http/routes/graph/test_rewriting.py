@@ -7,7 +7,7 @@ import httpx
 import pytest
 from pyoxigraph import Quad
 
-from server.cli import operations
+from server.cli.commands_query import explain_locally
 from server.http.reporting.problem_map import all_problems
 from server.runtime.context import Services
 from sparql.model.errors import UnknownFunction
@@ -190,7 +190,7 @@ async def test_labels_are_matched_over_http(city: Services, client: httpx.AsyncC
 async def test_the_command_line_explains_a_query_and_matches_labels(
     city: Services, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await operations.explain(city, WITHIN) == 0
+    assert await explain_locally(city, WITHIN) == 0
     assert json.loads(capsys.readouterr().out)["done"][0]["rewriting"] == "spatial filter"
     rows = await city.readers.solutions(
         "SELECT ?p { ?p <https://w3id.org/urbankg/system#textMatch> ('name 3' 4) }"

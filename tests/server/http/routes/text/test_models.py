@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from extractors.errors import ModelReplyError
 from ontology import Schema
-from server.cli.app import app
+from server.cli.app import command_line
 from server.http.app import create_app
 from server.intake.language_model import connecting, model_state
 from server.runtime.context import Services
@@ -161,12 +161,16 @@ async def test_a_probe_tells_how_fast_the_model_is(
 
 
 def test_the_command_tells_what_the_model_server_is(tmp_path: Path, stand_in: StandIn):
-    told = CliRunner().invoke(app, ["models", "--data", str(tmp_path), "--model-url", stand_in.url, "--json"])
+    told = CliRunner().invoke(
+        command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url, "--json"]
+    )
     assert told.exit_code == 0, told.output
     answer = json.loads(told.stdout)
     assert answer["state"]["kind"] == "text-generation-inference"
     assert answer["state"]["schema"] == "honoured"
-    shown = CliRunner().invoke(app, ["models", "--data", str(tmp_path), "--model-url", stand_in.url])
+    shown = CliRunner().invoke(
+        command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url]
+    )
     assert MODEL in shown.stdout
     assert "honoured" in shown.stdout
 
@@ -175,6 +179,8 @@ def test_the_command_says_when_the_adapter_is_not_there(
     tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("URBANKG_MODEL_NAME", "urban")
-    told = CliRunner().invoke(app, ["models", "--data", str(tmp_path), "--model-url", stand_in.url])
+    told = CliRunner().invoke(
+        command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url]
+    )
     assert told.exit_code != 0
     assert "does not offer 'urban'" in told.output

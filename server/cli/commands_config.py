@@ -1,0 +1,32 @@
+"""`urbankg config show`: every setting and where its value comes from."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from server.cli.invocation import settings_of
+from server.cli.options import Config, Data
+
+config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
+
+
+@config_app.command("show")
+def config_show(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Every setting, its value and where it came from; secrets are hidden."""
+    loaded = settings_of(context, data=data, config=config)
+    rows = list(loaded.shown())
+    if as_json:
+        typer.echo(json.dumps({n: {"value": v, "origin": o} for n, v, o in rows}, indent=2))
+        return
+    table = Table("setting", "value", "from")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

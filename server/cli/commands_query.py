@@ -1,0 +1,137 @@
+"""Commands on the whole graph: query it, ask it a question, validate it."""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
+from server.cli.options import Config, Data, ModelUrl, ShapesFolder
+from server.cli.output import print_json, stderr
+from server.cli.running_server import RunningServer
+from server.runtime.context import Services
+from sparql.model.options import Options
+from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
+from sparql.protocol.negotiation import choose_by_name
+from sparql.syntax.request_facts import facts_of
+from sparql.workers.result import QueryRequest
+
+
+def query(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="A SPARQL query, or the path of a file that holds one.")],
+    data: Data = None,
+    config: Config = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="json, xml, csv, tsv, turtle, ntriples ...")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how it would run instead.")] = False,
+) -> None:
+    """Run a SPARQL query and print its answer."""
+    settings = settings_of(context, data=data, config=config).settings
+    query_text = text_or_file(text)
+    if explain:
+        on_either(
+            settings,
+            lambda server: _explain_remote(server, query_text),
+            lambda services: explain_locally(services, query_text),
+            opening=Services.querying,
+        )
+        return
+    on_either(
+        settings,
+        lambda server: _query_remote(server, query_text, format_),
+        lambda services: _query(services, query_text, format_),
+        opening=Services.querying,
+    )
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="A question in plain language.")],
+    data: Data = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Answer a question from the graph, or say what is missing."""
+    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
+    on_either(
+        settings,
+        lambda server: _print_answer(server.post("/ask", {"question": question}), as_json),
+        lambda services: _ask(services, question, as_json),
+    )
+
+
+def validate(
+    context: typer.Context, data: Data = None, config: Config = None, shapes: ShapesFolder = None
+) -> None:
+    """Validate the whole graph against the shapes and print every result."""
+    settings = settings_of(context, data=data, config=config, shapes=shapes).settings
+    finish(on_folder(settings, _validate))
+
+
+async def _query(services: Services, text: str, format_: str | None) -> int:
+    """Run a query and write its answer to standard output as it comes."""
+    form = facts_of(text).form
+    offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    chosen = choose_by_name(format_, offers) if format_ else offers[0]
+    preparation = services.rewriter.preparation(text, Options())
+    async with services.readers.query(QueryRequest(text, chosen, preparation=preparation)) as result:
+        async for chunk in result:
+            sys.stdout.buffer.write(chunk)
+    sys.stdout.write("\n")
+    return 0
+
+
+def _query_remote(server: RunningServer, text: str, format_: str | None) -> int:
+    """The same through the server that holds the folder."""
+    known = {f.name: f.media_type for f in (*RESULT_FORMATS, *GRAPH_FORMATS)}
+    sys.stdout.buffer.write(server.query(text, known.get(format_ or "", "*/*")))
+    sys.stdout.write("\n")
+    return 0
+
+
+async def explain_locally(services: Services, text: str) -> int:
+    """Print the plan of a query as JSON."""
+    preparation = services.rewriter.preparation(text, Options(explain=True))
+    assert preparation is not None
+    prepared = await services.readers.prepared(QueryRequest(text, preparation=preparation))
+    return print_json(preparation.explanation(*prepared))
+
+
+def _explain_remote(server: RunningServer, text: str) -> int:
+    """The same through the server that holds the folder."""
+    return print_json(json.loads(server.query(text, "*/*", explain=True)))
+
+
+async def _ask(services: Services, question: str, as_json: bool) -> int:
+    """Answer a question."""
+    return _print_answer(asdict(await services.asker.ask(question)), as_json)
+
+
+def _print_answer(answer: dict[str, Any], as_json: bool) -> int:
+    """The answer (or the gaps) on standard output, the query on standard error; 1 when there is a gap."""
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        print(answer["answer"] or "No answer.")
+        for gap in answer["gaps"]:
+            print(f"Missing: {gap['message']}")
+        if answer["sparql"]:
+            stderr.print(answer["sparql"], markup=False, highlight=False)
+    return 1 if answer["gaps"] else 0
+
+
+async def _validate(services: Services) -> int:
+    """Print every validation result of the whole graph; 1 when something violates."""
+    with stderr.status("validating everything"):
+        violations = services.gate.report(services.store)
+    for violation in violations:
+        name = violation.severity.value.rpartition("#")[2]
+        print(f"{name}\t{violation.focus}\t{violation.path or ''}\t{violation.message}\t{violation.shape}")
+    blocking = sum(violation.blocking for violation in violations)
+    stderr.print(f"{len(violations)} results, {blocking} of them violations")
+    return 1 if blocking else 0
