@@ -30,6 +30,7 @@ __all__ = [
     "SYSTEM",
     "UNKNOWN_TERM",
     "UNREADABLE_VALUE",
+    "UNWORDED",
     "VALUE_FOR_ENTITY",
     "WRONG_CLASS",
     "Candidate",
@@ -65,6 +66,8 @@ LOW_CONFIDENCE: Final = NamedNode(SYSTEM + "LowConfidence")
 NOTHING_STANDS: Final = NamedNode(SYSTEM + "NothingStands")
 """A new entity of which no statement but its name is free of problems."""
 
+UNWORDED: Final = NamedNode(SYSTEM + "Unworded")
+"""The words of the text do not say this relation, or not of these two, or the other way round."""
 RIVAL: Final = NamedNode(SYSTEM + "RivalStatement")
 """The same words support another relation better."""
 IMPLIED_KIND: Final = NamedNode(SYSTEM + "ImpliedKind")

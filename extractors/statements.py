@@ -33,6 +33,7 @@ from extractors.checks.implied_kinds import Implied, Link, implied_kinds
 from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
+from extractors.english.wording.look import Wording
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import (
     Interpretation,
@@ -73,8 +74,10 @@ class StatementBuilder:
         held: bool = False,
         synonyms: Synonyms = no_synonym,
         implied_kinds: bool = True,
+        wording: bool = True,
     ) -> None:
         self._implied_kinds = implied_kinds
+        self._wording = wording
         self._text = text
         self._schema = schema
         self._linker = linker
@@ -86,7 +89,7 @@ class StatementBuilder:
 
     def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._interpreter.interpret([self._calibrated(one) for one in said])
+        readings = self._looked_at(self._interpreter.interpret([self._calibrated(one) for one in said]))
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}
@@ -109,6 +112,14 @@ class StatementBuilder:
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _looked_at(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
+        """Look at each relation a second time: is it what the words say?"""
+        if not self._wording:
+            return readings
+        names = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
+        wording = Wording(self._text, self._linker, names)
+        return [wording.look(reading) for reading in readings]
 
     def _calibrated(self, said: StatedTriple) -> StatedTriple:
         """Replace the model's raw score by a probability, if there is a calibration."""
@@ -216,6 +227,7 @@ class StatementBuilder:
             message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
             problems.append(Problem(UNKNOWN_TERM, message, predicate))
         problems += self._checks.check_triple(reading, subject)
+        problems += () if problems else self._checks.check_wording(reading)
         return Candidate(
             subject.iri,
             predicate,

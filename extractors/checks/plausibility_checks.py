@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.candidates import HEDGED, HELD, LOW_CONFIDENCE, NOT_IN_TEXT, RDF_TYPE, WRONG_CLASS, Problem
+from extractors.candidates import (
+    HEDGED,
+    HELD,
+    LOW_CONFIDENCE,
+    NOT_IN_TEXT,
+    RDF_TYPE,
+    UNWORDED,
+    WRONG_CLASS,
+    Problem,
+)
 from extractors.grounding.entities import Name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, Linker
@@ -66,6 +75,12 @@ class PlausibilityChecks:
                 f"The model's confidence {triple.confidence:.2f} is below {self.minimum_confidence:.2f}."
             )
             yield Problem(LOW_CONFIDENCE, message)
+
+    def check_wording(self, reading: Interpretation) -> Iterable[Problem]:
+        """Report a relation that the words of the text do not say."""
+        if reading.doubt is not None:
+            message = f"{reading.doubt} Accept it only if the text says so in other words."
+            yield Problem(UNWORDED, message, reading.relation.iri if reading.relation else None)
 
     def check_kind(self, name: Name, words: str, kind: OntologyClass | None) -> Iterable[Problem]:
         """Report a class that is unrelated to the known classes of an entity."""

@@ -26,6 +26,7 @@ __all__ = [
     "Names",
     "alias_properties",
     "is_name",
+    "is_two_names",
     "name_key",
     "short_forms",
     "without_whereabouts",
@@ -125,6 +126,8 @@ class Names:
             entry = link.alternatives[0]  # the statements in which its class does not fit say so
             return Name(entry.iri, entry.label, _sorted(entry.classes), False)
         doubts = [] if is_name(mention.name) else [_not_a_name(mention.name)]
+        if is_two_names(mention.name, self._linker.schema):
+            doubts.append(_two_names(mention.name))
         if link.reason is LinkReason.WRONG_CLASS:
             doubts.append(Problem(WRONG_CLASS, link.message + " Say whether this is a namesake."))
         iri = self._minter.entity(mention.name)
@@ -171,6 +174,19 @@ def is_name(words: str) -> bool:
     return _is_capitalized(bare)
 
 
+def is_two_names(words: str, schema: Schema) -> bool:
+    """Return whether "and" joins two full names: "Joshua David and Robert Hammond".
+
+    Not where a part is one word ("Warren and Wetmore") or has a small letter or a kind in it ("New York and
+    Brooklyn Bridge"): then "and" may belong to one name.
+    """
+    parts = [part.split() for part in re.split(r"\s+(?:and|&)\s+", words.strip())]
+    return len(parts) == 2 and all(
+        len(part) > 1 and all(word[0].isupper() and schema.find_class(word) is None for word in part)
+        for part in parts
+    )
+
+
 def without_whereabouts(name: str) -> str:
     """Return a name without the place that follows it: "Atomium in Brussels" is the Atomium.
 
@@ -188,6 +204,10 @@ def _is_capitalized(words: str) -> bool:
 
 def _not_a_name(words: str) -> Problem:
     return Problem(NOT_A_NAME, f'"{words}" is not a name: find out what is meant and write its name.')
+
+
+def _two_names(words: str) -> Problem:
+    return Problem(NOT_A_NAME, f'"{words}" is two names: state it of each.')
 
 
 def _sorted(classes: Iterable[NamedNode]) -> tuple[NamedNode, ...]:

@@ -57,6 +57,7 @@ class Interpretation:
 
     `grounded` is where the model's own words are in the text. If they are "it" or "the hall" and the text
     makes clear what is meant, `said` has the name instead, found at `subject_name` or `object_name`.
+    `doubt` is what speaks against the words saying the relation of these two.
     """
 
     said: StatedTriple
@@ -67,6 +68,7 @@ class Interpretation:
     grounded: Grounded
     subject_name: Span | None
     object_name: Span | None
+    doubt: str | None = None
 
     @property
     def is_unknown(self) -> bool:

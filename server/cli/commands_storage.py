@@ -271,6 +271,8 @@ def _print_outcomes(loaded: Sequence[LoadResult], *, bulk: bool, partial: bool) 
             stderr.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
         if one.examples:
             stderr.print(one.examples, markup=False)
+        if one.hint:
+            stderr.print(one.hint, markup=False)
         if one.refused and not partial and not bulk:
             stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
     return 1 if any(one.refused or one.violations or one.left_out for one in loaded) else 0

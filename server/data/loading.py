@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pyoxigraph import DefaultGraph, Triple
 
+from server.data.brevity import brief, shortened
 from server.data.rdf_files import LoadError, OnBytes, rdf_file
 from sparql.model.change import Change, Rejection, Statement, Verdict
 from sparql.model.vocabulary import SYSTEM_GRAPHS
@@ -76,6 +77,8 @@ class LoadResult:
     results: int = 0
     violations: int = 0
     left_out: int = 0
+    hint: str = ""
+    """What other settings would change."""
 
 
 def told_of(name: str, verdict: Verdict) -> LoadResult:
@@ -93,7 +96,7 @@ def told_of(name: str, verdict: Verdict) -> LoadResult:
 def describe(rejections: Iterable[Rejection], limit: int = 5, *, besides: int = 0) -> str:
     """The first rejections in words; there are so many besides those given."""
     told = [
-        f"{rejection.statement.triple}: {violation.message}"
+        f"{brief(rejection.statement.triple)}: {shortened(violation.message)}"
         for rejection in rejections
         for violation in rejection.violations
     ]

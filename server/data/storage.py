@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
+from server.data.brevity import FIRST, first_of, listed, shortened
 from server.data.loading import LoadResult, describe, load_features, load_file, told_of
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from server.data.features.loading import FeatureFiles, OnFeatures
 
 _PIECE = 64 * 1024
-_EXAMPLES = 20
 _DUMP_TIMEOUT_S = 3600.0
 _SMALL_BYTES = 64 * 2**20
 _GROWN = 1.25
@@ -87,7 +87,7 @@ class Loader:
 
     def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> LoadResult:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
-        names = ", ".join(str(file.path) for file in files)
+        names = listed(file.path for file in files)
 
         def add(load: BulkLoad) -> BulkOutcome:
             if all(file.is_of_lines for file in files) and not is_remote(self._services.store):
@@ -99,12 +99,23 @@ class Loader:
     def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> LoadResult:
         """Features in batches through the gate."""
         from server.data.features.loading import load_through_gate
+        from server.data.features.tolerance_effect import ToleranceEffect
+        from sparql.spatial.relations import geometries_in
 
         self._say("features: read, judged, committed")
         services = self._services
-        return load_through_gate(
-            services.writer, services.store, files, partial=partial, on_features=self._on_features
+        effect = ToleranceEffect()
+        result = load_through_gate(
+            services.writer,
+            services.store,
+            files,
+            partial=partial,
+            on_features=self._on_features,
+            on_derived=effect.note,
         )
+        exact = not (services.settings.tolerance_m or services.settings.layer_tolerance_m)
+        hint = effect.message(lambda node: geometries_in(services.store, node)) if exact else ""
+        return replace(result, hint=hint)
 
     def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> LoadResult:
         """All features past the gate, all or none of them, then the same as for RDF files."""
@@ -120,7 +131,8 @@ class Loader:
             report=report,
             afterwards=lambda: outdated.remove(self._services.writer),
         )
-        examples = "\n".join([*files.notes, told.examples]).rstrip("\n")
+        notes = first_of(files.notes, files.left_out)
+        examples = "\n".join([*notes, told.examples]).rstrip("\n")
         return replace(told, examples=examples, left_out=files.left_out)
 
     def _past_gate(
@@ -152,7 +164,7 @@ class Loader:
                     results += 1
                     if violation.blocking:
                         blocking += 1
-                        if len(first) < _EXAMPLES:
+                        if len(first) < FIRST:
                             first.append(violation)
         examples = [
             _described(outcome.left_out),
@@ -264,4 +276,4 @@ def _described(rejections: Rejections) -> str:
 
 
 def _words(violation: Violation) -> str:
-    return f"{violation.focus} {violation.path or ''}: {violation.message}"
+    return shortened(f"{violation.focus} {violation.path or ''}: {violation.message}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from server.rules.checking import Reasoner
 from server.runtime.startup import asker, configure
+from server.writes.extent import within_extent
 from sparql.model.vocabulary import DEFAULT
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def put_in_force(services: Services, rules: Ruleset) -> None:
     configure(rules.gate, services)
 
     def switch() -> None:
-        writer.gate = rules.gate
+        writer.gate = within_extent(rules.gate, services.settings.extent)
         services.rule_registry.current = rules
         _use_ontology(services, rules.schema)
 

@@ -261,6 +261,11 @@ class Settings(BaseModel):
         description="The same for the features of some classes, by the IRI of the class: a table in TOML, a "
         "JSON object in the environment. Of two features the larger tolerance counts.",
     )
+    extent: str = Field(
+        "",
+        description="The area that every geometry must lie in, as WKT (CRS84, or with the IRI of its "
+        "reference system before it): POLYGON ((-74.3 40.45, ...)). Anywhere on earth when not set.",
+    )
     link_threshold: float = Field(
         0.9,
         ge=0,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import BlankNode, NamedNode
 
 from server.rules.ruleset import Ruleset, in_force
+from server.writes.extent import within_extent
 from sparql.model.vocabulary import RDF
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.storage.embedded_store import EmbeddedStore
@@ -184,7 +185,8 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
         from sparql.inference.materialized import Inferences
 
         inferences = Inferences(store, settings.inference_max)
-    services.writer.release(gate=rules.gate, deriver=relations, inferences=inferences)
+    judge = within_extent(rules.gate, settings.extent)
+    services.writer.release(gate=judge, deriver=relations, inferences=inferences)
     return rules, relations
 
 

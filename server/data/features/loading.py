@@ -1,12 +1,13 @@
 """Loads features from files: in batches through the gate, or in bulk with a report at the end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from pyoxigraph import Quad, Triple
 
+from server.data.brevity import FIRST, first_of, listed
 from server.data.features.files import layers_of
 from server.data.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
 from server.data.features.records import FeatureRefused, Record, RecordFile, refused
@@ -19,8 +20,9 @@ from sparql.model.source import TripleSource
 from sparql.writing.writer import Writer
 
 BATCH = 500
-_EXAMPLES = 20
 _LEAVE_OUT = "--partial skips refused features."
+OnDerived = Callable[[Iterable[Triple]], None]
+"""Called with the relations that each commit derived."""
 OnFeatures = Callable[[int], None]
 """Called with the number of further features read, and committed where they are in batches."""
 
@@ -61,7 +63,7 @@ class FeatureFiles:
             ]
             chosen = [(layer, rules) for layer, rules in found if rules]
             if not chosen:
-                names = ", ".join(f"'{layer.layer}'" for layer, _ in found)
+                names = listed(f"'{layer.layer}'" for layer, _ in found)
                 raise LoadError(
                     f"{path}: {self.mapping.path} has no rules for its layers {names}. "
                     "Add [[layers]] with one of them."
@@ -129,7 +131,7 @@ class FeatureFiles:
 
     def _note(self, note: str) -> None:
         self.left_out += 1
-        if len(self.notes) < _EXAMPLES:
+        if len(self.notes) < FIRST:
             self.notes.append(note)
 
     def _check_new(self, iri: str) -> None:
@@ -143,7 +145,7 @@ class FeatureFiles:
     @property
     def name(self) -> str:
         """The names of the files, with the counts of their features."""
-        names = ", ".join(str(path) for path in self.paths)
+        names = listed(self.paths)
         facts = [f"{self.read} features"]
         facts += [f"{self.passed_over} skipped"] if self.passed_over else []
         facts += [f"{self.without_geometry} without geometry"] if self.without_geometry else []
@@ -168,6 +170,7 @@ def load_through_gate(
     *,
     partial: bool = False,
     on_features: OnFeatures = lambda count: None,
+    on_derived: OnDerived = lambda triples: None,
 ) -> LoadResult:
     """Commit features in batches. Without `partial` the first batch with a refusal ends the load.
 
@@ -178,7 +181,7 @@ def load_through_gate(
     revision: int | None = None
     examples: list[str] = []
     features = files.features(partial=partial)
-    done = told_of = 0
+    done = told_of = remarks = 0
     while batch := _next_batch(features, done):
         statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
         outdated = outdated_geometry(known, (one.triple for one in statements))
@@ -201,13 +204,14 @@ def load_through_gate(
         accepted += len(verdict.accepted)
         refused_count += len(verdict.rejected)
         derived += len(verdict.derived.additions)
+        on_derived(verdict.derived.additions)
         revision = verdict.revision or revision
         notable = [*verdict.rejected, *verdict.warnings]
-        examples += [
-            f"{_place(batch, one)}: {describe([one])}" for one in notable[: max(0, _EXAMPLES - len(examples))]
-        ]
+        remarks += len(notable)
+        room = max(0, FIRST - len(examples))
+        examples += [f"{_place(batch, one)}: {describe([one])}" for one in notable[:room]]
     on_features(files.read - told_of)
-    lines = "\n".join([*files.notes, *examples])
+    lines = "\n".join([*first_of(files.notes, files.left_out), *first_of(examples, remarks)])
     return LoadResult(files.name, accepted, refused_count, derived, revision, lines, left_out=files.left_out)
 
 
@@ -263,5 +267,5 @@ def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
     if missing:
         raise LoadError(
             f"{layer.path}: layer '{layer.layer}' has no column '{missing[0]}'; "
-            f"it has {', '.join(layer.columns)}. Fix the mapping."
+            f"it has {listed(layer.columns)}. Fix the mapping."
         )

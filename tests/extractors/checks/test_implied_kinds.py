@@ -3,7 +3,7 @@
 import pytest
 from pyoxigraph import NamedNode
 
-from extractors.candidates import HEDGED, IMPLIED_KIND, RDF_TYPE, RIVAL, Extraction
+from extractors.candidates import HEDGED, IMPLIED_KIND, RDF_TYPE, UNWORDED, Extraction
 from extractors.checks.implied_kinds import Link, implied_kinds
 from extractors.grounding.linking import Linker
 from ontology.schema import Schema
@@ -84,7 +84,7 @@ async def test_a_denied_statement_implies_no_kind(schema: Schema):
     assert all(c.reply for c in extraction.candidates)
 
 
-async def test_of_rival_statements_one_waits_for_a_person(schema: Schema):
+async def test_of_statements_about_the_same_words_one_waits_for_a_person(schema: Schema):
     text = "The Bowery Hall is a museum that closed in 1971."
     extraction = await extracted(
         schema,
@@ -94,7 +94,7 @@ async def test_of_rival_statements_one_waits_for_a_person(schema: Schema):
         ("Bowery Hall", "opened", "1971"),
     )
     rules = {c.predicate: [p.rule for p in c.problems] for c in extraction.candidates}
-    assert (rules[urban("closed")], rules[urban("opened")]) == ([], [RIVAL])
+    assert (rules[urban("closed")], rules[urban("opened")]) == ([], [UNWORDED])
 
 
 async def test_a_name_is_taken_without_the_place_that_stands_beside_it(schema: Schema):

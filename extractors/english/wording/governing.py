@@ -1,0 +1,276 @@
+"""Which words of a sentence an object belongs to: the nearest label before it, or its own unit of measure.
+
+"It starts at Gansevoort Street, runs through Chelsea and ends at 34th Street" says of 34th Street that
+something ends there, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extractors.english.wording.phrases import Group, Occurrence, Phrases
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from ontology.terms import OntologyProperty
+
+__all__ = ["Clause", "Governor", "governor"]
+
+_JOINERS: Final = frozenset({"and", "or", "&", "with", "to", "both", "as", "well", "together", "plus", ","})
+_BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
+_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
+_ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
+_BREAKS: Final = frozenset(";:.!?—–()")
+_TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "where", "when"})
+_PARTS: Final = frozenset(
+    """north south east west northern southern eastern western center centre heart middle edge side part
+    end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
+    neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
+)
+_PARTICLES: Final = frozenset(
+    "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
+)
+_LONGEST_HEAD: Final = 5
+_VALUE_REACH: Final = 5
+"""How many words may stand between a number and what it measures."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A sentence around an object: its units, where the object and the subject are, and the labels in it.
+
+    `value` and `others` are indexes of units; `others` those of the subject, if the sentence has it.
+    """
+
+    units: Sequence[Unit]
+    value: int
+    others: frozenset[int]
+    occurrences: Sequence[Occurrence]
+    term: OntologyProperty
+    phrases: Phrases
+
+
+@dataclass(frozen=True)
+class Governor:
+    """The words that say the relation, at `units[first:last]`. `converse`: the object is their subject."""
+
+    first: int
+    last: int
+    converse: bool = False
+
+
+def governor(clause: Clause, group: Group) -> Governor | None:
+    """The words that say this relation of the object, or None where other words, or none, govern it."""
+    if group is Group.DATES:
+        return _of_date(clause)
+    if group is Group.NUMBERS:
+        return _of_number(clause)
+    return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _genitive(clause)
+
+
+def _before(clause: Clause) -> Governor | None:
+    """The label before a name, with a list, articles and a common noun between them at most."""
+    units, at = clause.units, clause.value - 1
+    joined = listed = False
+    words = 0
+    while at >= 0:
+        ending = [one for one in clause.occurrences if one.last == at + 1]
+        if ending and not (joined and units[at].text in ("with", "to")):
+            return _own(ending, clause)
+        unit = units[at]
+        if unit.kind is Kind.NAME:
+            if not joined or (unit.start, unit.end) == _span(units[clause.value]):
+                return None
+            joined = False
+        elif unit.text in _JOINERS:
+            if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
+                return None
+            listed = listed or unit.text in _CONJUNCTIONS
+            if unit.text == "," and not (listed or _goes_on(units, clause.value)):
+                return None
+            joined = True
+        elif unit.kind is Kind.MARK and unit.text != "-":
+            return None
+        elif unit.text == "of" and at and units[at - 1].text in _PARTS:
+            at -= 1
+        elif unit.text in PREPOSITIONS | AUXILIARIES | _TURNS or (words and unit.text in _POSSESSIVE):
+            return None
+        else:
+            words += unit.text not in _ARTICLES
+            if words > _LONGEST_HEAD:
+                return None
+        at -= 1
+    return None
+
+
+def _name_before(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name stands before "with" or "as well as"."""
+    while at > 0 and units[at].text in _BETWEEN_NAMES | {","}:
+        at -= 1
+    return units[at].kind is Kind.NAME
+
+
+def _own(ending: Iterable[Occurrence], clause: Clause) -> Governor | None:
+    """The label of this relation among those that end at one place; not a verb that its object does."""
+    for one in ending:
+        if clause.term.iri in one.terms and not _is_active(one, clause):
+            return Governor(one.first, one.last)
+    return None
+
+
+def _is_active(one: Occurrence, clause: Clause) -> bool:
+    """Whether the words are a verb of which the relation's object is the subject: "designed"."""
+    unit = clause.units[one.first]
+    alone = one.last == one.first + 1 and not one.passive
+    verb = unit.stem in clause.phrases.converse_verbs(clause.term.iri)
+    return alone and verb and not unit.text.endswith(("er", "or", "ers", "ors"))
+
+
+def _behind(clause: Clause) -> Governor | None:
+    """A noun of the relation right behind its object: "Gothic Revival style"."""
+    after = clause.value + 1
+    if after < len(clause.units) and clause.units[after].text == "-":
+        after += 1
+    for one in clause.occurrences:
+        if one.first == after and clause.term.iri in one.terms and not one.passive:
+            rest = clause.units[one.last] if one.last < len(clause.units) else None
+            plain = rest is None or rest.kind is Kind.MARK or rest.text in ("and", "by", "with", "to")
+            if plain and not _is_active(one, clause) and not clause.units[one.first].text.endswith("s"):
+                return Governor(clause.value, one.last)
+    return None
+
+
+def _as_subject(clause: Clause) -> Governor | None:
+    """The verb of which the object is the subject: "Amtrak operates" for "operated by"."""
+    units, at = clause.units, clause.value + 1
+    verbs = clause.phrases.converse_verbs(clause.term.iri)
+    while at < len(units) and (_goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
+        at += 1
+    while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
+        at += 1
+    if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
+        by = any(units[n].text == "by" for n in range(at + 1, min(at + 2, len(units))))
+        if not by and not units[at].text.endswith(("er", "or", "ers", "ors")):
+            return Governor(at, at + 1, converse=True)
+    return None
+
+
+def _as_role(clause: Clause) -> Governor | None:
+    """The role of the object, and after it the subject: "Cass Gilbert was the architect of the tower"."""
+    units = clause.units
+    for one in clause.occurrences:
+        end = one.last - (units[one.last - 1].text == "of")
+        if clause.term.iri not in one.terms or one.first < clause.value or end <= one.first:
+            continue
+        is_role = units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects"))
+        if is_role and _is_of(units, end, clause.others):
+            return Governor(one.first, end, converse=True)
+    return None
+
+
+def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
+    if at >= len(units) or units[at].text != "of":
+        return False
+    return bool({at + 1, at + 2} & others)
+
+
+def _genitive(clause: Clause) -> Governor | None:
+    """A possessor, for relations that "in" says: "Hamburg's Elbphilharmonie"."""
+    units, at = clause.units, clause.value
+    if not clause.phrases.has(clause.term.iri, "in") or at + 1 >= len(units) or units[at + 1].text != "'s":
+        return None
+    return Governor(at, at + 2) if {at + 2, at + 3} & clause.others else None
+
+
+def _of_date(clause: Clause) -> Governor | None:
+    """The nearest label of a date before it in its clause, else after it."""
+    units, value = clause.units, clause.value
+    start = value
+    while start > 0 and not _breaks(units[start - 1]):
+        start -= 1
+    end = value
+    while end + 1 < len(units) and not _breaks(units[end + 1]):
+        end += 1
+    before = [
+        one
+        for one in clause.occurrences
+        if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
+    ]
+    nearest = max((one.last for one in before), default=None)
+    if nearest is not None:
+        return _first_own([one for one in before if one.last == nearest], clause)
+    after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
+    nearest = min((one.first for one in after), default=None)
+    return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
+
+
+def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
+    for one in found:
+        if clause.term.iri in one.terms and not _is_particle(one, clause.units):
+            return Governor(one.first, one.last)
+    return None
+
+
+def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:
+    """Whether the words are one preposition, which says when, but not what: "free since 1997"."""
+    if one.last != one.first + 1 or units[one.first].text not in _PARTICLES:
+        return False
+    opens = {"from": ("to", "until", "through"), "to": ("from",), "until": ("from",), "through": ("from",)}
+    return not any(unit.text in opens.get(units[one.first].text, ()) for unit in units)
+
+
+def _of_number(clause: Clause) -> Governor | None:
+    """What a number measures: words within it, right behind it, or shortly before it."""
+    units, value = clause.units, clause.value
+    iri = clause.term.iri
+    after = [
+        one
+        for one in clause.occurrences
+        if value < one.first <= value + 3 and not _parted(units[value + 1 : one.first])
+    ]
+    before = [
+        one
+        for one in clause.occurrences
+        if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
+    ]
+    if clause.phrases.within(iri, units[value].text):
+        return Governor(value, value + 1)
+    nearest = max((one.last for one in before), default=None)
+    for one in before:
+        if one.last == nearest and iri in one.terms:
+            return Governor(one.first, value + 1)
+    for one in after:
+        if iri in one.terms:
+            return Governor(value, one.last)
+    return None
+
+
+def _parted(between: Iterable[Unit]) -> bool:
+    """Whether other things than words such as "about" and "of" stand between a number and its measure."""
+    return any(
+        unit.kind is Kind.NAME
+        or (unit.kind is Kind.MARK and unit.text not in "-~$€£")
+        or unit.text in ("and", "but", "or")
+        for unit in between
+    )
+
+
+def _breaks(unit: Unit) -> bool:
+    return (unit.kind is Kind.MARK and unit.text in _BREAKS) or unit.text in _TURNS
+
+
+def _goes_on(units: Sequence[Unit], at: int) -> bool:
+    """Whether a list goes on behind a name: ", the Altes Museum and the Pergamon Museum"."""
+    return any(_goes_on_with_name(units, n) for n in range(at + 1, min(at + 3, len(units))))
+
+
+def _goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
+    if units[at].text not in {"and", "&", ",", "or"}:
+        return False
+    rest = [unit for unit in units[at + 1 : at + 4] if unit.text not in _ARTICLES | {"and", "or"}]
+    return bool(rest) and rest[0].kind is Kind.NAME
+
+
+def _span(unit: Unit) -> tuple[int, int]:
+    return unit.start, unit.end

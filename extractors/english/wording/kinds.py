@@ -1,0 +1,104 @@
+"""Which kind a name says of itself, and which the words around it say.
+
+"Gansevoort Street" is a street whatever a model takes it for, and of "It contains Litchfield Villa" no word
+says what the villa is, though the text calls something else a park.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from extractors.english.wording.units import PREPOSITIONS, Kind, Unit
+from extractors.text.chunking import Span
+from ontology.labels import normalise
+from ontology.schema import Schema
+from ontology.terms import OntologyClass
+
+__all__ = ["kind_of_name", "mentions_kind", "said_kind"]
+
+_LONGEST_KIND: Final = 3
+_COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
+_LONGEST_DESCRIPTION: Final = 6
+
+
+def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
+    """The class whose label ends a name, or ends it before "of", "for" or "in"; None for a label alone."""
+    found = name.replace("-", " ").split()
+    for at, word in enumerate(found):
+        if word.casefold() in ("of", "for", "in", "at", "on") and at:
+            found = found[:at]
+            whole = True
+            break
+    else:
+        whole = False
+    for size in range(min(_LONGEST_KIND, len(found) - (0 if whole else 1)), 0, -1):
+        tail = " ".join(found[-size:]).casefold()
+        for kind in schema.classes.values():
+            if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)):
+                return kind
+    return None
+
+
+def mentions_kind(text: str, names: Collection[Span], kind: OntologyClass) -> bool:
+    """Whether a text has a class's label outside of all names."""
+    free = list(text)
+    for name in names:
+        free[name.start : name.end] = " " * (name.end - name.start)
+    said = normalise("".join(free))
+    return any(said[at : at + len(label)] == label for label in _labels(kind) for at in range(len(said)))
+
+
+def said_kind(units: Sequence[Unit], name: Span, kind: OntologyClass) -> Unit | None:
+    """The unit that begins a class's label in words about a name, before or behind it; None for none."""
+    at = next((n for n, unit in enumerate(units) if unit.start <= name.start < unit.end), None)
+    if at is None:
+        return None
+    return _behind(units, at, kind) or _before(units, at, kind)
+
+
+def _behind(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:
+    """The label after "is a", "was the" or a comma, within the noun phrase that follows."""
+    here = at + 1
+    while here < len(units) and (
+        units[here].kind is Kind.NAME or units[here].text in ("and", ",", "the")
+    ):  # the rest of a list: "Gellért Baths and Rudas Baths are bath houses"
+        here += 1
+    listed = here
+    for start in dict.fromkeys((at + 1, listed)):
+        if start >= len(units) or not (
+            units[start].text in _COPULAS or (start > at + 1 and units[start - 1].text == ",")
+        ):
+            continue
+        for place in range(start, min(start + _LONGEST_DESCRIPTION + 1, len(units))):
+            if place > start and units[place].text in PREPOSITIONS:
+                break
+            if _has_label(units, place, kind):
+                return units[place]
+    return None
+
+
+def _before(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:
+    """The label right before the name: "the architect Renzo Piano", "the village of Belleville"."""
+    here = at - 1
+    if here >= 0 and units[here].text in ("of", ","):
+        here -= 1
+    for place in range(max(0, here - _LONGEST_KIND), here + 1):
+        if _has_label(units, place, kind, ends=here + 1):
+            return units[place]
+    return None
+
+
+def _has_label(units: Sequence[Unit], at: int, kind: OntologyClass, *, ends: int | None = None) -> bool:
+    for label in _labels(kind):
+        last = at + len(label)
+        if normalise(" ".join(unit.text for unit in units[at:last])) == label and (
+            ends is None or last == ends
+        ):
+            return True
+    return False
+
+
+def _labels(kind: OntologyClass) -> Iterator[tuple[str, ...]]:
+    for text in (kind.label, *kind.alternative_labels):
+        yield normalise(text)

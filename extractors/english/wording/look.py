@@ -1,0 +1,293 @@
+"""The second look: does a sentence say this relation, in this direction, of these two?
+
+A model proposes relations; of well-typed falsehoods no shape knows. So the labels of the relation must govern
+its object, and what they are said of must be able to be the subject. The labels are those of the ontology:
+a paraphrase that none of them has waits for a person, who may add it as a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from extractors.english.values import looks_like_value
+from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
+from extractors.english.wording.phrases import Group, group_of, phrases_of
+from extractors.english.wording.subjects import Description, antecedent_before, subject_of
+from extractors.english.wording.units import Kind, Unit, capitalized_runs, units_of, with_past_names
+from extractors.grounding.entities import is_name, name_key
+from extractors.grounding.interpretation import Interpretation
+from extractors.grounding.linking import Fit, Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+from extractors.text.cleaning import detect_language, is_held_together
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
+
+__all__ = ["Wording"]
+
+_LANGUAGE: Final = "en"
+_LISTING: Final = frozenset({"and", "or", "the", "with"})
+_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
+_OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
+_LONGEST_OBJECT: Final = 3
+
+
+class Wording:
+    """Looks again at relations of one text; `names` are all names that were found in it."""
+
+    def __init__(self, text: GroundedText, linker: Linker, names: Collection[str]) -> None:
+        self._text = text
+        self._linker = linker
+        self._schema = linker.schema
+        self._phrases = phrases_of(linker.schema)
+        self._language = detect_language(text.text, expected=(_LANGUAGE,))
+        spans = {span for name in names if is_name(name) for span in text.occurrences(name)}
+        spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
+        self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
+
+    def look(self, reading: Interpretation) -> Interpretation:
+        """Return the reading with what its words do not say, or with its ends in the order that they say."""
+        term = reading.relation
+        if reading.is_type:
+            return self._look_at_kind(reading)
+        if term is None or reading.grounded.object is None:
+            return reading
+        doubt = self._doubt(reading)
+        if doubt is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
+            return replace(reading, doubt=doubt)
+        inverse = self._schema.properties.get(term.inverse) if term.inverse else None
+        if inverse is not None:
+            other = replace(reading, relation=inverse)
+            if self._fits(reading.said.triple.subject, inverse.domains) and self._doubt(other) is None:
+                return other
+        turned = _turned(reading)
+        fits = self._fits(turned.said.triple.subject, term.domains) and self._fits(
+            turned.said.triple.object, term.ranges
+        )
+        if fits and turned.grounded.object is not None and self._doubt(turned) is None:
+            return turned
+        return replace(reading, doubt=doubt)
+
+    def _look_at_kind(self, reading: Interpretation) -> Interpretation:
+        """Take the kind that the name says, or that the text says of it, rather than one said of others."""
+        name, kind = reading.said.triple.subject, reading.type
+        if kind is None or self._linker.labels.exact(name):
+            return reading
+        told = kind_of_name(name, self._schema)
+        above = self._schema.superclasses
+        related = told is not None and (told.iri in above(kind.iri) or kind.iri in above(told.iri))
+        places = self._text.occurrences(name)
+        if related or not places or not all(self._is_english(self._text.sentence_of(one)) for one in places):
+            return reading
+        said = [self._said_kind(span, kind) for span in places]
+        if any(one is not None for one in said):
+            return reading
+        if told is not None and above(told.iri) & above(kind.iri):
+            said_so = replace(reading.said, triple=replace(reading.said.triple, object=told.label))
+            return replace(reading, type=told, said=said_so)
+        if mentions_kind(self._text.text, self._names, kind):
+            return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
+        return reading
+
+    def _said_kind(self, name: Span, kind: OntologyClass) -> Unit | None:
+        """The word for a kind that a sentence says of a name."""
+        sentence = self._text.sentence_of(name)
+        spans = {span for span in self._names if span.end <= name.start or name.end <= span.start}
+        return said_kind(units_of(self._text.text, sentence, {*spans, name}), name, kind)
+
+    def _fits(self, name: str, classes: frozenset[NamedNode]) -> bool:
+        entries = self._linker.labels.exact(name)
+        return not entries or any(
+            self._linker.fit(entry.classes, classes) is not Fit.DISJOINT for entry in entries
+        )
+
+    def _doubt(self, reading: Interpretation) -> str | None:
+        """What speaks against a statement in every sentence that has its object; None where one says it."""
+        triple, term = reading.said.triple, reading.relation
+        assert term is not None
+        if name_key(triple.subject) == name_key(triple.object):
+            return f'It says "{term.label}" of a thing and itself.'
+        found = None
+        for span in self._spans(triple.object, reading):
+            sentence = self._text.sentence_of(span)
+            if not self._is_english(sentence):
+                return None
+            doubt = self._says(sentence, term, triple.subject, span, triple.relation)
+            if doubt is None or self._says_inverse(sentence, term, triple.subject, span):
+                return None
+            found = found or doubt
+        return found
+
+    def _spans(self, words: str, reading: Interpretation) -> Sequence[Span]:
+        window = reading.said.window
+        near = self._text.occurrences(words, window) or self._text.occurrences(words)
+        assert reading.grounded.object is not None
+        return [reading.grounded.object, *(span for span in near if span != reading.grounded.object)]
+
+    def _is_english(self, sentence: Span) -> bool:
+        if self._language in (_LANGUAGE, None):
+            return True
+        return is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
+
+    def _says_inverse(self, sentence: Span, term: OntologyProperty, subject: str, value: Span) -> bool:
+        """Whether the sentence says it from the other end: "contains" for "located in"."""
+        other = (
+            term if term.symmetric else self._schema.properties.get(term.inverse) if term.inverse else None
+        )
+        if other is None:
+            return False
+        words = _words(self._text, value)
+        return any(
+            self._says(sentence, other, words, span, "") is None
+            for span in self._text.occurrences(subject, sentence)
+        )
+
+    def _says(
+        self, sentence: Span, term: OntologyProperty, subject: str, value: Span, relation: str
+    ) -> str | None:
+        """What speaks against a sentence saying that the subject has this value; None for nothing."""
+        text = self._text.text
+        names = {span for span in self._names if sentence.start <= span.start < sentence.end}
+        names |= set(capitalized_runs(text, sentence))
+        group = group_of(term)
+        if group is not Group.NAMES or not _is_part(text, names, value):
+            names = {span for span in names if span.end <= value.start or value.end <= span.start} | {value}
+        units = with_past_names(units_of(text, sentence, names))
+        at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
+        if at is None:
+            return None
+        if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
+            return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
+        others = frozenset(n for n, unit in enumerate(units) if n != at and self._is(unit, subject))
+        extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
+        occurrences = self._phrases.occurrences(units, group, extra)
+        clause = Clause(units, at, others, occurrences, term, self._phrases)
+        found = governor(clause, group)
+        if found is not None and _is_half(clause, found):
+            return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
+        if found is None:
+            return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
+        return self._wrong_subject(clause, found, term, subject, group)
+
+    def _wrong_subject(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
+    ) -> str | None:
+        units, text = clause.units, self._text.text
+        if found.converse:
+            meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
+            if isinstance(meant, Unit) and not self._is(meant, subject):
+                return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
+            after = None if meant is not None else _objects(units, found.last)
+            if after is not None and not any(self._is(unit, subject) for unit in after):
+                return f'The text says "{term.label}" of another thing, not of "{subject}".'
+            return None
+        if _of_a_part(units, found):
+            return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
+        about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
+        if isinstance(about, Description):
+            passive = units[found.last - 1].text == "by"
+            return self._misdescribed(about, term, subject, of_it=passive or group is Group.NUMBERS)
+        if about is not None and not self._is(about, subject):
+            return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        return None
+
+    def _misdescribed(
+        self, about: Description, term: OntologyProperty, subject: str, *, of_it: bool
+    ) -> str | None:
+        """Whether "the tower" or, with `of_it`, "its towers" cannot be the subject."""
+        words = about.noun.split()
+        if about.possessive:
+            own = any(self._phrases.has_noun(term.iri, word) for word in words)
+            if own or not of_it:
+                return None
+            return f'The text says "{term.label}" of a part of it ("its {words[0]}"), not of "{subject}".'
+        kinds = (self._schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
+        kind = next((one for one in kinds if one is not None), None)
+        classes = frozenset(c for entry in self._linker.labels.exact(subject) for c in entry.classes)
+        if kind is None or not classes:
+            return None
+        if self._linker.fit(classes, frozenset({kind.iri})) is Fit.DISJOINT:
+            return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
+        return None
+
+    def _is(self, unit: Unit, name: str) -> bool:
+        """Whether a unit is a name, a short form of it, or another name of the same thing."""
+        if unit.kind is not Kind.NAME:
+            return False
+        here, there = name_key(unit.text), name_key(name)
+        if here == there or f" {there} ".find(f" {here} ") >= 0 or f" {here} ".find(f" {there} ") >= 0:
+            return True
+        ours = {entry.iri for entry in self._linker.labels.exact(unit.text)}
+        return bool(ours) and any(entry.iri in ours for entry in self._linker.labels.exact(name))
+
+
+def _turned(reading: Interpretation) -> Interpretation:
+    """The same reading with its ends exchanged."""
+    triple, grounded = reading.said.triple, reading.grounded
+    said = replace(reading.said, triple=replace(triple, subject=triple.object, object=triple.subject))
+    return replace(
+        reading,
+        said=said,
+        grounded=replace(grounded, subject=grounded.object, object=grounded.subject),
+        subject_name=reading.object_name,
+        object_name=reading.subject_name,
+    )
+
+
+def _is_part(text: str, names: Collection[Span], value: Span) -> bool:
+    """Whether a name goes on beyond a value with capitalized words: "West 54th Street"."""
+    for span in names:
+        if span.start <= value.start and value.end <= span.end:
+            rest = f"{text[span.start : value.start]} {text[value.end : span.end]}".split()
+            if any(word[0].isupper() and word.casefold() != "the" for word in rest):
+                return True
+    return False
+
+
+def _is_half(clause: Clause, found: Governor) -> bool:
+    """Whether an agent is one of two single words: "designed by Reed and Stem" may name one firm."""
+    units, at = clause.units, clause.value
+    if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
+        return False
+    for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
+        if 0 <= other < len(units) and units[word].text in ("and", "&"):
+            return units[other].kind is Kind.NAME and " " not in units[other].text
+    return False
+
+
+def _objects(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
+    """The names that a verb has as its objects; None for "it", "the hall", or nothing that follows it."""
+    found: list[Unit] = []
+    for place, unit in enumerate(units[at:], at):
+        if unit.kind is Kind.NAME:
+            found.append(unit)
+        elif found and (unit.text not in _LISTING or unit.kind is Kind.MARK) and unit.text != ",":
+            break
+        elif not found and (unit.text in _OPEN or (unit.kind is Kind.MARK and place == at)):
+            return None
+        elif not found and (unit.kind is Kind.MARK or place > at + _LONGEST_OBJECT):
+            break
+    described = at < len(units) and units[at].text in ("the", "this", "that", "both")
+    return None if not found and (described or at >= len(units)) else found
+
+
+def _of_a_part(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
+    first = found.first
+    if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
+        return False
+    nouns = units[max(0, first - 3) : first]
+    return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
+
+
+def _words(text: GroundedText, span: Span) -> str:
+    return text.text[span.start : span.end]
+
+
+def _text(text: str, unit: Unit) -> str:
+    return " ".join(text[unit.start : unit.end].split())

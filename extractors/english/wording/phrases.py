@@ -1,0 +1,184 @@
+"""Where a sentence has the words of a relation's labels, whatever their inflection.
+
+Of phrases that overlap the longest counts, among relations that could take the same kind of object: "opened
+in" before a date is no "in", and "founded by" says nothing about a date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+from pyoxigraph import NamedNode
+
+from extractors.english.wording.units import AUXILIARIES, Kind, Unit, is_adverb
+from ontology.labels import stem, words
+from ontology.schema import Schema
+from ontology.terms import OntologyProperty, PropertyKind
+from ontology.vocabulary import XSD
+
+__all__ = ["Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
+
+_TAILS: Final = frozenset({"in", "on", "at"})
+"""Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
+_NUMBERS: Final = frozenset(
+    {"integer", "decimal", "double", "float", "nonNegativeInteger", "positiveInteger", "int", "long"}
+)
+
+
+class Group(Enum):
+    """What a relation leads to; only relations of one group compete for the same words."""
+
+    NAMES = "names"
+    DATES = "dates"
+    NUMBERS = "numbers"
+
+
+def group_of(term: OntologyProperty) -> Group:
+    """The group of a relation, by the datatypes of its range."""
+    if term.kind is PropertyKind.OBJECT:
+        return Group.NAMES
+    kinds = {iri.value.removeprefix(XSD) for iri in term.ranges}
+    if any(kind.startswith(("date", "gYear")) for kind in kinds):
+        return Group.DATES
+    return Group.NUMBERS if kinds & _NUMBERS else Group.NAMES
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A label's words at `units[first:last]`; `terms` are the relations of the group that have that label.
+
+    `passive`: they end with "by".
+    """
+
+    first: int
+    last: int
+    terms: frozenset[NamedNode]
+    passive: bool
+
+
+@dataclass(frozen=True)
+class _Label:
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    term: NamedNode
+
+
+class Phrases:
+    """The labels of all relations of one ontology."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._labels: dict[tuple[Group, str], list[_Label]] = {}
+        self._converses: dict[NamedNode, frozenset[str]] = {}
+        self._own: dict[NamedNode, list[_Label]] = {}
+        self._nouns = frozenset(
+            stem(word)
+            for kind in schema.classes.values()
+            for text in (kind.label, *kind.alternative_labels)
+            for word in words(text)[-1:]
+        )
+        for term in schema.properties.values():
+            if term.deprecated or term.kind is PropertyKind.ANNOTATION:
+                continue
+            for text in (term.label, *term.alternative_labels):
+                self._add(group_of(term), term.iri, text)
+
+    def _add(self, group: Group, iri: NamedNode, text: str) -> None:
+        label = _label(text, iri)
+        if label is not None:
+            self._labels.setdefault((group, label.stems[0]), []).append(label)
+            self._own.setdefault(iri, []).append(label)
+            if len(label.words) == 2 and label.words[1] == "by":
+                known = self._converses.get(iri, frozenset())
+                self._converses[iri] = known | {label.stems[0]}
+
+    def converse_verbs(self, iri: NamedNode) -> frozenset[str]:
+        """The verbs, as stems, that say a relation from its other end: "designed" of "designed by"."""
+        return self._converses.get(iri, frozenset())
+
+    def knows(self, text: str) -> bool:
+        """Whether words are a label of any relation."""
+        return any(label.words == tuple(words(text)) for labels in self._own.values() for label in labels)
+
+    def has(self, iri: NamedNode, text: str) -> bool:
+        """Whether a word is one of the labels of a relation."""
+        return any(label.words == (text,) for label in self._own.get(iri, ()))
+
+    def has_noun(self, iri: NamedNode, noun: str) -> bool:
+        """Whether a label of the relation ends with this noun, as a stem."""
+        return any(label.stems[-1] == stem(noun) for label in self._own.get(iri, ()))
+
+    def within(self, iri: NamedNode, text: str) -> bool:
+        """Whether a text has all words of one of a relation's labels, in any order."""
+        said = {stem(word) for word in words(text)}
+        return any(said.issuperset(label.stems) for label in self._own.get(iri, ()))
+
+    def occurrences(
+        self, units: Sequence[Unit], group: Group, extra: Mapping[NamedNode, str]
+    ) -> Sequence[Occurrence]:
+        """The labels in the units, longest first where they overlap; `extra` are more labels of relations."""
+        more = [label for iri, text in extra.items() if (label := _label(text, iri)) is not None]
+        found: dict[tuple[int, int, bool], set[NamedNode]] = {}
+        for at, unit in enumerate(units):
+            if unit.kind is not Kind.WORD:
+                continue
+            known = self._labels.get((group, unit.stem), [])
+            for label in [*known, *(one for one in more if one.stems[0] == unit.stem)]:
+                end = _match(units, at, label)
+                if end is not None:
+                    key = (at, end, label.words[-1] == "by")
+                    found.setdefault(key, set()).add(label.term)
+        for (first, last, by), terms in found.items():
+            for (start, end, _), inner in found.items():
+                tail = units[end:last]
+                if start == first and tail and not by and all(unit.text in _TAILS for unit in tail):
+                    terms |= inner
+        all_ = [Occurrence(first, last, frozenset(t), by) for (first, last, by), t in found.items()]
+        return [one for one in all_ if not any(self._covers(units, other, one) for other in all_)]
+
+    def _covers(self, units: Sequence[Unit], outer: Occurrence, inner: Occurrence) -> bool:
+        """Whether a longer phrase takes another's words; not where it only adds a kind: "station on"."""
+        inside = outer.first <= inner.first and inner.last <= outer.last
+        if not inside or (outer.first, outer.last) == (inner.first, inner.last):
+            return False
+        if any(unit.text == "and" for unit in units[outer.first : outer.last]):
+            return False
+        added = units[outer.first : inner.first] if outer.last == inner.last else ()
+        return not added or any(unit.stem not in self._nouns for unit in added)
+
+
+@lru_cache(maxsize=4)
+def phrases_of(schema: Schema) -> Phrases:
+    """The phrases of an ontology, read once."""
+    return Phrases(schema)
+
+
+def _label(text: str, iri: NamedNode) -> _Label | None:
+    found = words(text)
+    while len(found) > 1 and found[0] in AUXILIARIES | {"the", "a", "an"}:
+        found = found[1:]
+    return _Label(tuple(found), tuple(stem(word) for word in found), iri) if found else None
+
+
+def _match(units: Sequence[Unit], at: int, label: _Label) -> int | None:
+    """Where the label's words end that begin at a unit; adverbs and "and operated" may stand between."""
+    here = at
+    for place, (word, short) in enumerate(zip(label.words, label.stems, strict=True)):
+        if place:
+            while here < len(units) and is_adverb(units[here]) and units[here].stem != short:
+                here += 1
+            if word == "by" and here + 2 < len(units) and units[here].text in ("and", ","):
+                here = next((n for n in range(here + 2, here + 4) if _is(units, n, "by")), here)
+        if here >= len(units) or units[here].kind is not Kind.WORD:
+            return None
+        if units[here].text != word and (len(word) < 4 or units[here].stem != short):
+            return None
+        here += 1
+    return here
+
+
+def _is(units: Sequence[Unit], at: int, text: str) -> bool:
+    return at < len(units) and units[at].text == text

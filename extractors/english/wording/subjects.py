@@ -1,0 +1,231 @@
+"""What a clause is about: its grammatical subject, and whether a statement's subject can be that.
+
+"Deutsche Bahn owns Berlin Hauptbahnhof, which opened in 2006" says that the station opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+
+__all__ = ["Description", "SubjectCheck", "antecedent_before", "subject_of"]
+
+_RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
+_PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
+_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
+_STRONG: Final = frozenset(";:")
+_DESCRIBING: Final = frozenset("the a an nearby old new former famous".split())  # noqa: SIM905
+_HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
+
+
+@dataclass(frozen=True)
+class Description:
+    """A common noun as the subject of a clause: "the tower", or with a possessive "its towers"."""
+
+    noun: str
+    possessive: bool
+
+
+SubjectCheck = Callable[[Unit], bool]
+"""Whether a name of the text is the statement's subject."""
+
+
+def antecedent_before(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> Unit | Description | None:
+    """What "which" right before a name stands for: "the hall, which Giles Gilbert Scott designed"."""
+    here = at - 1
+    while here > 0 and (units[here].kind is Kind.NAME or units[here].text in ("and", ",", "the")):
+        here -= 1
+    if here <= 0 or units[here].text not in ("which", "that", "whom"):
+        return None
+    return _antecedent(units, 0, here, is_subject)
+
+
+def subject_of(
+    units: Sequence[Unit], anchor: int, value: int, is_subject: SubjectCheck
+) -> Unit | Description | None:
+    """What the words at `anchor` are said of: a name, a description, or None where that is left open.
+
+    `value` is the object, which is none of the candidates.
+    """
+    between = _between(units, anchor, value)
+    if between is not None:
+        return between
+    start = _clause_start(units, anchor)
+    at = anchor - 1
+    while at >= start and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
+        at -= 1
+    if at >= start and units[at].text in _RELATIVE:
+        return _antecedent(units, start, at, is_subject)
+    if (renamed := _apposition(units, start, at)) is not None:
+        return renamed
+    adjacent = _adjacent(units, start, at)
+    if adjacent is not None and is_subject(adjacent):
+        lies = _lead(units, units.index(adjacent)) in PREPOSITIONS
+        if not lies or (at == anchor - 1 and _may_follow(units, anchor)):
+            return adjacent
+    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
+        return units[at]
+    return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if at < start else None)
+
+
+def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
+    """A new subject whose verb is left out: "opened in 1928 and the Millennium Bridge in 2001"."""
+    for at in range(anchor + 1, value):
+        unit = units[at]
+        if unit.kind is not Kind.NAME:
+            continue
+        left = _lead(units, at)
+        if at > 1 and units[at - 2].kind is Kind.NAME:
+            continue
+        follows = units[at + 1].text if at + 1 < len(units) else ""
+        if left in ("and", ",", "while", "but") and (follows in PREPOSITIONS or follows in AUXILIARIES):
+            return unit
+    return None
+
+
+def _clause_start(units: Sequence[Unit], anchor: int) -> int:
+    for at in range(anchor - 1, -1, -1):
+        if units[at].text in _STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
+            return at + 1
+    return 0
+
+
+def _may_follow(units: Sequence[Unit], anchor: int) -> bool:
+    """Whether words may describe the name before them: "at Forest Park in St. Louis", "a hall built by"."""
+    return units[anchor].text in PREPOSITIONS or any(unit.text == "by" for unit in units[anchor : anchor + 4])
+
+
+def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
+    """The name that a noun after a comma describes: "the Riesenrad, a wheel built by"."""
+    here = at
+    while here > start and units[here].kind is Kind.WORD and here > at - 4:
+        if units[here].text in ("a", "an"):
+            name = here - 2
+            comma = units[here - 1].text == ","
+            return units[name] if comma and name >= start and units[name].kind is Kind.NAME else None
+        if units[here].text in PREPOSITIONS | AUXILIARIES:
+            return None
+        here -= 1
+    return None
+
+
+def _antecedent(
+    units: Sequence[Unit], start: int, relative: int, is_subject: SubjectCheck
+) -> Unit | Description | None:
+    """The name before "which": the nearest, or the one that lies there ("a hall in Paris, which")."""
+    at = relative - 1
+    while at >= start and units[at].kind is Kind.MARK:
+        at -= 1
+    if at < start or units[at].kind is not Kind.NAME:
+        return None
+    nearest = units[at]
+    if is_subject(nearest):
+        return nearest
+    return _nearest(units, start, at - 1, -1) if _lead(units, at) in PREPOSITIONS else nearest
+
+
+def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:
+    """The name right before the words, over a comma at most."""
+    if at >= start and units[at].text == ",":
+        at -= 1
+    return units[at] if at >= start and units[at].kind is Kind.NAME else None
+
+
+def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | Description | None:
+    """The nearest name, pronoun or description before a place that is no complement of other words."""
+    here = at
+    while here >= start:
+        unit = units[here]
+        if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at):
+            return None
+        if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
+            lead = _lead(units, here, start)
+            verb_follows = here == at and lead in ("", ",", "and", "but", ";")
+            if verb_follows or lead in ("", ","):
+                return unit
+            if lead == "and" and not _is_listed(units, here):
+                return unit
+        description = _description(units, here, start)
+        if description is not None:
+            return description
+        here -= 1
+    return None
+
+
+def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
+    """A possessor ("Hamburg's"), or a region after the place in it ("at Pier Head, Liverpool")."""
+    if at + 1 < len(units) and units[at + 1].text == "'s":
+        return True
+    before = at - 2
+    if before < start or units[at - 1].text != "," or units[before].kind is not Kind.NAME:
+        return False
+    return _lead(units, before, start) in PREPOSITIONS
+
+
+def _is_listed(units: Sequence[Unit], at: int) -> bool:
+    """Whether the name before "and" is a complement, so that this one is another."""
+    here = at - 1
+    while here >= 0 and units[here].text in ("the", "and"):
+        here -= 1
+    return here >= 0 and units[here].kind is Kind.NAME and _lead(units, here) not in ("", ",")
+
+
+def _description(units: Sequence[Unit], at: int, start: int) -> Description | None:
+    """ "The tower" or "its towers" where it opens a clause and something follows it."""
+    unit = units[at]
+    if unit.text not in _POSSESSIVE | {"the"} or unit.kind is not Kind.WORD:
+        return None
+    before = units[at - 1].text if at > start else ""
+    if before not in ("", ",", "and", "but") or at + 1 >= len(units):
+        return None
+    noun = at + 1
+    while (
+        noun + 1 < len(units)
+        and units[noun + 1].kind is Kind.WORD
+        and units[noun].kind is Kind.WORD
+        and units[noun + 1].text not in AUXILIARIES | PREPOSITIONS | {"and", "or"}
+        and not is_adverb(units[noun + 1])
+        and noun < at + 3
+    ):
+        noun += 1
+    if units[noun].kind is not Kind.WORD:
+        return None
+    verb = _first_noun(units, at + 1, noun)
+    return Description(verb, unit.text in _POSSESSIVE)
+
+
+def _first_noun(units: Sequence[Unit], first: int, last: int) -> str:
+    """The words of a description before its verb, which the words of the clause do not tell apart: all."""
+    return " ".join(unit.text for unit in units[first : last + 1])
+
+
+def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
+    """The subject that follows words at the start: "Designed by Jørn Utzon, the opera house opened"."""
+    after = max(anchor, value) + 1
+    while after < len(units) and units[after].text != ",":
+        after += 1
+    for unit in units[after + 1 : after + 3]:
+        if unit.kind is Kind.NAME:
+            return unit
+    return None
+
+
+def _lead(units: Sequence[Unit], at: int, start: int = 0) -> str:
+    """The word before a name in its clause, without its article and words that describe it."""
+    here = at - 1
+    while here >= start and units[here].text in (
+        "the",
+        "a",
+        "an",
+        "nearby",
+        "old",
+        "new",
+        "former",
+        "famous",
+    ):
+        here -= 1
+    return units[here].text if here >= start else ""

@@ -1,0 +1,130 @@
+"""A sentence as units: names, numbers, words and marks, with what each is to its neighbors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from extractors.text.chunking import Span
+from ontology.labels import stem, words
+
+__all__ = [
+    "AUXILIARIES",
+    "PREPOSITIONS",
+    "Kind",
+    "Unit",
+    "capitalized_runs",
+    "is_adverb",
+    "units_of",
+    "with_past_names",
+]
+
+_TOKEN = re.compile(r"['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]")
+_CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
+_ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
+_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
+_RUN = re.compile(rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*")
+_ADVERBS: Final = frozenset(
+    """also now still first later soon once again today then originally only just never both already
+    largely mostly mainly partly""".split()  # noqa: SIM905
+)
+AUXILIARIES: Final = frozenset(
+    "is are was were be been being has have had having does did do will would can could may might".split()  # noqa: SIM905
+)
+PREPOSITIONS: Final = frozenset(
+    """in on at of by for from to with near within inside into along between beside behind under over after
+    before across around through against among about opposite outside above below beneath until since during
+    as than without toward towards onto upon via per past off beyond""".split()  # noqa: SIM905
+)
+
+
+_NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
+
+
+class Kind(Enum):
+    """What a unit is."""
+
+    NAME = "name"
+    WORD = "word"
+    MARK = "mark"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A name, which is one unit however many words it has, a word or number, or a punctuation mark.
+
+    `text` is in lower case, `stem` what inflections of a word share.
+    """
+
+    kind: Kind
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+def is_adverb(unit: Unit) -> bool:
+    """Tell a word that may stand between the words of a label: "was also designed by"."""
+    return unit.kind is Kind.WORD and (unit.text in _ADVERBS or unit.text.endswith("ly"))
+
+
+def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]:
+    """Cut a sentence into units; `names` are spans of names and values, the longest of overlapping ones."""
+    taken: list[Span] = []
+    for name in sorted(names, key=lambda span: (span.start, -span.end)):
+        inside = sentence.start <= name.start and name.end <= sentence.end
+        if inside and (not taken or name.start >= taken[-1].end):
+            taken.append(name)
+    units = [_name(text, name) for name in taken]
+    starts = [sentence.start, *(name.end for name in taken)]
+    ends = [*(name.start for name in taken), sentence.end]
+    for start, end in zip(starts, ends, strict=True):
+        for match in _TOKEN.finditer(text, start, end):
+            units += _words(match.group(), match.start())
+    return sorted(units, key=lambda unit: unit.start)
+
+
+def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
+    """Read "was known as Stalinallee until 1961" as "was formerly known as": the name is no longer used."""
+    for at, unit in enumerate(units):
+        named = any(one.stem in _NAMING for one in units[at + 1 : at + 3])
+        ends = (n for n in range(at + 2, min(at + 8, len(units) - 1)) if units[n].text in ("until", "before"))
+        over = any(units[n - 1].kind is Kind.NAME and units[n + 1].text[0].isdigit() for n in ends)
+        if unit.text in ("was", "were") and named and over:
+            formerly = Unit(Kind.WORD, "formerly", stem("formerly"), unit.start, unit.end)
+            return [*units[:at], formerly, *units[at + 1 :]]
+    return units
+
+
+def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
+    """The runs of capitalized words inside a sentence, and at its start those of several words."""
+    for match in _RUN.finditer(text, sentence.start, sentence.end):
+        opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
+        if not opens or " " in match.group().strip():
+            yield Span(match.start(), match.end())
+
+
+def _name(text: str, span: Span) -> Unit:
+    return Unit(Kind.NAME, text[span.start : span.end].casefold(), "", span.start, span.end)
+
+
+def _words(token: str, start: int) -> Iterable[Unit]:
+    end = start + len(token)
+    if not (token[0].isalnum() or token[0] == "_"):
+        yield Unit(Kind.MARK, token.replace("’", "'"), "", start, end)
+        return
+    for mark in ("'s", "’s"):
+        if token.endswith(mark):
+            yield _word(token[:-2], start, end - 2)
+            yield Unit(Kind.MARK, "'s", "", end - 2, end)
+            return
+    yield _word(token, start, end)
+
+
+def _word(token: str, start: int, end: int) -> Unit:
+    plain = " ".join(words(token)) or token.casefold()
+    return Unit(Kind.WORD, plain, stem(plain), start, end)

@@ -1,0 +1,132 @@
+"""Keeps geometries outside of a configured extent out of the graph; without the setting none is looked at.
+
+A city's extent is one polygon. Swapped axes and wrong reference systems put a place somewhere else on the
+earth: this finds them whatever system a literal is written in, since its parsed shape is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Final
+
+from pyoxigraph import Literal, Triple
+
+from server.errors import SettingsError
+from sparql.model.change import (
+    BackgroundValidation,
+    Derive,
+    Gate,
+    Reach,
+    Rejection,
+    Selection,
+    Statement,
+    Violation,
+)
+from sparql.model.source import TripleSource
+from sparql.model.vocabulary import UKG
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+__all__ = ["ExtentGate", "read_extent", "within_extent"]
+
+OUTSIDE: Final = UKG.OutsideExtent
+
+
+def within_extent(gate: Gate, extent: str) -> Gate:
+    """The gate, and before it the check of geometries; the gate alone without an extent.
+
+    Raises SettingsError.
+    """
+    return ExtentGate(gate, read_extent(extent)) if extent.strip() else gate
+
+
+def read_extent(text: str) -> BaseGeometry:
+    """The area in CRS84, from WKT that may name its reference system. Raises SettingsError."""
+    from geo.errors import GeometryError
+    from geo.formats.literals import parse_geometry
+    from geo.vocabulary import WKT_LITERAL
+
+    try:
+        shape = parse_geometry(Literal(text, datatype=WKT_LITERAL))
+    except GeometryError as error:
+        raise SettingsError(f"extent: {error}") from error
+    if shape.is_empty or shape.geom_type not in ("Polygon", "MultiPolygon"):
+        raise SettingsError(
+            f"extent: a {shape.geom_type} is no area. Write WKT such as POLYGON ((-74.3 40.45, -73.65 40.45, "
+            "-73.65 40.95, -74.3 40.95, -74.3 40.45)), longitude first."
+        )
+    return shape
+
+
+class ExtentGate:
+    """A gate that also refuses geometry literals of which a part lies outside of an area (CRS84)."""
+
+    def __init__(self, gate: Gate, extent: BaseGeometry) -> None:
+        self._gate = gate
+        self._extent = extent
+
+    def select(
+        self,
+        before: TripleSource,
+        additions: tuple[Statement, ...],
+        removals: frozenset[Triple],
+        derive: Derive,
+        *,
+        partial: bool,
+        source: str = "",
+        reach: Reach = Reach.FULL,
+        validated: BackgroundValidation | None = None,
+    ) -> Selection:
+        """What the gate selects of the statements that lie inside; see `Gate.select`."""
+        outside = tuple(self._outside(additions))
+        if outside and not partial:
+            return Selection(rejected=outside)
+        refused = {one.statement.triple for one in outside}
+        found = self._gate.select(
+            before,
+            tuple(one for one in additions if one.triple not in refused) if refused else additions,
+            removals,
+            derive,
+            partial=partial,
+            source=source,
+            reach=reach,
+            validated=validated,
+        )
+        return found._replace(rejected=(*outside, *found.rejected)) if outside else found
+
+    def concerns(self, additions: Collection[Triple]) -> bool:
+        """Whether a geometry is among the statements, or the gate may object to them."""
+        from geo.formats.literals import is_geometry_literal
+
+        return any(is_geometry_literal(one.object) for one in additions) or self._gate.concerns(additions)
+
+    def _outside(self, additions: Iterable[Statement]) -> Iterable[Rejection]:
+        from geo.errors import GeometryError
+        from geo.formats.literals import is_geometry_literal, parse_geometry
+
+        for statement in additions:
+            literal = statement.triple.object
+            if not (isinstance(literal, Literal) and is_geometry_literal(literal)):
+                continue
+            try:
+                shape = parse_geometry(literal)
+            except GeometryError:
+                continue  # The lexical check refuses it.
+            if not self._extent.covers(shape):
+                yield Rejection(statement, (self._violation(statement.triple, shape),))
+
+    def _violation(self, triple: Triple, shape: BaseGeometry) -> Violation:
+        west, south, east, north = self._extent.bounds
+        where = "it is empty"
+        if not shape.is_empty:
+            point = shape.representative_point()
+            where = f"it lies at longitude {point.x:.4f}, latitude {point.y:.4f}"
+        return Violation(
+            focus=triple.subject,
+            message=f"The geometry is not within the extent (longitude {west:.4f} to {east:.4f}, latitude "
+            f"{south:.4f} to {north:.4f}): {where}. Check the order of its axes and its reference system, or "
+            "the setting extent.",
+            component=OUTSIDE,
+            path=triple.predicate.value,
+        )
