@@ -36,6 +36,7 @@ class Question(StrEnum):
     """What kind of answer the words ask for."""
 
     WHICH = "which"
+    IN_WHICH = "in which"
     WHO = "who"
     WHERE = "where"
     WHEN = "when"

@@ -12,6 +12,7 @@ from sparql.ask.plan.nodes import (
     Aggregation,
     And,
     Count,
+    CountOf,
     Difference,
     DistanceTo,
     Exists,
@@ -24,12 +25,13 @@ from sparql.ask.plan.nodes import (
     Related,
     Size,
     SizeOf,
+    Top,
     Values,
 )
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules
+from sparql.ask.planning.items import Head, Noun, Ranking
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin
 
 __all__ = ["RULES", "finish"]
 
@@ -50,14 +52,10 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                     List(of.node),
                     0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
                 )
+        case Question.IN_WHICH if of.head is Head.KIND:
+            yield C.IN_KIND, of, 0.0
         case Question.WHERE:
-            link = PlaceLink(Place.CONTAINS)
-            try:
-                context.typing.with_link(link, of.types)
-            except PlanError:
-                return
-            if of.head is not Head.RESTRICTION:
-                yield C.ANSWER, List(Related(link, of.node)), 0.0
+            yield from _where(context, of)
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
                 yield C.ANSWER, Count(of.node), 0.0
@@ -68,6 +66,43 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _where(context: Context, of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        # "Where is the festival held?": the places that a property gives.
+        if isinstance(of.node, Related) and of.types is not None and of.types & context.typing.located:
+            yield C.ANSWER, List(of.node), 0.1
+    elif context.related(PlaceLink(Place.CONTAINS), of.node) is not None:
+        yield C.ANSWER, List(Related(PlaceLink(Place.CONTAINS), of.node)), 0.0
+
+
+@RULES.rule(C.IN_KIND, C.NOUN)
+def _in_which(context: Context, kind: Noun, of: Noun) -> Iterator[Made]:
+    """ "In which borough is the oldest university?" """
+    around = context.related(PlaceLink(Place.CONTAINS), of.node)
+    found = conjoin(kind, around) if around is not None else None
+    if found is not None:
+        yield C.ANSWER, List(found.node), 0.0
+    for link, cost in (
+        context.quantities.links(kind.types, of.types) if of.head is not Head.RESTRICTION else ()
+    ):
+        related = context.related(link, of.node)
+        found = conjoin(kind, related) if related is not None else None
+        if found is not None:
+            yield C.ANSWER, List(found.node), cost - 0.5
+
+
+@RULES.rule(C.IN_KIND, C.RANKING)
+def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[Made]:
+    """ "In which borough are the most parks?" """
+    if ranking.counted is None:
+        return
+    for link, cost in context.links(kind.types, ranking.counted.types):
+        node = Top(
+            kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
+        )
+        yield C.ANSWER, List(node), cost - 0.4
 
 
 def _yes_no(of: Noun) -> Iterator[Made]:
@@ -94,7 +129,7 @@ def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made
 def _asked_value(context: Context, question: Question, values: Values) -> Iterator[Made]:
     kind = context.typing.kind(values.quantity)
     if (
-        (question is Question.WHEN and kind is QuantityKind.DATE)
+        (question is Question.WHEN and kind is not QuantityKind.NUMBER)
         or (question in (Question.HOW_MANY, Question.HOW_MUCH) and kind is QuantityKind.NUMBER)
         or question in (Question.WHICH, Question.LIST)
     ):

@@ -41,6 +41,7 @@ class Category(StrEnum):
     QUESTION = "question"
     HAVING = "having"  # number and kind of related things
     WITHOUT = "without"
+    IN_KIND = "in kind"
     EACH = "each"
     THINGS_AND = "things and"
     OUT_AND = "out and"
@@ -71,6 +72,7 @@ class Noun:
     both: bool = False
     plural: bool = False
     prefixed: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True)

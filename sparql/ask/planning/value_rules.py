@@ -272,6 +272,8 @@ def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator
             )
         )
     elif isinstance(value, Number) and value.unit is None and of.head is Head.KIND:
+        if of.plural and value.value == int(value.value) > 0:
+            yield C.NOUN, replace(of, count=int(value.value)), 0.1
         yield C.HAVING, (Op.EQUAL, Literal(str(value.value), datatype=_DECIMAL), of), 0.3
 
 
@@ -449,18 +451,12 @@ def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> It
 
 
 def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:
-    count = rank.count or 1
-    if (
-        rank.count is None
-        and of.plural
-        and isinstance(quantity, DistanceTo)
-        and rank.first == 1
-        and not rank.most
-    ):
+    count = rank.count or of.count or 1
+    if count == 1 and of.plural and isinstance(quantity, DistanceTo) and rank.first == 1 and not rank.most:
         count = ASSUMED_NEAREST
     node = Top(of.node, quantity, rank.most, count, rank.first)
     try:
-        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=()), cost
+        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=(), count=None), cost
     except PlanError:
         return
 
@@ -494,6 +490,13 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
         yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
     elif isinstance(of.node, Named):
         yield C.FAR, of, 0.0
+
+
+@RULES.rule(C.VALUES, C.MEASURE)
+def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
+    """ "What area does the park cover?" """
+    if isinstance(values.quantity, SizeOf) and values.quantity.size is measure.size:
+        yield C.VALUES, values, 0.0
 
 
 @RULES.rule(C.FAR, C.NOUN)
