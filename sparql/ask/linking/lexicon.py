@@ -19,6 +19,7 @@ from sparql.ask.linking.readings import (
     HowMuch,
     Meaning,
     Measure,
+    More,
     Near,
     Ordinal,
     PropertyName,
@@ -193,6 +194,8 @@ class FunctionWords:
             self._add_all(phrases, Word(name))
         for name, phrases in lists["compare"].items():
             self._add_all(phrases, Comparator(Op(name)))
+        for name, phrases in lists["counts"].items():
+            self._add_all(phrases, More(Op(name)))
         for name, phrases in lists["dated"].items():
             self._add_all(phrases, Comparator(Op(name), dated=True))
         self._add_order(lists["order"])

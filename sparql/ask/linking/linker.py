@@ -25,8 +25,9 @@ from sparql.ask.linking.words import Token, idle_words, tokens_of
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 
-_SURE, _NOT_A_CLASS = 0.2, 0.15
+_EXACT, _SURE, _NOT_A_CLASS = 0.06, 0.2, 0.15
 _ASKING = frozenset("what which who whom where when how".split())  # noqa: SIM905
+_POLITE = frozenset("can could will would".split())  # noqa: SIM905
 AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 
 
@@ -38,6 +39,11 @@ class LinkedQuestion:
     tokens: Sequence[Token]
     readings: Sequence[Reading]
     idle: frozenset[str]
+
+    @property
+    def asks_whether(self) -> bool:
+        """Whether the question begins as one that is answered by yes or no: "Is ...?"."""
+        return bool(self.tokens) and self.tokens[0].text in AUXILIARIES - _POLITE
 
     @property
     def unread(self) -> list[Token]:
@@ -135,13 +141,23 @@ class QuestionLinker:
 
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
-    """Leave out numbers that are part of a name: "59th Street"."""
-    names = [one for one in readings if isinstance(one.meaning, EntityName) and one.cost < 0.3]
+    """Leave out what is part of a longer name ("bridge" in "Brooklyn Bridge") or date ("May 1935")."""
+    whole = [
+        one
+        for one in readings
+        if one.end - one.start > 1
+        and (
+            isinstance(one.meaning, DateValue) or (isinstance(one.meaning, EntityName) and one.cost < _EXACT)
+        )
+    ]
+    named = (EntityName, ClassName, PropertyName, Number, DateValue)
     return [
         one
         for one in readings
-        if not isinstance(one.meaning, Number | DateValue)
-        or not any(n.start <= one.start and one.end <= n.end for n in names)
+        if not isinstance(one.meaning, named)
+        or not any(
+            w.start <= one.start and one.end <= w.end and w.end - w.start > one.end - one.start for w in whole
+        )
     ]
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "HowMuch",
     "Meaning",
     "Measure",
+    "More",
     "Near",
     "Number",
     "Ordinal",
@@ -62,6 +63,8 @@ class Word(StrEnum):
     PER = "per"
     THAN = "than"
     BETWEEN = "between"
+    ALL = "all"
+    OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,13 @@ class Comparator:
 
 
 @dataclass(frozen=True)
+class More:
+    """More or fewer of something: a comparison of counts."""
+
+    op: Op
+
+
+@dataclass(frozen=True)
 class Superlative:
     """The most or least, of what the adjective says; None: of what other words say."""
 
@@ -185,6 +195,7 @@ Meaning = (
     | PropertyName
     | TextValue
     | Comparator
+    | More
     | Superlative
     | Measure
     | Number

@@ -20,6 +20,7 @@ from sparql.ask.plan.nodes import (
     List,
     Minus,
     Named,
+    Op,
     Place,
     PlaceLink,
     Related,
@@ -36,6 +37,7 @@ from sparql.ask.planning.rules import Context, Made, Rules, conjoin
 __all__ = ["RULES", "finish"]
 
 RULES = Rules()
+_Much = tuple[Comparator | Noun, Noun | None]
 
 
 @RULES.rule(C.QUESTION, C.NOUN)
@@ -58,7 +60,7 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             yield from _where(context, of)
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
-                yield C.ANSWER, Count(of.node), 0.0
+                yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
         case Question.YES_NO:
             yield from _yes_no(of)
         case Question.HOW_FAR:
@@ -180,18 +182,30 @@ def _how_much_more(context: Context, question: Question, comparator: Comparator)
         yield C.MUCH, (comparator, None), 0.0
 
 
+@RULES.rule(C.QUESTION, C.MORE_OF)
+def _how_many_more(context: Context, question: Question, more: tuple[Op, Noun]) -> Iterator[Made]:
+    """ "How many more museums does X have than Y?" """
+    if question is Question.HOW_MANY:
+        yield C.MUCH, (more[1], None), 0.0
+
+
 @RULES.rule(C.MUCH, C.NOUN)
-def _more_of(context: Context, much: tuple[Comparator, Noun | None], of: Noun) -> Iterator[Made]:
-    comparator, left = much
+def _more_of(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    what, left = much
+    if of.head is not Head.NAME or of.pair:
+        return
     if left is None:
-        yield C.MUCH, (comparator, of), 0.0
-    elif comparator.adjective is not None:
-        for quantity, cost in context.quantities.of_adjective(comparator.adjective, left.types):
+        yield C.MUCH, (what, of), 0.0
+    elif isinstance(what, Noun):
+        for link, cost in context.links(left.types, what.types):
+            yield C.ANSWER, Difference(CountOf(link, what.node), left.node, of.node), cost - 0.4
+    elif what.adjective is not None:
+        for quantity, cost in context.quantities.of_adjective(what.adjective, left.types):
             yield C.ANSWER, Difference(quantity, left.node, of.node), cost
 
 
 @RULES.rule(C.MUCH, C.WORD)
-def _more_than(context: Context, much: tuple[Comparator, Noun | None], word: Word) -> Iterator[Made]:
+def _more_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
     if word is Word.THAN and much[1] is not None:
         yield C.MUCH, much, 0.0
 

@@ -26,6 +26,7 @@ class Category(StrEnum):
     NEAR = "near"
     COMPARATOR = "comparator"
     BOUND = "bound"  # comparator and value
+    BOUND_AND = "bound and"
     VALUE = "value"  # number or date
     NOT_PROPERTY = "not property"
     RANK = "rank"  # superlative
@@ -42,6 +43,9 @@ class Category(StrEnum):
     HAVING = "having"  # number and kind of related things
     WITHOUT = "without"
     IN_KIND = "in kind"
+    MORE = "more"
+    MORE_OF = "more of"  # more things of a kind
+    MORE_THAN = "more than"
     EACH = "each"
     THINGS_AND = "things and"
     OUT_AND = "out and"

@@ -25,6 +25,7 @@ from sparql.ask.plan.nodes import (
     Set,
     Side,
     SideOf,
+    Top,
 )
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.items import Category as C
@@ -97,7 +98,7 @@ def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """The borough of Queens; is it a borough?"""
     kind, name = (left, right) if left.head is Head.KIND else (right, left)
     found = conjoin(name, kind) if not name.pair else None
-    if found is not None and not has_rank(kind.node) and isinstance(name.node, Named):
+    if found is not None and not has_rank(kind.node) and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
         yield C.NOUN, found, 0.1 if plain else 0.3
 
@@ -126,6 +127,8 @@ def _property_in(context: Context, named: tuple[PropertyName, bool], place: Plac
 
 @RULES.rule(C.PLACE, C.NOUN)
 def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION and isinstance(of.node, Near | SideOf):
+        return
     if place is Place.WITHIN and isinstance(of.node, Compare):
         # "in France", where the country is a text.
         yield C.NOUN, of, 0.1
@@ -197,14 +200,13 @@ def _of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -
 def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
     if (word is Word.NOT and of.head is Head.RESTRICTION) or word is Word.EXCEPT:
         yield C.OUT, of, 0.0
-    elif word is Word.NOT and of.head is not Head.RESTRICTION:
+    elif word is Word.NOT:
         if of.head is Head.KIND:
             # "do not have a zoo"
             yield C.WITHOUT, of, 0.1
-        # "outside Brooklyn"; "not Central Park"
         yield C.OUT, of, 0.3
-        if (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
-            yield C.OUT, inside, 0.05 if of.head is Head.NAME else 0.5
+    elif word is Word.OUTSIDE and (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
+        yield C.OUT, inside, 0.0
     elif word is Word.BOTH and len(of.pair) > 1:
         made = replace(of, both=True)
         if of.head is Head.RESTRICTION:
@@ -215,6 +217,8 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
                 return
         else:
             yield C.NOUN, made, 0.0
+    elif word is Word.ALL and of.head is Head.KIND:
+        yield C.NOUN, of, 0.05
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
@@ -271,9 +275,18 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
 
 @RULES.rule(C.NOUN, C.OUT)
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        return
+    cost = 0.35 if has_rank(of.node) else 0.0
     if _overlap(of, out):
-        cost = 0.35 if has_rank(of.node) else 0.0
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
+    last = of.node.sets[-1] if isinstance(of.node, And) else None
+    if out.head is Head.NAME and isinstance(last, Related):
+        # "that border Brooklyn but not Queens"
+        again = context.related(last.link, out.node)
+        if again is not None:
+            more = cost + (0.2 if _overlap(of, out) else 0.0)
+            yield C.NOUN, replace(of, node=Minus(of.node, again.node), pair=()), more
 
 
 @RULES.rule(C.OUT, C.NOUN)
@@ -308,7 +321,9 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
     elif len(heads) == 1 and Head.NAME in heads:
         yield C.NOUN, _either(one, right), 0.0
     elif heads == {Head.KIND}:
-        yield C.NOUN, _either(one, right), 0.1
+        # In "churches and synagogues in Manhattan" both are.
+        plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
+        yield C.NOUN, _either(one, right), 0.1 if plain else 0.6
     elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
         found = conjoin(one, right)
         if found is not None:

@@ -26,6 +26,7 @@ from sparql.ask.linking.readings import (
     HowMuch,
     Meaning,
     Measure,
+    More,
     Number,
     Ordinal,
     PropertyName,
@@ -44,6 +45,7 @@ from sparql.ask.plan.nodes import (
     Compare,
     CompareTo,
     Count,
+    CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
@@ -83,6 +85,8 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     for reading in linked.readings:
         if facts.support(reading, linked):
             used.update(range(reading.start, reading.end))
+    if linked.asks_whether and not facts.has(Exists):
+        return [linked.tokens[0]]
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
 
 
@@ -168,6 +172,8 @@ class _Facts:
 
     def _word(self, word: Word) -> bool:
         match word:
+            case Word.OUTSIDE:
+                return self.has(Minus)
             case Word.NOT:
                 return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
             case Word.EXCEPT:
@@ -180,6 +186,8 @@ class _Facts:
                 return self.has(And)
             case Word.PER:
                 return self.has(Group)
+            case Word.ALL:
+                return not self.has(Exists)
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:
@@ -207,6 +215,8 @@ class _Facts:
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
                 return self._compares(op, ranks=meaning.adjective is not None)
+            case More(op):
+                return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
             case Superlative(most):
                 if meaning.adjective is None and any(isinstance(p, Top) and p.count > 1 for p in self.parts):
                     return True
