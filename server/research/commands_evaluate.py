@@ -233,3 +233,30 @@ def _compare(results: "Mapping[str, Result]") -> None:
 def _console() -> Console:
     """A wide console where output goes to a file, so that tables are not wrapped."""
     return Console(width=None if Console().is_terminal else _WIDE)
+
+
+@evaluate_app.command()
+def questions(
+    graph: Annotated[list[Path], typer.Option(help="RDF files of the graph.")],
+    files: Annotated[
+        list[Path], typer.Option("--questions", help="JSON lines, or TEXT2SPARQL's YAML, with gold queries.")
+    ],
+    ontology: Annotated[Path | None, typer.Option(help="Folder of the ontology.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON lines to write: each question with its outcome.")
+    ] = None,
+) -> None:
+    """Ask questions of a graph in memory without a model, and score the answers against gold queries."""
+    from server.research.questions.graph import QuestionGraph
+    from server.research.questions.reading import read_questions
+    from server.research.questions.report import print_scores, write_outcomes
+    from server.research.questions.scoring import ask_all
+
+    asked = [(path, read_questions(path)) for path in files]
+    with stderr.status("loading the graph"):
+        held = QuestionGraph(graph, ontology)
+    for path, of_file in asked:
+        outcomes = asyncio.run(ask_all(held, of_file))
+        print_scores(path.name, outcomes)
+        if out is not None:
+            write_outcomes(out, outcomes)

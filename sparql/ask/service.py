@@ -26,7 +26,23 @@ from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import as_json, read_plan
 from sparql.ask.plan.near import NearDistances
-from sparql.ask.plan.nodes import Count, Exists, Kind, List, Named, Plan, PropertyLink, Term, ValueOf, Values
+from sparql.ask.plan.nodes import (
+    Compare,
+    Count,
+    Exists,
+    Kind,
+    List,
+    Minus,
+    Named,
+    Place,
+    PlaceLink,
+    Plan,
+    PropertyLink,
+    Related,
+    Term,
+    ValueOf,
+    Values,
+)
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import phrase, restriction_words, sentences
 from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
@@ -34,6 +50,7 @@ from sparql.ask.planning.model import ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
 from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.rules import Context
+from sparql.model.vocabulary import XSD
 
 __all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels"]
 
@@ -218,7 +235,8 @@ class Asker:
             first = first or outcome
             if chosen is not None and found and outcome.found != chosen[0].found:
                 return chosen[0], outcome
-            if chosen is None and (found or isinstance(candidate.plan, Exists)):
+            settled = isinstance(candidate.plan, Exists) or self._is_settled(candidate.plan, typing)
+            if chosen is None and (found or settled):
                 chosen = outcome, candidate.cost
         assert first is not None
         return (chosen[0] if chosen else first), None
@@ -239,11 +257,22 @@ class Asker:
         gap = await data_gap(plan, self._compiler, typing.kind, self._run_query)
         return [gap], isinstance(plan, Values) or not self._is_closed(plan, typing)
 
+    def _is_settled(self, plan: Plan, typing: Typing) -> bool:
+        """Whether an empty result is the answer: where things are is computed, and all dates are recorded."""
+        return self._is_closed(plan, typing) and not any(isinstance(n, PropertyLink) for n in nodes_of(plan))
+
     def _is_closed(self, plan: Plan, typing: Typing) -> bool:
         """Whether the graph records the properties of an empty result at all, so that "none" may be said."""
         nodes = list(nodes_of(plan))
         kinds = [node for node in nodes if isinstance(node, Kind)]
         if not kinds and not isinstance(plan, Count):
+            return False
+        # A date with a month may be missed only because the graph has years.
+        if any(isinstance(node, Compare) and node.value.datatype == XSD.gYearMonth for node in nodes):
+            return False
+        # "In Queens and in Brooklyn" may mean either of them: that nothing is in both is no answer.
+        inside = [n.to for n in nodes if isinstance(n, Related) and n.link == PlaceLink(Place.WITHIN)]
+        if sum(isinstance(to, Named) for to in inside) > 1 and not any(isinstance(n, Minus) for n in nodes):
             return False
         links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
         values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]

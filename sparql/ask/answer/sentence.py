@@ -18,6 +18,7 @@ from sparql.ask.plan.nodes import (
     DistanceTo,
     Exists,
     Group,
+    Kind,
     List,
     Minus,
     Near,
@@ -53,6 +54,8 @@ def count_of(query: Query, results: Mapping[str, Any]) -> int:
     rows = rows_of(results)
     if query.variable == "count":
         return int(rows[0]["count"]["value"]) if rows and "count" in rows[0] else 0
+    if query.columns == ("of",):
+        return int(rows[0]["of"]["value"]) if rows else 0
     return sum(query.variable in row for row in rows)
 
 
@@ -173,7 +176,10 @@ def _shown(value: str) -> str:
 def _listed(node: Set, query: Query, labels: Sequence[str]) -> str:
     if not labels:
         return f"The graph has no {phrase(node)}."
-    if isinstance(node, Top):
+    parts = node.sets if isinstance(node, And) else (node,)
+    top = next((part for part in parts if isinstance(part, Top)), None)
+    if top is not None and all(isinstance(part, Top | Kind) for part in parts):
+        node = top
         verb = "are" if len(labels) > 1 else "is"
         return f"{enumerate_labels(labels)} {verb} {phrase(node)}."
     if isinstance(node, Related | Near | SideOf):
@@ -199,7 +205,10 @@ def _claim(node: Set, *, holds: bool) -> str:
         return f"{phrase(node.set, one=True)} is {'not ' if holds else ''}{restriction_words(node.without)}"
     if not rest or not hasattr(head, "entity"):
         return f"the graph has {'' if holds else 'no '}{phrase(node)}"
-    return f"{phrase(head)} is {'' if holds else 'not '}{' and '.join(map(restriction_words, rest))}"
+    words = " and ".join(map(restriction_words, rest))
+    if words.startswith("with "):
+        return f"{phrase(head)} {'has' if holds else 'does not have'} {words.removeprefix('with ')}"
+    return f"{phrase(head)} is {'' if holds else 'not '}{words}"
 
 
 def _assumptions(plan: Plan) -> Iterator[str]:

@@ -23,7 +23,7 @@ Same = Callable[[NamedNode], NamedNode]
 _LONGEST: Final = 8
 _MOST_CANDIDATES: Final = 12
 _KEPT: Final = 6
-_TYPO, _SHORT, _LOWER_CASE = 0.5, 0.2, 0.25
+_TYPO, _SHORT, _LOWER_CASE, _PLURAL = 0.5, 0.2, 0.25, 0.1
 _LEAST_SIMILAR: Final = 0.6
 
 
@@ -62,7 +62,10 @@ class EntityReader:
         if end - start == 1 and (part[0].text in idle or len(part[0].text) < 2):
             return
         words = question[part[0].start : part[-1].end]
-        entries = self._labels.exact(words)
+        entries, inflected = self._labels.exact(words), 0.0
+        last = part[-1].text
+        if not entries and singular(last) != last and len(last) > 3:
+            entries, inflected = self._labels.exact(words[: -len(part[-1].raw)] + singular(last)), _PLURAL
         if not entries:
             return
         plain = not any(token.capital for token in part)
@@ -76,7 +79,7 @@ class EntityReader:
         ):
             return
         for entry in _by_iri(entries)[:_KEPT]:
-            cost = (0.0 if entry.main else 0.05) + (_LOWER_CASE if named_otherwise else 0.0)
+            cost = inflected + (0.0 if entry.main else 0.05) + (_LOWER_CASE if named_otherwise else 0.0)
             yield Reading(start, end, self._name(entry), cost)
 
     def _name(self, entry: LabelEntry) -> EntityName:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -18,6 +19,7 @@ from sparql.ask.linking.readings import (
     HowMuch,
     Meaning,
     Measure,
+    More,
     Near,
     Ordinal,
     PropertyName,
@@ -26,14 +28,16 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.linking.summary import DataSummary
-from sparql.ask.linking.words import english, key_of
+from sparql.ask.linking.words import english, idle_words, key_of
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
 
 __all__ = ["LONGEST", "FunctionWords", "TermNames"]
 
 LONGEST: Final = 6
-_ALIAS, _PART, _INFLECTED = 0.1, 0.75, 0.05
+_ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
+_LONG: Final = 5
+_MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
 
 Found = tuple[Meaning, float]
@@ -48,12 +52,26 @@ class TermNames:
         self._functions = FunctionWords()
         self._by_key: dict[tuple[str, ...], dict[Meaning, float]] = defaultdict(dict)
         self._class_keys: set[tuple[str, ...]] = set()
+        self._main_words: list[tuple[str, PropertyName]] = []
+        self._defined: dict[tuple[str, ...], list[PropertyName]] = defaultdict(list)
         self._classes(summary)
         self._properties(summary)
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return the terms that words name, with a cost each."""
         return list(self._by_key.get(key_of(tuple(tokens)), {}).items())
+
+    def akin(self, word: str) -> list[Found]:
+        """Return the properties that a word may mean which no label has: "telephone", "expert".
+
+        A word of the label begins or ends like it, or the definition of the property has it.
+        """
+        found: dict[Meaning, float] = dict.fromkeys(self._defined.get(key_of((word,)), ()), _DEFINED)
+        for other, meaning in self._main_words:
+            short, long = sorted((word, other), key=len)
+            if len(short) >= _LONG and (long.startswith(short) or long.endswith(short)):
+                found[meaning] = _AKIN
+        return list(found.items()) if len(found) <= _MOST_AKIN else []
 
     def property_named(self, wanted: Iterable[str]) -> list[PropertyName]:
         """Return the properties named by any of some words."""
@@ -77,7 +95,10 @@ class TermNames:
             key = self._add(label, meaning, 0.0)
             self._class_keys.add(key)
             for other in known.alternative_labels if known else ():
-                self._class_keys.add(self._add(other, meaning, _ALIAS))
+                narrower = key_of(tuple(words(other)))
+                # "Art museum" as another word for "museum" is a narrower kind: the modifier is not the class.
+                if len(narrower) <= len(key) or narrower[-len(key) :] != key:
+                    self._class_keys.add(self._add(other, meaning, _ALIAS))
             if len(key) > 1:
                 self._add(words(label)[-1], meaning, _PART)
 
@@ -110,6 +131,11 @@ class TermNames:
         for word in words(label) if len(words(label)) > 1 else ():
             if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
                 self._add(word, meaning, _PART)
+        if isinstance(meaning, PropertyName):
+            self._main_words += [(word, meaning) for word in words(label) if len(word) >= _LONG]
+            for word in words(known.definition) if known else ():
+                if len(word) >= _LONG - 1 and not self._functions.knows([word]) and word not in _idle():
+                    self._defined[key_of((word,))].append(meaning)
 
     def _labelled(self, label: str, meaning: Meaning, cost: float) -> None:
         """Add a label; "has part" is "part" too, and "designed by" is "designed"."""
@@ -138,6 +164,11 @@ class TermNames:
         return None
 
 
+@cache
+def _idle() -> frozenset[str]:
+    return idle_words()
+
+
 _STANDARD: Final = (
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "http://www.w3.org/2000/01/rdf-schema#",
@@ -163,6 +194,8 @@ class FunctionWords:
             self._add_all(phrases, Word(name))
         for name, phrases in lists["compare"].items():
             self._add_all(phrases, Comparator(Op(name)))
+        for name, phrases in lists["counts"].items():
+            self._add_all(phrases, More(Op(name)))
         for name, phrases in lists["dated"].items():
             self._add_all(phrases, Comparator(Op(name), dated=True))
         self._add_order(lists["order"])

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extractors.grounding.linking import Labels
 from ontology import Schema
 from sparql.ask.linking.entities import EntityReader, Same
 from sparql.ask.linking.lexicon import LONGEST, FunctionWords, TermNames
-from sparql.ask.linking.readings import DateValue, EntityName, Number, Question, Reading
+from sparql.ask.linking.readings import (
+    ClassName,
+    DateValue,
+    EntityName,
+    Number,
+    PropertyName,
+    Question,
+    Reading,
+)
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
 from sparql.ask.linking.words import Token, idle_words, tokens_of
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 
+_EXACT, _SURE, _NOT_A_CLASS = 0.06, 0.2, 0.15
+_ASKING = frozenset("what which who whom where when how".split())  # noqa: SIM905
+_POLITE = frozenset("can could will would".split())  # noqa: SIM905
 AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 
 
@@ -28,6 +39,11 @@ class LinkedQuestion:
     tokens: Sequence[Token]
     readings: Sequence[Reading]
     idle: frozenset[str]
+
+    @property
+    def asks_whether(self) -> bool:
+        """Whether the question begins as one that is answered by yes or no: "Is ...?"."""
+        return bool(self.tokens) and self.tokens[0].text in AUXILIARIES - _POLITE
 
     @property
     def unread(self) -> list[Token]:
@@ -42,7 +58,7 @@ class LinkedQuestion:
     def opens(self, reading: Reading) -> bool:
         """Return whether a reading begins the question, as "list all" does; "are all" does not."""
         before = [token.text for token in self.tokens[: reading.start]]
-        return all(word in self.idle for word in before) and not AUXILIARIES.intersection(before)
+        return all(word in self.idle for word in before) and not (AUXILIARIES | _ASKING).intersection(before)
 
     @property
     def names(self) -> list[Reading]:
@@ -105,7 +121,11 @@ class QuestionLinker:
                     readings.append(Reading(start, end, meaning, cost))
         if tokens and tokens[0].text in AUXILIARIES:
             readings.append(Reading(0, 1, Question.YES_NO))
-        covered = {n for one in entities for n in range(one.start, one.end)}
+        read = {n for one in readings for n in range(one.start, one.end)}
+        for n, token in enumerate(tokens):
+            if n not in read and token.text not in self._idle:
+                readings += [Reading(n, n + 1, meaning, cost) for meaning, cost in terms.akin(token.text)]
+        covered = {n for one in entities if one.cost < _SURE for n in range(one.start, one.end)}
         spans = [
             (start, end)
             for start in range(len(tokens))
@@ -116,15 +136,37 @@ class QuestionLinker:
             and not (start == 0 and end == 1)
         ]
         texts = await read_texts(question, tokens, spans, self._schema, self._summary, run_query)
-        return LinkedQuestion(question, tokens, _without_parts([*readings, *texts]), self._idle)
+        readings = _classes_first(_without_parts([*readings, *texts]), tokens)
+        return LinkedQuestion(question, tokens, readings, self._idle)
 
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
-    """Leave out numbers that are part of a name: "59th Street"."""
-    names = [one for one in readings if isinstance(one.meaning, EntityName) and one.cost < 0.3]
+    """Leave out what is part of a longer name ("bridge" in "Brooklyn Bridge") or date ("May 1935")."""
+    whole = [
+        one
+        for one in readings
+        if one.end - one.start > 1
+        and (
+            isinstance(one.meaning, DateValue) or (isinstance(one.meaning, EntityName) and one.cost < _EXACT)
+        )
+    ]
+    named = (EntityName, ClassName, PropertyName, Number, DateValue)
     return [
         one
         for one in readings
-        if not isinstance(one.meaning, Number | DateValue)
-        or not any(n.start <= one.start and one.end <= n.end for n in names)
+        if not isinstance(one.meaning, named)
+        or not any(
+            w.start <= one.start and one.end <= w.end and w.end - w.start > one.end - one.start for w in whole
+        )
     ]
+
+
+def _classes_first(readings: Sequence[Reading], tokens: Sequence[Token]) -> list[Reading]:
+    """Make a property dearer where the same words name a class as well: "suppliers", but "supplier of"."""
+    classes = {(one.start, one.end) for one in readings if isinstance(one.meaning, ClassName)}
+    found = []
+    for one in readings:
+        after = tokens[one.end].text if one.end < len(tokens) else ""
+        dearer = isinstance(one.meaning, PropertyName) and (one.start, one.end) in classes and after != "of"
+        found.append(replace(one, cost=one.cost + _NOT_A_CLASS) if dearer else one)
+    return found

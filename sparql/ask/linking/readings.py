@@ -20,6 +20,7 @@ __all__ = [
     "HowMuch",
     "Meaning",
     "Measure",
+    "More",
     "Near",
     "Number",
     "Ordinal",
@@ -36,6 +37,7 @@ class Question(StrEnum):
     """What kind of answer the words ask for."""
 
     WHICH = "which"
+    IN_WHICH = "in which"
     WHO = "who"
     WHERE = "where"
     WHEN = "when"
@@ -61,6 +63,8 @@ class Word(StrEnum):
     PER = "per"
     THAN = "than"
     BETWEEN = "between"
+    ALL = "all"
+    OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,13 @@ class Comparator:
 
 
 @dataclass(frozen=True)
+class More:
+    """More or fewer of something: a comparison of counts."""
+
+    op: Op
+
+
+@dataclass(frozen=True)
 class Superlative:
     """The most or least, of what the adjective says; None: of what other words say."""
 
@@ -184,6 +195,7 @@ Meaning = (
     | PropertyName
     | TextValue
     | Comparator
+    | More
     | Superlative
     | Measure
     | Number

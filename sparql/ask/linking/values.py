@@ -52,6 +52,10 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield numbers with and without a unit, and dates."""
     for start, token in enumerate(tokens):
         yield from _dates(tokens, start)
+        if token.text == "half" and start + 2 < len(tokens) and tokens[start + 1].text in ("a", "an"):
+            unit = unit_of(tokens[start + 2].text)
+            if unit is not None:
+                yield Reading(start, start + 3, Number(Decimal("0.5"), f"0.5 {tokens[start + 2].text}", unit))
         read = read_number(token.text)
         if not isinstance(read, tuple) or read[1] or token.text in ("a", "an", "no"):
             continue

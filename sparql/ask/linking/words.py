@@ -34,7 +34,7 @@ class Token:
 
 
 def tokens_of(question: str) -> list[Token]:
-    """Return the words of a question; "isn't" is "is" and "n't", a possessive "'s" is dropped."""
+    """Return the words of a question; "isn't" is "is" and "not", a possessive "'s" is dropped."""
     return list(_tokens(question))
 
 
@@ -45,10 +45,12 @@ def _tokens(question: str) -> Iterator[Token]:
         rest = question[end:]
         if rest[:2] in ("'t", "’t") and raw.lower().endswith("n") and raw.lower() not in ("can",):
             yield Token(raw[:-1].lower(), raw[:-1], match.start(), end - 1)
-            yield Token("n't", rest[:2], end - 1, end + 2)
+            yield Token("not", rest[:2], end - 1, end + 2)
             position = end + 2
             continue
-        yield Token(raw.lower(), raw, match.start(), end)
+        # "US" in capitals is not "us".
+        shouted = raw.isupper() and len(raw) > 1 and not question.isupper()
+        yield Token(raw if shouted else raw.lower(), raw, match.start(), end)
         possessive = _POSSESSIVE.match(rest)
         position = end + (possessive.end() if possessive else 0)
 
@@ -92,4 +94,4 @@ def inflection(word: str) -> str:
 
 def key_of(words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
     """Return the form under which phrases are compared."""
-    return tuple(inflection(word) for word in words)
+    return tuple(inflection(word.lower()) for word in words)

@@ -149,6 +149,20 @@ class Typing:
             found[subject] += number
         return found
 
+    def categorizing(self, classes: frozenset[NamedNode]) -> list[tuple[PropertyLink, float]]:
+        """Return the links by which many things have one of these classes as their category, with a cost."""
+        found = []
+        for iri in self.linking:
+            if iri in self.places.all:
+                continue
+            number = sum(n for (_, b), n in self.edges(iri).items() if b in classes)
+            if number:
+                known = self.schema.properties.get(iri)
+                label = known.label if known and known.label else iri.value
+                found.append((number, PropertyLink(Term(iri, label))))
+        most = max((number for number, _ in found), default=1)
+        return [(link, round(0.5 * (1 - number / most), 3)) for number, link in found if number * 4 >= most]
+
     def is_recorded(self, iri: NamedNode, types: Types) -> bool:
         """Return whether the data has a statement with a property of things of some classes."""
         subjects = self.subjects(iri)

@@ -101,9 +101,10 @@ def phrase(node: Set, *, one: bool = False) -> str:
             return f'{phrase(kept, one=one)} without a recorded "{term.words}"'
         case Top(kept, quantity, most, count, first):
             extreme = "greatest" if most else "least"
-            place = f"number {first} by the" if first > 1 else ("the" if count == 1 else f"the {count}")
+            nth = f"number {first} in " if first > 1 else ""
             kind = phrase(kept, one=count == 1)
-            return f"{place} {kind} with the {extreme} {quantity_words(quantity)}"
+            number = "" if count == 1 else f"{count} "
+            return f"the {number}{kind} with {nth}the {extreme} {quantity_words(quantity)}"
         case Related(PropertyLink(term, inverse), to):
             return f'"{term.words}" of {phrase(to)}' if inverse else f'what is "{term.words}" {phrase(to)}'
         case _:

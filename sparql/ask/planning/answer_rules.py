@@ -12,6 +12,7 @@ from sparql.ask.plan.nodes import (
     Aggregation,
     And,
     Count,
+    CountOf,
     Difference,
     DistanceTo,
     Exists,
@@ -19,21 +20,24 @@ from sparql.ask.plan.nodes import (
     List,
     Minus,
     Named,
+    Op,
     Place,
     PlaceLink,
     Related,
     Size,
     SizeOf,
+    Top,
     Values,
 )
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules
+from sparql.ask.planning.items import Head, Noun, Ranking
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin
 
 __all__ = ["RULES", "finish"]
 
 RULES = Rules()
+_Much = tuple[Comparator | Noun, Noun | None]
 
 
 @RULES.rule(C.QUESTION, C.NOUN)
@@ -50,17 +54,13 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                     List(of.node),
                     0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
                 )
+        case Question.IN_WHICH if of.head is Head.KIND:
+            yield C.IN_KIND, of, 0.0
         case Question.WHERE:
-            link = PlaceLink(Place.CONTAINS)
-            try:
-                context.typing.with_link(link, of.types)
-            except PlanError:
-                return
-            if of.head is not Head.RESTRICTION:
-                yield C.ANSWER, List(Related(link, of.node)), 0.0
+            yield from _where(context, of)
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
-                yield C.ANSWER, Count(of.node), 0.0
+                yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
         case Question.YES_NO:
             yield from _yes_no(of)
         case Question.HOW_FAR:
@@ -68,6 +68,43 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _where(context: Context, of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        # "Where is the festival held?": the places that a property gives.
+        if isinstance(of.node, Related) and of.types is not None and of.types & context.typing.located:
+            yield C.ANSWER, List(of.node), 0.1
+    elif context.related(PlaceLink(Place.CONTAINS), of.node) is not None:
+        yield C.ANSWER, List(Related(PlaceLink(Place.CONTAINS), of.node)), 0.0
+
+
+@RULES.rule(C.IN_KIND, C.NOUN)
+def _in_which(context: Context, kind: Noun, of: Noun) -> Iterator[Made]:
+    """ "In which borough is the oldest university?" """
+    around = context.related(PlaceLink(Place.CONTAINS), of.node)
+    found = conjoin(kind, around) if around is not None else None
+    if found is not None:
+        yield C.ANSWER, List(found.node), 0.0
+    for link, cost in (
+        context.quantities.links(kind.types, of.types) if of.head is not Head.RESTRICTION else ()
+    ):
+        related = context.related(link, of.node)
+        found = conjoin(kind, related) if related is not None else None
+        if found is not None:
+            yield C.ANSWER, List(found.node), cost - 0.5
+
+
+@RULES.rule(C.IN_KIND, C.RANKING)
+def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[Made]:
+    """ "In which borough are the most parks?" """
+    if ranking.counted is None:
+        return
+    for link, cost in context.links(kind.types, ranking.counted.types):
+        node = Top(
+            kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
+        )
+        yield C.ANSWER, List(node), cost - 0.4
 
 
 def _yes_no(of: Noun) -> Iterator[Made]:
@@ -94,7 +131,7 @@ def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made
 def _asked_value(context: Context, question: Question, values: Values) -> Iterator[Made]:
     kind = context.typing.kind(values.quantity)
     if (
-        (question is Question.WHEN and kind is QuantityKind.DATE)
+        (question is Question.WHEN and kind is not QuantityKind.NUMBER)
         or (question in (Question.HOW_MANY, Question.HOW_MUCH) and kind is QuantityKind.NUMBER)
         or question in (Question.WHICH, Question.LIST)
     ):
@@ -145,18 +182,30 @@ def _how_much_more(context: Context, question: Question, comparator: Comparator)
         yield C.MUCH, (comparator, None), 0.0
 
 
+@RULES.rule(C.QUESTION, C.MORE_OF)
+def _how_many_more(context: Context, question: Question, more: tuple[Op, Noun]) -> Iterator[Made]:
+    """ "How many more museums does X have than Y?" """
+    if question is Question.HOW_MANY:
+        yield C.MUCH, (more[1], None), 0.0
+
+
 @RULES.rule(C.MUCH, C.NOUN)
-def _more_of(context: Context, much: tuple[Comparator, Noun | None], of: Noun) -> Iterator[Made]:
-    comparator, left = much
+def _more_of(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    what, left = much
+    if of.head is not Head.NAME or of.pair:
+        return
     if left is None:
-        yield C.MUCH, (comparator, of), 0.0
-    elif comparator.adjective is not None:
-        for quantity, cost in context.quantities.of_adjective(comparator.adjective, left.types):
+        yield C.MUCH, (what, of), 0.0
+    elif isinstance(what, Noun):
+        for link, cost in context.links(left.types, what.types):
+            yield C.ANSWER, Difference(CountOf(link, what.node), left.node, of.node), cost - 0.4
+    elif what.adjective is not None:
+        for quantity, cost in context.quantities.of_adjective(what.adjective, left.types):
             yield C.ANSWER, Difference(quantity, left.node, of.node), cost
 
 
 @RULES.rule(C.MUCH, C.WORD)
-def _more_than(context: Context, much: tuple[Comparator, Noun | None], word: Word) -> Iterator[Made]:
+def _more_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
     if word is Word.THAN and much[1] is not None:
         yield C.MUCH, much, 0.0
 

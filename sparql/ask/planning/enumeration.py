@@ -20,13 +20,14 @@ from sparql.ask.planning.items import Item
 from sparql.ask.planning.lexical import lexical_items
 from sparql.ask.planning.planner import Candidate, Trace
 from sparql.ask.planning.rules import Context
-from sparql.ask.planning.use import unused_words
+from sparql.ask.planning.use import skipped_words, unused_words
 
 __all__ = ["EnumerationPlanner", "enumerate_plans", "unplanned_words"]
 
 _GRAMMARS = (set_rules.RULES, value_rules.RULES, answer_rules.RULES)
 _KEPT = 8
 _SEARCH_S = 0.25
+_SKIPPED, _SURE = 0.3, 0.2
 
 
 class EnumerationPlanner:
@@ -56,7 +57,7 @@ def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candid
             continue
         plan, more = finished
         if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
-            found[plan] = item.cost + more
+            found[plan] = item.cost + more + _SKIPPED * skipped_words(plan, linked)
     ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)
     return ranked[:_KEPT]
 
@@ -81,11 +82,12 @@ def unplanned_words(linked: LinkedQuestion, context: Context) -> list[Token]:
     """
     if linked.unread:
         return linked.unread
-    content = [token for token in linked.tokens if token.text not in linked.idle]
+    named = {n for one in linked.names if one.cost < _SURE for n in range(one.start, one.end)}
+    content = [t for n, t in enumerate(linked.tokens) if t.text not in linked.idle and n not in named]
     deadline = time.monotonic() + _SEARCH_S
     for token in sorted(content, key=lambda one: one.raw[:1].isupper()):
         if time.monotonic() > deadline:
             break
         if enumerate_plans(replace(linked, idle=linked.idle | {token.text}), context):
             return [token]
-    return content
+    return content or [token for token in linked.tokens if token.text not in linked.idle]

@@ -26,6 +26,7 @@ class Category(StrEnum):
     NEAR = "near"
     COMPARATOR = "comparator"
     BOUND = "bound"  # comparator and value
+    BOUND_AND = "bound and"
     VALUE = "value"  # number or date
     NOT_PROPERTY = "not property"
     RANK = "rank"  # superlative
@@ -41,6 +42,10 @@ class Category(StrEnum):
     QUESTION = "question"
     HAVING = "having"  # number and kind of related things
     WITHOUT = "without"
+    IN_KIND = "in kind"
+    MORE = "more"
+    MORE_OF = "more of"  # more things of a kind
+    MORE_THAN = "more than"
     EACH = "each"
     THINGS_AND = "things and"
     OUT_AND = "out and"
@@ -71,6 +76,7 @@ class Noun:
     both: bool = False
     plural: bool = False
     prefixed: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True)

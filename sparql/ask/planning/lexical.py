@@ -13,6 +13,7 @@ from sparql.ask.linking.readings import (
     EntityName,
     HowMuch,
     Measure,
+    More,
     Near,
     Number,
     Ordinal,
@@ -23,7 +24,7 @@ from sparql.ask.linking.readings import (
     TextValue,
     Word,
 )
-from sparql.ask.plan.nodes import Aggregate, Compare, Kind, Named, Op, Place, Side, ValueOf
+from sparql.ask.plan.nodes import Aggregate, Compare, Kind, Named, Op, Place, Related, Side, ValueOf
 from sparql.ask.plan.typing import Typing
 from sparql.ask.planning.items import Category, Head, Item, Noun, Ranking
 
@@ -39,6 +40,7 @@ _CATEGORIES = {
     DateValue: Category.VALUE,
     Ordinal: Category.ORDINAL,
     Measure: Category.MEASURE,
+    More: Category.MORE,
     HowMuch: Category.HOW,
     Adjective: Category.ADJECTIVE,
     Aggregate: Category.AGGREGATE,
@@ -59,6 +61,7 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
     match meaning:
         case EntityName(term, classes):
             yield Item(Category.NOUN, Noun(Named(term), classes or None, Head.NAME), cost)
+            yield from _things_of(meaning, cost, linked.tokens[reading.end - 1].text, typing)
         case ClassName(term):
             plural = linked.tokens[reading.end - 1].text.endswith("s")
             node = Kind(term)
@@ -67,6 +70,8 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
             stated = Compare(ValueOf((term,)), Op.EQUAL, value)
             types = typing.having(stated.quantity)
             yield Item(Category.NOUN, Noun(stated, types, Head.RESTRICTION), cost)
+        case Superlative() if reading.start and linked.tokens[reading.start - 1].text == "at":
+            return
         case Superlative():
             yield Item(Category.RANK, Ranking(meaning.most, superlative=meaning), cost)
         case Question.LIST if not linked.opens(reading):
@@ -78,3 +83,16 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
             yield Item(Category.PROPERTY, (meaning, noun), cost)
         case _:
             yield Item(_CATEGORIES[type(meaning)], meaning, cost)
+
+
+def _things_of(name: EntityName, cost: float, last: str, typing: Typing) -> Iterator[Item]:
+    """A category stands for its things: "the cheapest oscillator" is one of the category Oscillator."""
+    if not name.classes or name.classes & typing.located:
+        return
+    for link, share in typing.categorizing(name.classes):
+        node = Related(link, Named(name.term))
+        yield Item(
+            Category.NOUN,
+            Noun(node, typing.of(node), Head.KIND, plural=last.endswith("s")),
+            cost + 0.5 + share,
+        )

@@ -11,6 +11,7 @@ from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.readings import PropertyName, Word
 from sparql.ask.plan.nodes import (
     And,
+    Compare,
     Kind,
     Lacking,
     Minus,
@@ -20,9 +21,11 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     PropertyLink,
+    Related,
     Set,
     Side,
     SideOf,
+    Top,
 )
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.items import Category as C
@@ -45,10 +48,23 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         found = conjoin(left, right)
         if found is not None:
             yield C.NOUN, found, cost
+        elif left.head is Head.KIND and not has_rank(left.node):
+            # "departments [with members] that are experts"
+            for link, more in context.quantities.links(left.types, right.types):
+                related = context.related(link, right.node)
+                made = conjoin(left, related) if related is not None else None
+                if made is not None:
+                    yield C.NOUN, made, more + 0.2
     elif left.head is Head.RESTRICTION:
         found = conjoin(right, left)
         if found is not None and not isinstance(left.node, Or):
             yield C.NOUN, replace(found, prefixed=True), 0.1 if right.head is Head.KIND else 0.4
+    elif (
+        left.head is Head.KIND and right.head is Head.KIND and Related in (type(left.node), type(right.node))
+    ):
+        found = conjoin(left, right) if isinstance(left.node, Kind) else conjoin(right, left)
+        if found is not None:
+            yield C.NOUN, replace(found, plural=right.plural), 0.1
     elif (
         left.head is Head.KIND
         and right.head is Head.KIND
@@ -62,6 +78,9 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         yield from _unsaid(context, left, right)
     elif left.head is Head.NAME and right.head is Head.KIND:
         yield from _unsaid(context, right, left)
+    elif left.head is Head.NAME and right.head is Head.NAME and not left.pair and not right.pair:
+        # "Sabrina from Marketing"
+        yield from ((category, made, cost + 0.3) for category, made, cost in _unsaid(context, left, right))
 
 
 def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
@@ -76,11 +95,12 @@ def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
 
 
 def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
-    """The borough of Queens: the name, where it is one of the kind."""
+    """The borough of Queens; is it a borough?"""
     kind, name = (left, right) if left.head is Head.KIND else (right, left)
-    plain = isinstance(kind.node, Kind) and isinstance(name.node, Named)
-    if plain and name.types and kind.types and name.types & kind.types:
-        yield C.NOUN, name, 0.1
+    found = conjoin(name, kind) if not name.pair else None
+    if found is not None and not has_rank(kind.node) and isinstance(name.node, Named | Top):
+        plain = isinstance(kind.node, Kind)
+        yield C.NOUN, found, 0.1 if plain else 0.3
 
 
 def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
@@ -98,8 +118,20 @@ def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
             yield C.NOUN, found, cost
 
 
+@RULES.rule(C.PROPERTY, C.PLACE)
+def _property_in(context: Context, named: tuple[PropertyName, bool], place: Place) -> Iterator[Made]:
+    """ "expertise in": the preposition belongs to the property"""
+    if place is Place.WITHIN:
+        yield C.PROPERTY, named, 0.2
+
+
 @RULES.rule(C.PLACE, C.NOUN)
 def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION and isinstance(of.node, Near | SideOf):
+        return
+    if place is Place.WITHIN and isinstance(of.node, Compare):
+        # "in France", where the country is a text.
+        yield C.NOUN, of, 0.1
     for made in _related(context, PlaceLink(place), of):
         yield C.NOUN, made, 0.0
 
@@ -168,11 +200,13 @@ def _of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -
 def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
     if (word is Word.NOT and of.head is Head.RESTRICTION) or word is Word.EXCEPT:
         yield C.OUT, of, 0.0
-    elif word is Word.NOT and of.head is not Head.RESTRICTION:
-        # "outside Brooklyn"; "not Central Park"
+    elif word is Word.NOT:
+        if of.head is Head.KIND:
+            # "do not have a zoo"
+            yield C.WITHOUT, of, 0.1
         yield C.OUT, of, 0.3
-        if (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
-            yield C.OUT, inside, 0.05 if of.head is Head.NAME else 0.5
+    elif word is Word.OUTSIDE and (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
+        yield C.OUT, inside, 0.0
     elif word is Word.BOTH and len(of.pair) > 1:
         made = replace(of, both=True)
         if of.head is Head.RESTRICTION:
@@ -183,6 +217,8 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
                 return
         else:
             yield C.NOUN, made, 0.0
+    elif word is Word.ALL and of.head is Head.KIND:
+        yield C.NOUN, of, 0.05
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
@@ -239,9 +275,18 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
 
 @RULES.rule(C.NOUN, C.OUT)
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        return
+    cost = 0.35 if has_rank(of.node) else 0.0
     if _overlap(of, out):
-        cost = 0.35 if has_rank(of.node) else 0.0
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
+    last = of.node.sets[-1] if isinstance(of.node, And) else None
+    if out.head is Head.NAME and isinstance(last, Related):
+        # "that border Brooklyn but not Queens"
+        again = context.related(last.link, out.node)
+        if again is not None:
+            more = cost + (0.2 if _overlap(of, out) else 0.0)
+            yield C.NOUN, replace(of, node=Minus(of.node, again.node), pair=()), more
 
 
 @RULES.rule(C.OUT, C.NOUN)
@@ -276,7 +321,9 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
     elif len(heads) == 1 and Head.NAME in heads:
         yield C.NOUN, _either(one, right), 0.0
     elif heads == {Head.KIND}:
-        yield C.NOUN, _either(one, right), 0.1
+        # In "churches and synagogues in Manhattan" both are.
+        plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
+        yield C.NOUN, _either(one, right), 0.1 if plain else 0.6
     elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
         found = conjoin(one, right)
         if found is not None:

@@ -26,6 +26,7 @@ from sparql.ask.linking.readings import (
     HowMuch,
     Meaning,
     Measure,
+    More,
     Number,
     Ordinal,
     PropertyName,
@@ -44,6 +45,7 @@ from sparql.ask.plan.nodes import (
     Compare,
     CompareTo,
     Count,
+    CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
@@ -59,6 +61,7 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Plan,
+    PropertyLink,
     Side,
     SideOf,
     SizeOf,
@@ -68,7 +71,9 @@ from sparql.ask.plan.nodes import (
     Values,
 )
 
-__all__ = ["parts_of", "unused_words"]
+__all__ = ["parts_of", "skipped_words", "unused_words"]
+
+_SURE: Final = 0.3
 
 _INVERSE: Final = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 
@@ -80,7 +85,23 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     for reading in linked.readings:
         if facts.support(reading, linked):
             used.update(range(reading.start, reading.end))
+    if linked.asks_whether and not facts.has(Exists):
+        return [linked.tokens[0]]
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
+
+
+def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
+    """Return how many idle words name something that the plan does not use: "the name of"."""
+    facts = _Facts(tuple(parts_of(plan)))
+    named: dict[int, bool] = {}
+    for reading in linked.readings:
+        if not isinstance(reading.meaning, PropertyName | ClassName | EntityName) or reading.cost > _SURE:
+            continue
+        used = facts.support(reading, linked)
+        for n in range(reading.start, reading.end):
+            if linked.tokens[n].text in linked.idle:
+                named[n] = named.get(n, False) or used
+    return sum(not used for used in named.values())
 
 
 def parts_of(part: Any) -> Iterator[Any]:
@@ -116,7 +137,7 @@ class _Facts:
             case Word():
                 return self._word(meaning)
             case _:
-                return self._construction(meaning)
+                return self._construction(meaning, linked.words(reading))
 
     def _names(self, iri: NamedNode) -> bool:
         return any(isinstance(part, Term) and part.iri == iri for part in self.parts)
@@ -151,6 +172,8 @@ class _Facts:
 
     def _word(self, word: Word) -> bool:
         match word:
+            case Word.OUTSIDE:
+                return self.has(Minus)
             case Word.NOT:
                 return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
             case Word.EXCEPT:
@@ -163,6 +186,8 @@ class _Facts:
                 return self.has(And)
             case Word.PER:
                 return self.has(Group)
+            case Word.ALL:
+                return not self.has(Exists)
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:
@@ -173,10 +198,14 @@ class _Facts:
                     or sum(isinstance(p, Compare) for p in self.parts) > 1
                 )
 
-    def _construction(self, meaning: Meaning) -> bool:
+    def _is_preposition(self, words: str) -> bool:
+        """Whether "in" may be that of a property: "expertise in", "in France" as a text."""
+        return words.lower() == "in" and self.has(PropertyLink, ValueOf)
+
+    def _construction(self, meaning: Meaning, words: str) -> bool:
         match meaning:
             case Place():
-                if meaning is Place.WITHIN and self.has(Near, Group):
+                if meaning is Place.WITHIN and (self.has(Near, Group) or self._is_preposition(words)):
                     return True
                 links = {part.place for part in self.parts if isinstance(part, PlaceLink)}
                 return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
@@ -186,7 +215,11 @@ class _Facts:
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
                 return self._compares(op, ranks=meaning.adjective is not None)
+            case More(op):
+                return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
             case Superlative(most):
+                if meaning.adjective is None and any(isinstance(p, Top) and p.count > 1 for p in self.parts):
+                    return True
                 return any(isinstance(p, Top) and p.most is most for p in self.parts) or self.has(Aggregation)
             case Measure(size):
                 sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}

@@ -17,6 +17,7 @@ from sparql.ask.linking.readings import (
     DateValue,
     HowMuch,
     Measure,
+    More,
     Number,
     Ordinal,
     PropertyName,
@@ -29,9 +30,13 @@ from sparql.ask.plan.nodes import (
     CompareTo,
     CountOf,
     DistanceTo,
+    EarliestOf,
+    Link,
     Named,
     Near,
     Op,
+    Place,
+    PlaceLink,
     Quantity,
     Set,
     SizeOf,
@@ -48,6 +53,7 @@ from sparql.model.vocabulary import XSD
 __all__ = ["ASSUMED_NEAREST", "RULES"]
 
 RULES = Rules()
+_Having = tuple[Op, Literal, Noun, Link | None]
 ASSUMED_NEAREST: Final = 5
 """The number of "the nearest museums", where the question gives none."""
 _LENGTHS: Final = frozenset({"M", "KiloM", "MI", "FT", "YD", "MI_N"})
@@ -101,6 +107,19 @@ def _range(context: Context, between: tuple[Any, bool], last: Number | DateValue
     elif isinstance(first, Number) and isinstance(last, Number) and between[1]:
         low, high = (Literal(str(v.value), datatype=_DECIMAL) for v in (first, last))
         yield C.BOUND, Bound(((Op.AT_LEAST, low), (Op.AT_MOST, high)), False, last.unit, last.words), 0.0
+
+
+@RULES.rule(C.BOUND, C.WORD)
+def _bound_and(context: Context, bound: Bound, word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.BOUND_AND, bound, 0.0
+
+
+@RULES.rule(C.BOUND_AND, C.BOUND)
+def _two_bounds(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+    """ "after 1950 but before 1980" """
+    if one.dated is other.dated and other.adjective in (None, one.adjective):
+        yield C.BOUND, replace(one, tests=one.tests + other.tests), 0.0
 
 
 @RULES.rule(C.VALUE, C.ADJECTIVE)
@@ -239,7 +258,7 @@ def _bound_of(context: Context, bound: Bound, of: Noun) -> Iterator[Made]:
     if bound.unit in _LENGTHS and of.head is not Head.RESTRICTION:
         yield from _distant(context, op, value, bound.unit, of)
     elif bound.unit is None and of.head is Head.KIND:
-        yield C.HAVING, (op, value, of), 0.0
+        yield C.HAVING, (op, value, of, None), 0.0
 
 
 def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Noun) -> Iterator[Made]:
@@ -272,18 +291,65 @@ def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator
             )
         )
     elif isinstance(value, Number) and value.unit is None and of.head is Head.KIND:
-        yield C.HAVING, (Op.EQUAL, Literal(str(value.value), datatype=_DECIMAL), of), 0.3
+        if of.plural and value.value == int(value.value) > 0:
+            yield C.NOUN, replace(of, count=int(value.value)), 0.1
+        yield C.HAVING, (Op.EQUAL, Literal(str(value.value), datatype=_DECIMAL), of, None), 0.3
+
+
+@RULES.rule(C.PLACE, C.HAVING)
+def _place_having(context: Context, place: Place, having: _Having) -> Iterator[Made]:
+    """ "that contain more than one museum" """
+    op, value, of, link = having
+    if link is None:
+        yield C.HAVING, (op, value, of, PlaceLink(place)), 0.0
 
 
 @RULES.rule(C.NOUN, C.HAVING)
-def _having(context: Context, of: Noun, having: tuple[Op, Literal, Noun]) -> Iterator[Made]:
-    op, value, counted = having
+def _having(context: Context, of: Noun, having: _Having) -> Iterator[Made]:
+    op, value, counted, named = having
     if of.head is not Head.KIND:
         return
-    for link, cost in context.links(of.types, counted.types):
+    links = ((named, 0.3),) if named is not None else context.links(of.types, counted.types)
+    for link, cost in links:
         made = _compared_count(context, of, CountOf(link, counted.node), op, value)
         if made is not None:
             yield C.NOUN, made, cost - 0.3
+
+
+@RULES.rule(C.MORE, C.NOUN)
+def _more(context: Context, more: More, of: Noun) -> Iterator[Made]:
+    if of.head is Head.KIND:
+        yield C.MORE_OF, (more.op, of), 0.0
+
+
+@RULES.rule(C.MORE_OF, C.WORD)
+def _more_than(context: Context, more: tuple[Op, Noun], word: Word) -> Iterator[Made]:
+    if word is Word.THAN:
+        yield C.MORE_THAN, more, 0.0
+
+
+@RULES.rule(C.MORE_THAN, C.NOUN)
+def _more_than_name(context: Context, more: tuple[Op, Noun], of: Noun) -> Iterator[Made]:
+    """ "more museums than Queens" """
+    op, counted = more
+    if of.head is Head.NAME:
+        for link, cost in context.links(of.types, counted.types):
+            yield from _compared_to(context, CountOf(link, counted.node), op, of, cost - 0.4)
+
+
+@RULES.rule(C.MORE_OF, C.NOUN)
+def _more_of_two(context: Context, more: tuple[Op, Noun], of: Noun) -> Iterator[Made]:
+    """ "Which has more museums, Queens or Brooklyn?" """
+    op, counted = more
+    if len(of.pair) == 2 and of.head is Head.NAME:
+        for link, cost in context.links(of.types, counted.types):
+            node = Top(of.node, CountOf(link, counted.node), op is Op.MORE)
+            yield C.NOUN, replace(of, node=node, pair=()), cost - 0.4
+
+
+@RULES.rule(C.NOUN, C.MORE_OF)
+def _two_more_of(context: Context, of: Noun, more: tuple[Op, Noun]) -> Iterator[Made]:
+    yield from _more_of_two(context, more, of)
 
 
 def _compared_count(context: Context, of: Noun, quantity: CountOf, op: Op, value: Literal) -> Noun | None:
@@ -449,18 +515,12 @@ def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> It
 
 
 def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:
-    count = rank.count or 1
-    if (
-        rank.count is None
-        and of.plural
-        and isinstance(quantity, DistanceTo)
-        and rank.first == 1
-        and not rank.most
-    ):
+    count = rank.count or of.count or 1
+    if count == 1 and of.plural and isinstance(quantity, DistanceTo) and rank.first == 1 and not rank.most:
         count = ASSUMED_NEAREST
     node = Top(of.node, quantity, rank.most, count, rank.first)
     try:
-        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=()), cost
+        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=(), count=None), cost
     except PlanError:
         return
 
@@ -480,6 +540,16 @@ def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) 
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
+def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "the first line to open" """
+    node = of.node
+    if isinstance(node, Top) and isinstance(node.quantity, EarliestOf | ValueOf):
+        terms = node.quantity.properties if isinstance(node.quantity, EarliestOf) else node.quantity.path
+        if named[0].term in terms:
+            yield C.NOUN, replace(of, node=replace(node, quantity=ValueOf((named[0].term,)))), 0.0
+
+
+@RULES.rule(C.NOUN, C.PROPERTY)
 def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _value_of_set(context, named, of):
         yield made[0], made[1], made[2] + 0.05
@@ -492,13 +562,22 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
             yield C.VALUES, Values(SizeOf(measure.size), of.node), 0.1
     elif len(of.pair) == 2:
         yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
-    elif isinstance(of.node, Named):
+    elif of.head is not Head.RESTRICTION:
         yield C.FAR, of, 0.0
+
+
+@RULES.rule(C.VALUES, C.MEASURE)
+def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
+    """ "What area does the park cover?" """
+    if isinstance(values.quantity, SizeOf) and values.quantity.size is measure.size:
+        yield C.VALUES, values, 0.0
 
 
 @RULES.rule(C.FAR, C.NOUN)
 def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
-    if isinstance(one.node, Named) and isinstance(other.node, Named):
+    shaped = context.typing.shaped
+    fits = all(end.types is None or end.types & shaped for end in (one, other))
+    if fits and isinstance(other.node, Named):
         yield C.VALUES, Values(DistanceTo(other.node), one.node), 0.0
 
 
