@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -34,6 +34,10 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+# The page in a headless Chromium (Debian package chromium), with axe-core.
+test-page: setup web/node_modules/.package-lock.json
+	$(BIN)/python -m pytest -m slow tests/server/page
 
 # Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
 test-remote: setup

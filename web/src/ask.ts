@@ -44,7 +44,7 @@ interface Reply {
 const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
   ?x geo:rcc8ntpp ?region ; a ?class . ?class rdfs:label ?word . ?region rdfs:label ?name
-} GROUP BY ?class ?region HAVING (?n < 40) ORDER BY DESC(?n) LIMIT 60`;
+} GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) > 3 && COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`;
 
 let examples: Promise<string[]> | undefined;
 
@@ -62,7 +62,7 @@ async function makeExamples(): Promise<string[]> {
     classes.add(name);
     regions.add(region);
     const many = plural(name);
-    questions.push([`Which ${many} are in ${region}?`, `How many ${many} are in ${region}?`, `Which ${many} are near ${region}?`][questions.length]!);
+    questions.push([`Which ${many} are in ${region}?`, `How many ${many} are in ${region}?`, `Which ${many} are in ${region}?`][questions.length]!);
     if (questions.length === 3) break;
   }
   return questions;

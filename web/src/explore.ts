@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection } from "geojson";
 import { address, ask, rows, select, text, download, type Row, type Term } from "./api";
-import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, vocabulary } from "./names";
+import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { completions, entityAddress, Screen, term, type Completion } from "./screen";
 
 const GEO = "http://www.opengis.net/ont/geosparql#";
@@ -251,7 +251,7 @@ class ExploreScreen extends Screen {
   private fact(fact: Fact, { value, sources }: Fact["values"][number], index: number): TemplateResult[] {
     const key = keyOf(fact.predicate, value);
     const open = this.opened.has(key);
-    const row = html`<tr><th scope="row">${index ? html`<span class="hide">${nameOf(fact.predicate)}</span>` : nameOf(fact.predicate)}</th><td>${fact.predicate === TYPE ? html`<span class="k-${kindOf([value.value])}"><span class="dot"></span> ${inWords(value)}</span>` : term(value)}</td>
+    const row = html`<tr><th scope="row">${index ? html`<span class="hide">${nameOf(fact.predicate)}</span>` : nameOf(fact.predicate)}</th><td>${fact.predicate === TYPE ? html`<span class="k-${kindOf([value.value])}"><span class="dot"></span> ${inWords(value)}</span>` : html`${term(value)}${unitOf(fact.predicate)}`}</td>
       <td class="right">${sources.length ? html`<button class="src" aria-expanded=${open ? "true" : "false"} @click=${() => this.toggle(key)}>${sources.length === 1 ? "1 source" : `${sources.length} sources`}</button>` : html`<span class="small faint">stated</span>`}</td></tr>`;
     if (!open) return [row];
     return [
@@ -278,7 +278,7 @@ class ExploreScreen extends Screen {
       }
     }, () => undefined);
     return html`<div class="card"><header><h2>On the ground</h2><span class="small faint">computed from outlines</span></header>
-      <div class="in row">${shown.map((one) => html`<a class="chip k-area" href=${entityAddress(one.iri)}><i>${one.relation}</i>${nameOf(one.iri)}</a>`)}
+      <div class="in row">${shown.map((one) => html`<a class="chip" href=${entityAddress(one.iri)}><i>${one.relation}</i>${nameOf(one.iri)}</a>`)}
         ${shown.length < entity.neighbors.length ? html`<button class="btn low" @click=${() => this.everything()}>All ${entity.neighbors.length}</button>` : nothing}</div></div>`;
   }
 

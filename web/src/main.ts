@@ -96,7 +96,9 @@ class App extends LitElement {
     await this.updateComplete;
     if (moved && before !== this.entry) {
       scrollTo(0, 0);
-      this.querySelector<HTMLElement>("main")!.focus({ preventScroll: true });
+      const main = this.querySelector<HTMLElement>("main")!;
+      await this.element.updateComplete;
+      if (!main.contains(document.activeElement)) main.focus({ preventScroll: true });
     }
   }
 
@@ -161,7 +163,7 @@ class App extends LitElement {
         <nav class="nav" aria-label="Main">
           ${SCREENS.map(
             (one) => html`<a href="#/${one.name}" class=${one.late ? "late" : nothing} aria-current=${one === this.entry ? "page" : nothing}
-              ><span>${one.title}${one.name === "review" && this.waiting ? html`<span class="count">${this.waiting}</span>` : nothing}</span></a
+              ><span>${one.title}${one.name === "review" && this.waiting ? html` <span class="count">${this.waiting}</span>` : nothing}</span></a
             >`,
           )}
         </nav>

@@ -49,8 +49,10 @@ export class MapView extends LitElement {
   #labels: Label[] = [];
   #written = L.layerGroup();
   #shown = L.layerGroup();
+  #beside?: L.Layer;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
+  #moved = false;
   #resize?: ResizeObserver;
   #theme?: MutationObserver;
   #dark = matchMedia("(prefers-color-scheme: dark)");
@@ -75,10 +77,12 @@ export class MapView extends LitElement {
     this.#below.addTo(this.#map);
     this.#written.addTo(this.#map);
     this.#shown.addTo(this.#map);
+    this.#map.on("dragstart", () => (this.#moved = true));
     this.#map.on("moveend zoomend", () => this.#write());
     void this.#drawGround();
     this.#resize = new ResizeObserver(() => {
       this.#map?.invalidateSize({ pan: false });
+      if (!this.#moved) this.#fitted = undefined;
       this.#fit();
     });
     this.#resize.observe(frame);
@@ -169,11 +173,14 @@ export class MapView extends LitElement {
     this.#shown.clearLayers();
     this.#markers.clear();
     if (this.around) L.geoJSON(this.around, { interactive: false, style: { className: "m-near" } }).addTo(this.#shown);
+    this.#beside = undefined;
     if (this.reference) {
-      L.geoJSON(this.reference, { interactive: false, style: { className: "m-ref" }, pointToLayer: dot }).addTo(this.#shown);
+      const drawn = L.geoJSON(this.reference, { interactive: false, style: (one) => ({ className: isArea(one) ? "m-ref" : "m-beside", fill: isArea(one) }), pointToLayer: dot }).addTo(this.#shown);
+      if (!this.reference.features.every(isArea)) this.#beside = drawn;
     }
     for (const feature of this.data?.features ?? []) this.#add(feature);
     this.#fitted = undefined;
+    this.#moved = false;
     map.invalidateSize({ pan: false });
     this.#fit();
     this.#select();
@@ -188,7 +195,7 @@ export class MapView extends LitElement {
     const position = feature.geometry.type === "Point" ? feature.geometry.coordinates : null;
     const isPoint = position !== null;
     if (!isPoint) {
-      const shape = L.geoJSON(feature, { style: { className: "m-shape" }, pointToLayer: dot });
+      const shape = L.geoJSON(feature, { style: { className: isArea(feature) ? "m-shape" : "m-line", fill: isArea(feature) }, pointToLayer: dot });
       shape.bindPopup(popup(name, iri)).on("click", picked).addTo(this.#shown);
       if (number === undefined && iri) shape.eachLayer((layer) => this.#markers.set(iri, layer as L.Path));
     }
@@ -219,13 +226,20 @@ export class MapView extends LitElement {
       if ("getBounds" in layer) bounds.extend((layer as L.Polyline).getBounds());
       else if ("getLatLng" in layer) bounds.extend((layer as L.Marker).getLatLng());
     };
-    this.#shown.eachLayer(extend);
+    this.#shown.eachLayer((layer) => {
+      // Lines and points beside the answer may lead far away from it.
+      if (layer !== this.#beside) extend(layer);
+    });
     if (!bounds.isValid()) for (const one of this.#labels) bounds.extend(one.bounds);
     if (!bounds.isValid()) return;
     map.fitBounds(bounds.pad(0.12), { maxZoom: 15, animate: false });
     this.#fitted = this.data ?? null;
     this.#write();
   }
+}
+
+function isArea(feature?: Feature): boolean {
+  return /Polygon$/.test(feature?.geometry.type ?? "");
 }
 
 function dot(_: Feature, at: L.LatLng): L.Layer {

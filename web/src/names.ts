@@ -38,8 +38,10 @@ const GREEN = new Set(["Park", "Cemetery", "Beach"]);
 interface Vocabulary {
   labels: Map<string, string>;
   supers: Map<string, Set<string>>;
-  properties: Set<string>;
+  units: Map<string, string>;
 }
+
+const UNITS: Record<string, string> = { M: "m", KiloM: "km", CentiM: "cm", FT: "ft", MI: "mi", M2: "m²", KiloM2: "km²", HA: "ha", NUM: "" };
 
 const known = new Map<string, string>([
   [TYPE, "is a"],
@@ -67,16 +69,17 @@ export function vocabulary(): Promise<Vocabulary> {
 
 async function readVocabulary(): Promise<Vocabulary> {
   const found = await rows(`PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX rdfs: <${RDFS}>
-    SELECT ?term ?label ?super ?kind WHERE {
+    SELECT ?term ?label ?super ?unit WHERE {
       VALUES ?kind { owl:Class owl:ObjectProperty owl:DatatypeProperty }
       ?term a ?kind FILTER(isIRI(?term))
       OPTIONAL { ?term rdfs:label ?label }
-      OPTIONAL { ?term rdfs:subClassOf|owl:equivalentClass ?super FILTER(isIRI(?super)) } }`);
-  const read: Vocabulary = { labels: new Map(), supers: new Map(), properties: new Set() };
-  for (const { term, label, super: above, kind } of found) {
+      OPTIONAL { ?term rdfs:subClassOf|owl:equivalentClass ?super FILTER(isIRI(?super)) }
+      OPTIONAL { ?term <http://qudt.org/schema/qudt/hasUnit> ?unit } }`);
+  const read: Vocabulary = { labels: new Map(), supers: new Map(), units: new Map() };
+  for (const { term, label, super: above, unit } of found) {
     if (label) read.labels.set(term!.value, label.value);
     if (above) (read.supers.get(term!.value) ?? newSet(read.supers, term!.value)).add(above.value);
-    if (kind && !kind.value.endsWith("#Class")) read.properties.add(term!.value);
+    if (unit) read.units.set(term!.value, unit.value.split("/").pop()!);
   }
   loaded = read;
   return read;
@@ -125,6 +128,12 @@ function lastPart(iri: string): string {
   } catch {
     return part;
   }
+}
+
+/** The unit that a property's values are in, as it is written after a number; empty where it has none. */
+export function unitOf(property: string): string {
+  const name = loaded?.units.get(property);
+  return name ? ` ${UNITS[name] ?? name}`.trimEnd() : "";
 }
 
 /** Classes and all their superclasses, as far as the loaded ontology knows. */

@@ -99,7 +99,9 @@ export function dot(classes: Iterable<string>): TemplateResult {
 export function plain(message: string): string {
   return message
     .replace(/\s*\((?:POST|GET|PUT|DELETE) \/[^)]*\)/g, "")
-    .replace(/<([a-z][a-z0-9+.-]*:[^\s<>]*)>/gi, (_, iri: string) => `“${nameOf(iri)}”`);
+    .replace(/\s*<([a-z][a-z0-9+.-]*:[^\s<>]*)>/gi, (_, iri: string, at: number) =>
+      message.slice(0, at).endsWith(nameOf(iri)) ? "" : ` “${nameOf(iri)}”`,
+    );
 }
 
 /** The sentence of a text around a span of code points. */

@@ -44,7 +44,7 @@ class StatusScreen extends Screen {
         ask("rules"),
         ask("documents?limit=1"),
         rows("SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"),
-        rows("SELECT ?class (COUNT(?thing) AS ?n) WHERE { ?thing a ?class . ?class a <http://www.w3.org/2002/07/owl#Class> } GROUP BY ?class ORDER BY DESC(?n) LIMIT 12"),
+        rows("SELECT ?class (COUNT(?thing) AS ?n) WHERE { ?thing a ?class . ?class a <http://www.w3.org/2002/07/owl#Class> FILTER(!STRSTARTS(STR(?class), 'http://www.opengis.net/')) } GROUP BY ?class ORDER BY DESC(?n) LIMIT 12"),
         ...states.map((status) => ask(`review?status=${status}&limit=1`)),
         vocabulary(),
       ]);

@@ -1,8 +1,8 @@
 // Text: what a text would add to the graph, first without writing anything; then the commit.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { ask } from "./api";
-import { inWords, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
+import { ask, rows } from "./api";
+import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
 
 interface Judged {
@@ -84,10 +84,12 @@ class TextScreen extends Screen {
     });
     if (!found) return;
     const told = found.statements as (Statement & { state: string; violations?: Violation[] })[];
+    const waiting = told.filter((one) => one.state !== "accepted").map((one) => ({ statement: one, violations: one.violations ?? [] }));
+    const isWarned = (one: Judged): boolean => one.violations.length > 0 && one.violations.every(({ severity }) => severity === "Warning");
     this.outcome = {
       accepted: told.filter((one) => one.state === "accepted"),
-      rejected: told.filter((one) => one.state !== "accepted").map((one) => ({ statement: one, violations: one.violations ?? [] })),
-      warnings: [],
+      rejected: waiting.filter((one) => !isWarned(one)),
+      warnings: waiting.filter(isWarned),
       entities: [],
       derived: 0,
       revision: null,
@@ -96,6 +98,23 @@ class TextScreen extends Screen {
     this.source = found.source ?? "";
     this.committed = true;
     await this.name();
+    this.outcome.entities = await this.mentioned(told).catch(() => []);
+    this.requestUpdate();
+  }
+
+  /** What a stored text's statements are about, where it is named in the text. */
+  private async mentioned(told: Statement[]): Promise<Entity[]> {
+    const iris = [...new Set(told.flatMap((one) => [one.subject, one.object.type === "uri" && one.predicate !== TYPE ? one.object.value : ""]))].filter(isIri);
+    const classes = new Map<string, string[]>();
+    for (const row of await rows(`SELECT ?thing ?class { VALUES ?thing { ${iris.map((iri) => `<${iri}>`).join(" ")} } ?thing a ?class }`)) {
+      const thing = row["thing"]!.value;
+      classes.set(thing, [...(classes.get(thing) ?? []), row["class"]!.value]);
+    }
+    return iris.filter((iri) => classes.has(iri)).flatMap((iri) => {
+      const label = nameOf(iri);
+      const mentions = occurrences(this.read, label);
+      return mentions.length ? [{ iri, label, classes: classes.get(iri)!, new: false, mentions }] : [];
+    });
   }
 
   private async name(): Promise<void> {
@@ -272,7 +291,10 @@ class TextScreen extends Screen {
   private marked(outcome: Outcome): TemplateResult[] {
     const points = [...this.read];
     const kinds: (Kind | undefined)[] = new Array(points.length);
-    for (const one of outcome.entities) for (const { start, end } of one.mentions) kinds.fill(kindOf(one.classes), start, end);
+    // The longest names last: a shorter one inside of them does not show.
+    const longest = (one: Entity): number => Math.max(0, ...one.mentions.map(({ start, end }) => end - start));
+    const entities = [...outcome.entities].sort((one, other) => longest(one) - longest(other));
+    for (const one of entities) for (const { start, end } of one.mentions) kinds.fill(kindOf(one.classes), start, end);
     const evidence = this.focused?.statement.evidence;
     const isLinked = (at: number): boolean => !!evidence && at >= evidence.start && at < evidence.end;
     const pieces: { text: string; kind: Kind | undefined; linked: boolean }[] = [];
@@ -291,6 +313,16 @@ class TextScreen extends Screen {
       ...pieces.slice(first + linked.length).map(one),
     ];
   }
+}
+
+/** Where words stand in a text, in code points. */
+function occurrences(text: string, words: string): { start: number; end: number }[] {
+  const found = [];
+  for (let at = text.indexOf(words); words && at >= 0; at = text.indexOf(words, at + words.length)) {
+    const start = [...text.slice(0, at)].length;
+    found.push({ start, end: start + [...words].length });
+  }
+  return found;
 }
 
 /** All statements, the refused ones first; a statement that was warned of stands among those to look at only. */
