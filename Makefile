@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-remote search check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -35,6 +35,10 @@ test: setup
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
 
+# The page in a headless Chromium (Debian package chromium), with axe-core.
+test-page: setup web/node_modules/.package-lock.json
+	$(BIN)/python -m pytest -m slow tests/server/page
+
 # Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
 test-remote: setup
 	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/runtime/test_remote_store.py
@@ -48,6 +52,18 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py tests/test_documents.py
+
+# The page: `web/` built into `server/web/`, which is committed. Needs Node 18 or later, and npm.
+ui: web/node_modules/.package-lock.json
+	cd web && npm run --silent check && npm run --silent build
+
+# The committed page is what its sources give, byte for byte.
+ui-check: web/node_modules/.package-lock.json
+	cd web && npm run --silent check && node build.mjs ../build/web
+	diff --recursive build/web server/web
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --silent
 
 # The wheel, installed in a clean environment, answers a query from another folder.
 wheel:

@@ -13,9 +13,9 @@ from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
-from server.http.routes import api_page, health
+from server.http.routes import access, api_page, health, page
 from server.http.routes.curation import documents, ontologies, proposals, review, rules
-from server.http.routes.graph import changes, entities, relations, sparql, storage, store
+from server.http.routes.graph import changes, entities, features, relations, sparql, storage, store, suggest
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.runtime.context import Services
 from server.runtime.request_logging import RefuseWhileDraining
@@ -33,6 +33,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     # These read their parameters by themselves.
     routers = [sparql.router(services, services.updates, services.admission), store.router(services)]
     routers += [health.router(services, readiness), api_page.router(services)]
+    routers += [page.router(services), access.router(services)]
     for router in routers:
         app.include_router(router)
     known = Depends(known_parameters)
@@ -50,6 +51,8 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         proposals,
         documents,
         entities,
+        features,
+        suggest,
         ask,
         storage,
         rules,

@@ -282,6 +282,26 @@ class LabelIndex:
             entries = [(entry, score) for key, score in found for entry in self._state.named(key)]
         return entries[:limit]
 
+    def containing(self, words: str, limit: int) -> Sequence[LabelEntry]:
+        """Return one entry for each entity with these words in a label, at most `limit`.
+
+        Labels that begin with them come first, then those with a word that does, the shorter ones before.
+        Reads every label: a millisecond for some ten thousand.
+        """
+        key = normalize(words)
+        if not key:
+            return []
+        with self._lock:
+            found = [one for one in self._state.entries if key in one]
+            found.sort(key=lambda one: (not one.startswith(key), f" {key}" not in one, len(one), one))
+            entries: dict[NamedNode, LabelEntry] = {}
+            for one in found:
+                for entry in self._state.named(one):
+                    entries.setdefault(entry.iri, entry)
+                if len(entries) >= limit:
+                    break
+        return list(entries.values())[:limit]
+
     def alike(self, words: str, limit: int) -> Sequence[tuple[LabelEntry, float]]:
         """Like `similar`, but may omit names that differ in a number or a word such as "East"."""
         with self._lock:

@@ -92,6 +92,19 @@ class Guard:
         key = None if token is None else self._keys.authenticate(token)
         return None if key is None else key.name
 
+    def access(self, request: Request) -> tuple[str | None, frozenset[Scope]]:
+        """The name of the key that came with a request, and all that it may do. Raises `KeyNeeded` (401)."""
+        token = _token(request)
+        if token is not None:
+            key = self._keys.authenticate(token)
+            if key is None:
+                raise KeyNeeded("The key is not known here, or expired, or revoked", Scope.READ, sent=True)
+            return key.name, frozenset(scope for scope in Scope if key.allows(scope)) | self._open()
+        return None, frozenset(Scope) if self.writes_are_open(request.scope["headers"]) else self._open()
+
+    def _open(self) -> frozenset[Scope]:
+        return frozenset({Scope.READ}) if self._open_reads else frozenset()
+
     async def check(self, request: Request, *scopes: Scope) -> None:
         """Pass a request that may do what one of these scopes allows.
 

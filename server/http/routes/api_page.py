@@ -11,7 +11,7 @@ from typing import Final
 
 from fastapi import APIRouter
 from fastapi.openapi.docs import get_swagger_ui_html
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, Response
 
 from server.errors import UnknownResource
 from server.runtime.context import Services
@@ -27,11 +27,6 @@ _MEDIA_TYPES: Final = {
 def router(services: Services) -> APIRouter:
     """The page and its files; they are no part of the API's description, and hold nothing of the graph."""
     routes = APIRouter(include_in_schema=False)
-
-    @routes.get("/")
-    async def get_start() -> Response:
-        """A browser that is given the server's address lands on the page."""
-        return RedirectResponse(_PAGE, status_code=303)
 
     @routes.get(_PAGE)
     async def get_page() -> Response:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
+from server.http.routes.page import page_of
 from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
@@ -60,13 +61,15 @@ def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]
 
 def _entity(services: Services) -> Callable[[Request, str], Awaitable[Response]]:
     async def get_entity(request: Request, name: str) -> Response:
-        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         try:
             iri = NamedNode(services.settings.base_iri + name)
         except ValueError as error:
             raise UnknownResource(f"'{name}' cannot stand in an IRI ({error}), so nothing has it.") from error
         if not any(True for _ in services.store.match(iri, None, None)):
             raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
+        if (shown := page_of(request, iri.value)) is not None:
+            return shown
+        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
             body = b"".join([chunk async for chunk in result])
         return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})

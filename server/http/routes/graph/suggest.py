@@ -1,0 +1,65 @@
+"""`GET /suggest`: names, classes and properties that begin with or contain some words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, ConfigDict, Field
+from pyoxigraph import NamedNode
+from starlette.concurrency import run_in_threadpool
+
+from ontology import Schema
+from ontology.terms import OntologyClass, OntologyProperty
+from server.http.access.keys import Scope
+from server.runtime.context import Services
+
+_Kind = Literal["entity", "class", "property"]
+
+
+class SuggestParameters(BaseModel):
+    """What is to be completed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(min_length=1, max_length=200, description="Words, or the start of one.")
+    kind: _Kind | None = Field(None, description="Only of this kind.")
+    limit: int = Field(10, ge=1, le=100)
+
+
+def router(services: Services) -> APIRouter:
+    """The route that completes words."""
+    routes = APIRouter(tags=["entities"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+
+    @routes.get("/suggest")
+    async def get_suggestions(wanted: Annotated[SuggestParameters, Query()]) -> dict[str, Any]:
+        """What the words may mean: `iri`, `label`, `kind` and `classes` of each, the best match first."""
+        found: list[dict[str, Any]] = []
+        if wanted.kind in (None, "entity"):
+            entries = await run_in_threadpool(services.labels.containing, wanted.text, wanted.limit)
+            found += [_suggestion("entity", one.iri, one.label, one.classes) for one in entries]
+        if wanted.kind != "entity":
+            found += _terms(services.schema, wanted.text, wanted.kind)
+        return {"suggestions": found[: wanted.limit]}
+
+    return routes
+
+
+def _terms(schema: Schema, text: str, kind: _Kind | None) -> list[dict[str, Any]]:
+    """Classes and properties of the ontology with these words in a label, those that begin so first."""
+    words = text.casefold().strip()
+    terms: list[tuple[str, OntologyClass | OntologyProperty]] = []
+    terms += [("class", one) for one in schema.classes.values() if kind in (None, "class")]
+    terms += [("property", one) for one in schema.properties.values() if kind in (None, "property")]
+    found = []
+    for name, term in terms:
+        positions = [label.casefold().find(words) for label in (term.label, *term.alternative_labels)]
+        if any(position >= 0 for position in positions):
+            suggestion = _suggestion(name, term.iri, term.label, ())
+            found.append((0 not in positions, len(term.label), term.iri.value, suggestion))
+    return [suggestion for *_, suggestion in sorted(found, key=lambda one: one[:3])]
+
+
+def _suggestion(kind: str, iri: NamedNode, label: str, classes: Iterable[NamedNode]) -> dict[str, Any]:
+    return {"iri": iri.value, "label": label, "kind": kind, "classes": sorted(one.value for one in classes)}

@@ -1,0 +1,53 @@
+import{a as q,b as M,d as C,e as P}from"./chunk-3US2SGUL.js";import{c as r,d as f,h as v,k as T,o as b,r as y,s as E,t as j,u as R,v as x,x as w,z as O}from"./chunk-POY76U52.js";var K={area:"area",built:"place",way:"transport",water:"water",org:"organisation",person:"person",value:"other"},S=class extends q{constructor(){super(...arguments);this.text="";this.source="";this.read="";this.outcome=null;this.committed=!1;this.seconds=0;this.focused=null;this.names=new Map;this.texts=[];this.stored=null}connectedCallback(){super.connectedCallback(),this.list()}willUpdate(t){if(!t.has("parameters"))return;let e=this.parameters.get("id");e&&e!==this.stored&&this.openStored(e),!e&&this.stored&&this.again()}async list(){let t=await v("documents?limit=8").catch(()=>({documents:[]}));this.texts=t.documents,this.requestUpdate()}async openStored(t){this.stored=t;let e=await this.run("Reading the text\u2026",async()=>(await y(),v(`documents/${encodeURIComponent(t)}?limit=1000&state=any`)));if(!e)return;let a=e.statements,s=a.filter(n=>n.state!=="accepted").map(n=>({statement:n,violations:n.violations??[]})),i=n=>n.violations.length>0&&n.violations.every(({severity:d})=>d==="Warning");this.outcome={accepted:a.filter(n=>n.state==="accepted"),rejected:s.filter(n=>!i(n)),warnings:s.filter(i),entities:[],derived:0,revision:null},this.text=this.read=e.text??"",this.source=e.source??"",this.committed=!0,await this.name(),this.outcome.entities=await this.mentioned(a).catch(()=>[]),this.requestUpdate()}async mentioned(t){let e=[...new Set(t.flatMap(s=>[s.subject,s.object.type==="uri"&&s.predicate!==b?s.object.value:""]))].filter(j),a=new Map;for(let s of await T(`SELECT ?thing ?class { VALUES ?thing { ${e.map(i=>`<${i}>`).join(" ")} } ?thing a ?class }`)){let i=s.thing.value;a.set(i,[...a.get(i)??[],s.class.value])}return e.filter(s=>a.has(s)).flatMap(s=>{let i=x(s),n=L(this.read,i);return n.length?[{iri:s,label:i,classes:a.get(s),new:!1,mentions:n}]:[]})}async name(){let t=this.outcome;this.names.clear();for(let e of t.entities)this.names.set(e.iri,e.label);for(let e of k(t))e.statement.predicate.endsWith("#label")&&e.statement.object.type==="literal"&&this.names.set(e.statement.subject,e.statement.object.value);for(let[e,a]of this.names)R(e,a);await E(k(t).flatMap(({statement:e})=>[e.subject,e.predicate,e.object.type==="uri"?e.object.value:""])).catch(()=>{}),this.requestUpdate()}async submit(t){if(!this.text.trim())return;let e=performance.now(),a=this.source.trim(),s=await this.run(t?"Reading the text and committing\u2026":"Reading the text\u2026",async()=>(await y(),v("extractions",{json:{text:this.text,commit:t,...a?{source:a}:{}}})));s&&(this.outcome=s,this.read=this.text,this.committed=t,this.seconds=(performance.now()-e)/1e3,this.focused=null,t&&(dispatchEvent(new Event("urbankg-review")),this.list()),await this.name(),await this.updateComplete,this.querySelector("h1")?.focus())}again(){this.outcome=null,this.committed=!1,this.stored&&(this.stored=null,this.text=this.source="",location.hash="#/text"),this.requestUpdate(),this.updateComplete.then(()=>this.querySelector("#text")?.focus())}async drop(t){let e=t?.[0];if(!e)return;let a=await e.text();a.includes("\0")||a.includes("\uFFFD")?this.problem=`\u201C${e.name}\u201D is not text that I can read. Nothing was stored.`:(this.problem="",this.text=a,this.source||=e.name),this.requestUpdate()}render(){return this.outcome?this.judged(this.outcome):this.entry()}entry(){return this.may("extract")?r`<div class="gap">
+      <div><h1>What does a text say about the city?</h1><p class="soft">Paste a text or drop a file. First you see what would be accepted and refused; nothing is stored before you commit.</p></div>
+      ${this.state()}
+      <form class="card roomy" @submit=${t=>this.send(t)} @dragover=${t=>t.preventDefault()}
+        @drop=${t=>(t.preventDefault(),void this.drop(t.dataTransfer?.files))}>
+        <div class="in stack">
+          <label class="hide" for="text">The text</label>
+          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop a file here" .value=${this.text}
+            @input=${t=>this.text=t.target.value}
+            @keydown=${t=>t.key==="Enter"&&(t.ctrlKey||t.metaKey)&&void this.submit(!1)}></textarea>
+          <div class="row">
+            <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${t=>this.source=t.target.value} /></label>
+            <label class="btn file">Choose a file<input class="hide" type="file" accept="text/*,.txt,.md" @change=${t=>{this.drop(t.target.files)}} /></label>
+            <button class="btn main" ?disabled=${this.working!==""}>Read it <kbd class="wide">Ctrl ↵</kbd></button>
+          </div>
+        </div>
+      </form>
+      ${this.earlier()}
+    </div>`:r`<section class="stack"><h1>Text to graph</h1><div class="note"><p>To add a text, sign in with a key of the scope “extract”.</p></div>${this.earlier()}</section>`}send(t){t.preventDefault(),this.submit(!1)}earlier(){return this.texts.length?r`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
+      <thead><tr><th>Text</th><th class="right">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
+      <tbody>${this.texts.map(t=>r`<tr><td><a href=${`#/text/${t.id}`}>${t.source??t.id}</a></td><td class="right">${t.characters}</td><td class="right">${t.statements}</td>
+          <td class="right">${t.open?r`<a href=${`#/review?document=${t.id}`}>${t.open}</a>`:"0"}</td></tr>`)}</tbody></table></div></section>`:f}judged(t){let e=k(t),a=l=>e.filter(g=>g.look===l),[s,i,n]=[a("ok"),a("warn"),a("no")],d=s.length+i.length,c=t.entities.filter(l=>l.new).length;return r`<div class="gap">
+      <div class="row spread">
+        <div><h1 tabindex="-1">${s.length} accepted, ${i.length} to look at, ${n.length} refused</h1>
+          <p class="soft">${this.stored?"This text is in the graph.":this.committed?t.held?t.held.reason:"Committed: the accepted statements are in the graph.":"Dry run: nothing is in the graph yet."}
+            <span class="faint num small">${this.stored?this.source:`${t.entities.length} entities \xB7 ${this.seconds.toFixed(0)} s`}</span></p></div>
+        <div class="row push">
+          <button class="btn" @click=${()=>this.again()}>${this.committed?"Another text":"Edit text"}</button>
+          ${this.committed?r`<a class="btn" href="#/review${this.stored?`?document=${this.stored}`:""}">Open Review</a>`:r`<button class="btn main" ?disabled=${this.working!==""||d+n.length===0} @click=${()=>{this.submit(!0)}}>Commit ${d} ${d===1?"statement":"statements"}</button>`}
+        </div>
+      </div>
+      ${this.state()}
+      <div class="cols">
+        <section class="stay gap">
+          <div class="card"><header><h2>Text</h2><span class="small faint">${this.source}</span></header><div class="in"><p class="quote whole">${this.marked(t)}</p></div>
+            ${this.legend(t)}</div>
+          ${t.entities.length?r`<div class="card"><header><h2>Names</h2><span class="small faint">${c} new, ${t.entities.length-c} known</span></header>
+                <table class="list"><tbody>${t.entities.map(l=>r`<tr><td><span class="k-${w(l.classes)}"><span class="dot"></span> ${l.new&&!this.committed?l.label:r`<a href=${M(l.iri)}>${l.label}</a>`}</span></td>
+                    <td class="soft">${l.classes[0]?x(l.classes[0]):"kind not known"}</td><td class="right small">${l.new?r`<b>new</b>`:"known"}</td></tr>`)}</tbody></table></div>`:f}
+        </section>
+        <section class="gap">
+          ${e.length===0?r`<div class="card"><p class="empty first">The text says nothing that the ontology has words for. Try a text about places, people or events.</p></div>`:f}
+          ${this.group("no","Refused",this.committed?"wait in Review":"would wait in Review",n)}
+          ${this.group("warn","To look at","accepted, queued as well",i)}
+          ${this.group("ok","Accepted","",s)}
+        </section>
+      </div>
+    </div>`}group(t,e,a,s){return s.length?r`<div class="card"><header><span class="v ${t}">${e}</span><span class="count">${s.length}</span><span class="small faint push">${a}</span></header>
+      <ul class="items">${s.map(i=>r`<li class=${t} aria-current=${i.statement===this.focused?.statement?"true":f} @mouseenter=${()=>this.focusOn(i)}>
+          <button class="cover" @focus=${()=>this.focusOn(i)} @click=${()=>this.focusOn(i)}>
+            <span class="two"><span>${C(i.statement,{subject:this.names.get(i.statement.subject),object:i.statement.object.type==="uri"?this.names.get(i.statement.object.value):O(i.statement.object)})}</span>
+            <span class="num small faint">${i.statement.confidence?.toFixed(2)??""}</span></span>
+            ${i.reasons.map(n=>r`<span class="why">${n}</span>`)}</button></li>`)}</ul></div>`:f}focusOn(t){this.focused?.statement!==t.statement&&(this.focused=t,this.requestUpdate())}legend(t){let e=[...new Set(t.entities.map(a=>w(a.classes)))];return e.length?r`<div class="row small soft ruled">${e.map(a=>r`<span class="k-${a}"><span class="dot"></span> ${K[a]}</span>`)}</div>`:f}marked(t){let e=[...this.read],a=new Array(e.length),s=o=>Math.max(0,...o.mentions.map(({start:h,end:m})=>m-h)),i=[...t.entities].sort((o,h)=>s(o)-s(h));for(let o of i)for(let{start:h,end:m}of o.mentions)a.fill(w(o.classes),h,m);let n=this.focused?.statement.evidence,d=o=>!!n&&o>=n.start&&o<n.end,c=[];e.forEach((o,h)=>{let m=c.at(-1);m&&m.kind===a[h]&&m.linked===d(h)?m.text+=o:c.push({text:o,kind:a[h],linked:d(h)})});let l=o=>o.kind?r`<mark class="k-${o.kind}">${o.text}</mark>`:r`${o.text}`,g=c.filter(o=>o.linked),$=c.findIndex(o=>o.linked);return $<0?c.map(l):[...c.slice(0,$).map(l),r`<span class=${this.focused.look}><span class="link">${g.map(l)}</span></span>`,...c.slice($+g.length).map(l)]}};function L(u,p){let t=[];for(let e=u.indexOf(p);p&&e>=0;e=u.indexOf(p,e+p.length)){let a=[...u.slice(0,e)].length;t.push({start:a,end:a+[...p].length})}return t}function k(u){let p=s=>JSON.stringify([s.subject,s.predicate,s.object]),t=(s,i)=>i.map(({statement:n,violations:d})=>({look:s,statement:n,reasons:[...new Set(d.map(c=>P(c.message)))]})),e=new Set(u.warnings.map(s=>p(s.statement))),a=u.accepted.filter(s=>!e.has(p(s)));return a.sort((s,i)=>+(s.predicate===b)-+(i.predicate===b)),[...t("no",u.rejected),...t("warn",u.warnings),...a.map(s=>({look:"ok",statement:s,reasons:[]}))]}customElements.define("ukg-text",S);

@@ -1,0 +1,219 @@
+"""What people do on the page, in a real browser against a real server with the embedded model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.server.page.conftest import HOSTILE, ID, URBAN, Watched, closed_before_it_opened, filled, watch
+from tests.support.running_server import RunningServer
+
+pytestmark = pytest.mark.slow
+
+CLOSED = f"SELECT ?year WHERE {{ <{ID}clock-museum> <{URBAN}closed> ?year }}"
+
+
+def selected(site: str, query: str) -> list[str]:
+    answer = httpx.post(
+        site + "/sparql", data={"query": query}, headers={"Accept": "text/csv"}, timeout=60
+    ).text
+    return answer.split()[1:]
+
+
+def test_a_question_is_answered_with_a_list_and_its_place_on_the_map(watched: Watched) -> None:
+    page = watched.open()
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("Which museums are in Westside?")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("Westside")
+    expect(page.locator("table.list")).to_contain_text("Clock Museum")
+    expect(page.locator(".map")).to_be_visible()
+    expect(page.locator(".map .m-ref").first).to_be_attached()
+    expect(page.locator(".steps li").first).to_be_visible()
+    assert page.title().startswith("Which museums are in Westside?")
+    # The address holds the question: who opens it gets the same answer.
+    again = watched.open(page.url.split("/", 3)[3])
+    expect(again.locator("table.list")).to_contain_text("Clock Museum")
+
+
+def test_the_query_of_an_answer_can_be_changed_and_run_again(watched: Watched) -> None:
+    page = watched.open(f"#/ask?q={quote('Which museums are in Westside?')}")
+    page.locator("summary", has_text="Query").click()
+    page.locator("#sparql").fill("SELECT ?x WHERE { VALUES ?x { 1 2 3 } }")
+    page.get_by_role("button", name="Run again").click()
+    expect(page.locator("tbody tr")).to_have_count(3)
+
+
+def test_a_miss_says_what_is_missing(watched: Watched) -> None:
+    page = watched.open(f"#/ask?q={quote('Who is the mayor of Atlantis?')}")
+    expect(page.locator("h1")).to_have_text("I cannot answer this from the graph.")
+    expect(page.locator(".note.warn")).to_contain_text("Atlantis")
+
+
+def test_a_refusal_is_read_corrected_undone_and_rejected_by_keyboard_alone(
+    watched: Watched, site: str
+) -> None:
+    page = watched.open("#/review")
+    expect(page.locator("article h1")).to_have_text("It cannot have closed before it opened.")
+    expect(page.locator("article .quote")).to_contain_text("It closed in 1925 for want of visitors.")
+    expect(page.get_by_role("button", name="Accept")).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("c")
+    expect(page.locator("#property")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("1995")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Corrected and accepted.")).to_be_visible()
+    assert selected(site, CLOSED) == ["1995"]
+    page.keyboard.press("u")
+    expect(page.locator("article h1")).to_have_text("It cannot have closed before it opened.")
+    assert selected(site, CLOSED) == []
+    page.keyboard.press("r")
+    expect(page.locator("#reason")).to_be_focused()
+    page.keyboard.type("a misprint")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Rejected.")).to_be_visible()
+    page = watched.open("#/review?status=rejected")
+    expect(page.locator("article")).to_contain_text("Rejected")
+    expect(page.get_by_text("a misprint")).to_be_visible()
+
+
+def test_what_a_shape_refuses_of_a_correction_is_said(watched: Watched, site: str) -> None:
+    text = "The Clock Museum closed in 1926."
+    httpx.post(
+        site + "/candidates", json=closed_before_it_opened(text, "1926"), timeout=60
+    ).raise_for_status()
+    page = watched.open("#/review")
+    page.keyboard.press("c")
+    page.locator("#object").fill("1927")
+    page.keyboard.press("Enter")
+    expect(page.locator(".state")).to_contain_text("It cannot have closed before it opened.")
+
+
+def test_a_text_is_read_first_and_committed_then(watched: Watched, site: str) -> None:
+    page = watched.open("#/text")
+    page.locator("#text").fill("The Lantern Museum is a museum in Westside. It opened on May 14, 1931.")
+    page.locator("#source").fill("a brochure")
+    page.get_by_role("button", name="Read it").click()
+    expect(page.locator("h1")).to_contain_text("accepted")
+    expect(page.get_by_text("Dry run: nothing is in the graph yet.")).to_be_visible()
+    expect(page.locator(".quote mark").first).to_be_visible()
+    count = "SELECT ?d WHERE { ?d <http://purl.org/dc/terms/source> 'a brochure' }"
+    count = count.replace("WHERE", "FROM <https://w3id.org/urbankg/graph/provenance> WHERE")
+    assert selected(site, count) == []
+    page.locator(".items button").first.focus()
+    expect(page.locator(".quote .link")).to_be_visible()
+    page.get_by_role("button", name="Commit").click()
+    expect(page.get_by_text("Committed:")).to_be_visible()
+    assert len(selected(site, count)) >= 1
+
+
+def test_an_entity_is_found_by_name_and_shows_its_facts(watched: Watched) -> None:
+    page = watched.open()
+    page.keyboard.press("Tab")
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("clock mus")
+    page.get_by_role("link", name="Clock Museum").click()
+    expect(page.locator("h1")).to_have_text("Clock Museum")
+    expect(page.locator(".facts").first).to_contain_text("May 14, 1931")
+    expect(page.get_by_text("On the ground")).to_be_visible()
+    expect(page.locator(".map .m-pin")).to_have_count(1)
+
+
+def test_a_query_runs_and_its_rows_are_on_the_map(watched: Watched) -> None:
+    page = watched.open("#/query")
+    page.locator("#example").select_option(label="Places with their geometry")
+    expect(page.locator("table.list")).to_contain_text("Mill Park")
+    page.get_by_role("button", name="Map", exact=True).click()
+    expect(page.locator(".map .m-pin").first).to_be_visible()
+    page.locator("#sparql").fill("SELECT * WHERE { ?s ?p }")
+    page.locator("#sparql").press("Control+Enter")
+    expect(page.locator(".state")).to_contain_text("line")
+
+
+def test_the_status_counts_the_graph(watched: Watched) -> None:
+    page = watched.open("#/status")
+    expect(page.locator("h1")).to_contain_text("triples")
+    expect(page.get_by_text("urban.ttl").first).to_be_visible()
+
+
+def test_script_in_names_stays_text_on_every_screen(watched: Watched) -> None:
+    folly = quote(ID + "folly", safe="")
+    query = f"""PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+        PREFIX geo: <http://www.opengis.net/ont/geosparql#>
+        SELECT ?x ?label ?wkt {{ ?x a <{URBAN}Museum> ; rdfs:label ?label ;
+            geo:hasDefaultGeometry/geo:asWKT ?wkt }}"""
+    places = (
+        f"#/explore?iri={folly}",
+        "#/explore?q=folly",
+        f"#/query?query={quote(query)}",
+        f"#/ask?q={quote('Which museums are in Eastside?')}",
+        f"#/ask?q={quote(HOSTILE)}",
+    )
+    for place in places:
+        page = watched.open(place)
+        page.wait_for_timeout(300)
+        assert page.title() != "taken over", place
+        assert page.locator("main img, main script").count() == 0, place
+    page = watched.open(places[2])
+    page.get_by_role("button", name="Map", exact=True).click()
+    page.locator(".map .m-pin").nth(1).click()
+    expect(page.locator(".leaflet-popup-content b")).to_be_visible()
+    page = watched.open(places[0])
+    expect(page.locator("h1")).to_have_text(HOSTILE)
+    assert page.locator("a[href^='javascript:']").count() == 0
+
+
+def test_the_iri_of_an_entity_leads_to_its_page(watched: Watched) -> None:
+    page = watched.open("urbankg/id/clock-museum")
+    expect(page.locator("h1")).to_have_text("Clock Museum")
+
+
+def test_a_reader_sees_no_buttons_that_write_and_a_key_brings_them(browser: Browser, tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data") as server:
+        site = filled(server)
+        reader, editor = (
+            create_key(server, name, scope) for name, scope in (("reader", "read"), ("editor", "review"))
+        )
+        context = browser.new_context()
+        watched = watch(context, site)
+        page = watched.open("#/review")
+        expect(page.locator("article h1")).to_be_visible()
+        expect(page.locator(".bar")).to_have_count(0)
+        expect(page.get_by_text("sign in with a key of the scope “review”")).to_be_visible()
+        for token, bars in (("ukg_0_wrong", 0), (reader, 0), (editor, 1)):
+            page.locator(".tools button", has_text="Sign").last.click()
+            if not page.locator("dialog[open]").is_visible():
+                page.locator(".tools button", has_text="Sign in").click()
+            page.locator("#key").fill(token)
+            page.locator("#key").press("Enter")
+            if token == "ukg_0_wrong":
+                expect(page.locator("dialog [role=alert]")).to_contain_text("not known")
+                page.get_by_role("button", name="Cancel").click()
+                continue
+            expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+            expect(page.locator("article h1")).to_be_visible()
+            expect(page.locator(".bar")).to_have_count(bars)
+        page.goto(site + "/#/text")
+        expect(page.get_by_text("sign in with a key of the scope “extract”")).to_be_visible()
+        # Another tab knows nothing of the key.
+        other = watch(context, site).open("#/review")
+        expect(other.get_by_role("button", name="Sign in").first).to_be_visible()
+        context.close()
+        assert watched.wrong == []
+
+
+def create_key(server: RunningServer, name: str, scope: str) -> str:
+    from server.http.access.keys import KeyStore, Scope
+
+    keys = KeyStore(server.data)
+    scopes = {Scope.READ, Scope(scope)}
+    _, token = keys.create(name, scopes)
+    keys.close()
+    return token

@@ -1,0 +1,45 @@
+// Builds the page into server/web/ (or into the folder given), the same bytes from the same sources.
+import { build } from "esbuild";
+import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const out = process.argv[2] ?? join(here, "../server/web");
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: { app: "src/main.ts", style: "src/style.css" },
+  outdir: out,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+  chunkNames: "[name]-[hash]",
+  loader: { ".png": "empty" },
+  metafile: true,
+  logLevel: "warning",
+});
+await cp(join(here, "src/index.html"), join(out, "index.html"));
+await cp(join(here, "src/icon.svg"), join(out, "icon.svg"));
+await writeFile(join(out, "licenses.txt"), await licenses(Object.keys(result.metafile.inputs)));
+
+/** The licences of all packages that the result holds code of. */
+async function licenses(inputs) {
+  const inPackage = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+  const packages = new Set(inputs.map((path) => inPackage.exec(path)?.[1]).filter(Boolean));
+  const parts = [];
+  for (const name of [...packages].sort()) {
+    const folder = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
+    if (!file) throw new Error(`${name} has no file with its licence`);
+    const text = (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n").trim();
+    parts.push(`${name} ${version} (${license})\n\n${text}\n`);
+  }
+  return `The page contains code of these packages.\n\n${parts.join("\n---\n\n")}`;
+}

@@ -1,0 +1,383 @@
+// Ask: a question in, a sentence, a list and a map out, and how the question was read.
+
+import { html, nothing, type TemplateResult } from "lit";
+import type { FeatureCollection, Geometry } from "geojson";
+import { address, ask, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
+import { isIri, kindOf, learn, nameOf, note, vocabulary } from "./names";
+import { keeping, numbered, share, table } from "./results";
+import { entityAddress, plain, Screen } from "./screen";
+import { featuresOf, geometryOf } from "./wkt";
+
+interface Found {
+  name: string;
+  iri: string;
+  label: string;
+  classes: string[];
+}
+
+interface Gap {
+  kind: string;
+  message: string;
+  subject: string;
+  property: string;
+  object: string;
+}
+
+interface Step {
+  op?: string;
+  iris?: Record<string, string>;
+  [member: string]: unknown;
+}
+
+interface Reply {
+  answer: string | null;
+  sparql?: string | null;
+  plan?: (Step | string)[] | null;
+  entities?: Found[];
+  results?: Results | null;
+  map?: FeatureCollection | null;
+  gaps?: Gap[];
+  usage?: { model_seconds?: number };
+  [member: string]: unknown;
+}
+
+const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
+  ?x geo:rcc8ntpp ?region ; a ?class . ?class rdfs:label ?word . ?region rdfs:label ?name
+} GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) > 3 && COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`;
+
+let examples: Promise<string[]> | undefined;
+
+/** Three questions that this graph can answer. */
+async function makeExamples(): Promise<string[]> {
+  const found = await rows(EXAMPLES);
+  const { labels } = await vocabulary();
+  const classes = new Set<string>();
+  const regions = new Set<string>();
+  const questions: string[] = [];
+  for (const row of found) {
+    const name = labels.get(row["class"]?.value ?? "");
+    const region = row["label"]?.value;
+    if (!name || !region || classes.has(name) || regions.has(region)) continue;
+    classes.add(name);
+    regions.add(region);
+    const many = plural(name);
+    questions.push([`Which ${many} are in ${region}?`, `How many ${many} are in ${region}?`, `Which ${many} are in ${region}?`][questions.length]!);
+    if (questions.length === 3) break;
+  }
+  return questions;
+}
+
+function plural(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  return /(s|x|ch|sh)$/.test(name) ? `${name}es` : `${name}s`;
+}
+
+class AskScreen extends Screen {
+  private question = "";
+  private context = "";
+  private withContext = false;
+  private reply: Reply | null = null;
+  private asked = "";
+  private seconds = 0;
+  private query = "";
+  private results: Results | null = null;
+  private map: FeatureCollection | null = null;
+  private reference: FeatureCollection | null = null;
+  private around: Geometry | null = null;
+  private selected: string | null = null;
+  private all = false;
+  private copied = false;
+  private changed = false;
+  private examples: string[] = [];
+  private abort?: AbortController;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    examples ??= makeExamples();
+    examples.then(
+      (found) => {
+        this.examples = found;
+        this.requestUpdate();
+      },
+      () => (examples = undefined),
+    );
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has("parameters")) return;
+    const question = this.parameters.get("q") ?? "";
+    this.question = question;
+    this.context = this.parameters.get("context") ?? "";
+    this.withContext ||= this.context !== "";
+    if (question && `${question}\n${this.context}` !== this.asked) void this.answer();
+    if (!question) {
+      this.reply = null;
+      this.asked = "";
+    }
+  }
+
+  protected override firstUpdated(): void {
+    if (matchMedia("(min-width: 60rem)").matches) this.querySelector<HTMLInputElement>("#q")?.focus();
+  }
+
+  private send(event: Event): void {
+    event.preventDefault();
+    const question = this.question.trim();
+    if (!question) return;
+    this.asked = "";
+    const wanted = `#/${address("ask", { q: question, context: this.context.trim() })}`;
+    if (location.hash === wanted) void this.answer();
+    else location.hash = wanted;
+  }
+
+  private async answer(): Promise<void> {
+    this.abort?.abort();
+    const abort = (this.abort = new AbortController());
+    const { question, context } = this;
+    this.asked = `${question}\n${context}`;
+    this.reply = null;
+    const begun = performance.now();
+    const reply = (await this.run("Linking names… Planning… Asking the graph…", () =>
+      ask("ask", { json: { question, ...(context ? { context } : {}) }, signal: abort.signal }),
+    )) as Reply | undefined;
+    if (!reply || abort.signal.aborted) return;
+    this.seconds = (performance.now() - begun) / 1000;
+    this.reply = reply;
+    this.query = reply.sparql ?? "";
+    this.changed = false;
+    for (const one of reply.entities ?? []) note(one.iri, one.label);
+    this.show(reply.results ?? null, reply.map ?? null);
+    document.title = `${question} · UrbanKG`;
+    await this.draw(reply).catch(() => undefined);
+    this.requestUpdate();
+  }
+
+  private show(results: Results | null, map: FeatureCollection | null): void {
+    this.results = results;
+    this.map = numbered(map);
+    this.selected = null;
+    this.all = false;
+    this.copied = false;
+    if (this.map) void import("./map");
+    const iris = (results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value));
+    void learn(iris.slice(0, 600)).then(() => this.requestUpdate(), () => undefined);
+    this.requestUpdate();
+  }
+
+  /** The place that the question refers to, and the area around it that was searched. */
+  private async draw(reply: Reply): Promise<void> {
+    this.reference = this.around = null;
+    const steps = (reply.plan ?? []).filter((one): one is Step => typeof one === "object");
+    const places = steps.map((one) => one.iris?.["of"]).filter((iri): iri is string => !!iri && isIri(iri));
+    if (!places.length || !this.map) return;
+    const near = steps.find((one) => one.op === "near");
+    const drawn = (await ask(`features?${new URLSearchParams([...places.map((iri) => ["iri", iri]), ["tolerance", "0.0001"]])}`)) as FeatureCollection;
+    this.reference = drawn;
+    const stated = Number(near?.["km"]) || Number(/taken as ([\d.]+) km/.exec(reply.answer ?? "")?.[1]);
+    const place = near?.iris?.["of"];
+    if (!place || !stated || !isIri(place)) return;
+    const found = await rows(`PREFIX geo: <http://www.opengis.net/ont/geosparql#>
+      PREFIX geof: <http://www.opengis.net/def/function/geosparql/> PREFIX uom: <http://www.opengis.net/def/uom/OGC/1.0/>
+      SELECT (geof:buffer(?wkt, ${stated * 1000}, uom:metre) AS ?around) WHERE {
+        <${place}> (geo:hasDefaultGeometry|geo:hasGeometry)/geo:asWKT ?wkt } LIMIT 1`);
+    const around = found[0]?.["around"];
+    if (around) this.around = geometryOf(around.value);
+  }
+
+  private async again(): Promise<void> {
+    const results = await this.run("Asking the graph…", () => select(this.query));
+    if (!results) return;
+    this.changed = this.query !== this.reply?.sparql;
+    this.show(results, featuresOf(results));
+  }
+
+  protected override render(): unknown {
+    return html`<div class="gap">
+      <div class="stack">
+        <form class="ask" role="search" @submit=${(event: Event) => this.send(event)}>
+          <label class="hide" for="q">Your question</label>
+          <input id="q" .value=${this.question} enterkeyhint="send" autocomplete="off" placeholder="Ask about places"
+            @input=${(event: Event) => (this.question = (event.target as HTMLInputElement).value)} />
+          <button class="btn main">Ask <kbd class="wide">↵</kbd></button>
+        </form>
+        ${this.withContext
+          ? html`<label class="field">What else to consider<input id="context" .value=${this.context} autocomplete="off"
+                @input=${(event: Event) => (this.context = (event.target as HTMLInputElement).value)}
+                @keydown=${(event: KeyboardEvent) => event.key === "Enter" && this.send(event)} /></label>`
+          : nothing}
+        <div class="row">
+          ${this.reply?.entities?.length ? html`<span class="small faint">Read as</span>${this.reply.entities.map(readAs)}` : nothing}
+          ${this.withContext ? nothing : html`<button class="btn low push" @click=${() => this.addContext()}>Add context</button>`}
+        </div>
+      </div>
+      ${this.state()} ${this.reply ? this.answered(this.reply) : this.working || this.problem || this.parameters.get("q") ? nothing : this.empty()}
+    </div>`;
+  }
+
+  private async addContext(): Promise<void> {
+    this.withContext = true;
+    this.requestUpdate();
+    await this.updateComplete;
+    this.querySelector<HTMLInputElement>("#context")!.focus();
+  }
+
+  private empty(): TemplateResult {
+    return html`<section class="start stack">
+      <h1>Ask about the places of this graph</h1>
+      <p class="soft">Write a question as you would say it. The answer comes with its map, the query that found it, and what was assumed.</p>
+      ${this.examples.length
+        ? html`<div class="row"><span class="small faint">Try</span>${this.examples.map(
+            (one) => html`<a class="chip plain" href=${`#/${address("ask", { q: one })}`}>${one}</a>`,
+          )}</div>`
+        : nothing}
+    </section>`;
+  }
+
+  private answered(reply: Reply): TemplateResult {
+    const { heading, rest } = headline(reply, this.results);
+    const count = this.results?.results?.bindings.length ?? 0;
+    const gaps = reply.gaps ?? [];
+    return html`<div class=${this.map ? "answer" : "answer alone"}>
+        <section class="head stack" aria-live="polite">
+          <h1>${reply.answer === null ? "I cannot answer this from the graph." : heading}</h1>
+          ${rest ? html`<p class="small soft">${rest}</p>` : nothing}
+          ${this.changed ? html`<p class="small soft">The list shows your changed query, not the question.</p>` : nothing}
+          ${gaps.length ? this.gaps(gaps, reply.answer === null) : nothing}
+        </section>
+        ${this.map
+          ? html`<ukg-map .data=${this.map} .reference=${this.reference} .around=${this.around} .selected=${this.selected}
+              label="Map of the answer. The list has the same numbers."
+              @pick=${(event: CustomEvent<string>) => this.pick(event.detail)}></ukg-map>`
+          : nothing}
+        ${this.results?.head.vars && count
+          ? html`<section class="rest"><div class="card">
+              ${table(this.results, { map: this.map, selected: this.selected, all: this.all, pick: (iri) => this.pick(iri), more: () => this.more() })}
+              <div class="row ruled">
+                ${share("ask", { q: this.question, context: this.context }, () => this.didCopy(), this.copied)}
+                ${keeping(this.query, this.map, "answer", (error) => this.failed(error))}
+                <span class="push small faint num">${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} · ${this.seconds.toFixed(1)} s</span>
+              </div>
+            </div></section>`
+          : nothing}
+      </div>
+      ${this.steps(reply)}
+      ${this.query
+        ? html`<details class="card"><summary>Query <span class="small faint">SPARQL, ${this.query.split("\n").length} lines</span></summary>
+            <div class="in stack">
+              <label class="hide" for="sparql">The query, to change and run again</label>
+              <textarea id="sparql" class="code" spellcheck="false" rows=${Math.min(24, this.query.split("\n").length + 1)} .value=${this.query}
+                @input=${(event: Event) => (this.query = (event.target as HTMLTextAreaElement).value)}></textarea>
+              <div class="row"><button class="btn" @click=${() => void this.again()}>Run again</button>
+              <button class="btn low" @click=${() => (location.hash = `#/${address("query", { query: this.query })}`)}>Open in Query</button></div>
+            </div></details>`
+        : nothing}
+      ${this.next(reply)}`;
+  }
+
+  private steps(reply: Reply): TemplateResult | typeof nothing {
+    const words = planInWords(reply);
+    if (!words.length) return nothing;
+    return html`<section class="card"><header><h2>How I read it</h2></header>
+      <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol></div></section>`;
+  }
+
+  private gaps(gaps: Gap[], refused: boolean): TemplateResult {
+    return html`<div class="note warn stack">
+      ${gaps.map((gap) => {
+        const triple = [gap.subject, gap.property, gap.object];
+        return html`<div><p class="v">${refused ? "Missing" : "Not in the graph"}</p><p>${plain(gap.message)}</p>
+          ${triple.filter((one) => one && one !== "?").length > 1
+            ? html`<p class="st"><b>${gap.subject}</b> <span>${gap.property}</span> <b>${gap.object}</b></p>`
+            : nothing}</div>`;
+      })}
+      <p class="small"><a href="#/text">Add a text that says it</a></p>
+    </div>`;
+  }
+
+  private next(reply: Reply): TemplateResult | typeof nothing {
+    const others = this.examples.filter((one) => one !== this.question).slice(0, 2);
+    if (!others.length || reply.answer === null) return nothing;
+    return html`<div class="row"><span class="small faint">Ask next</span>${others.map(
+      (one) => html`<a class="chip plain" href=${`#/${address("ask", { q: one })}`}>${one}</a>`,
+    )}</div>`;
+  }
+
+  private pick(iri: string): void {
+    this.selected = iri;
+    this.requestUpdate();
+  }
+
+  private more(): void {
+    this.all = true;
+    this.requestUpdate();
+  }
+
+  private didCopy(): void {
+    this.copied = true;
+    this.requestUpdate();
+  }
+
+  private failed(error: unknown): void {
+    this.problem = error instanceof Problem ? problemInWords(error) : String(error);
+    this.requestUpdate();
+  }
+}
+
+function readAs(found: Found): TemplateResult {
+  const kind = found.classes[0] ? nameOf(found.classes[0]) : "name";
+  return html`<a class="chip k-${kindOf(found.classes)}" href=${entityAddress(found.iri)}><i>${kind}</i>${found.label || found.name}</a>`;
+}
+
+/** The sentence, without the names that the list shows, and what it says beside. */
+function headline(reply: Reply, results: Results | null): { heading: string; rest: string } {
+  const answer = reply.answer ?? "";
+  const rows = results?.results?.bindings ?? [];
+  const colon = answer.indexOf(": ");
+  if (rows.length > 1 && colon > 0) {
+    const ends = rows.map((row) => row["label"]?.value).map((name) => (name ? answer.lastIndexOf(name) + name.length : -1));
+    const more = / and [\d,]+ more/.exec(answer);
+    const end = Math.max(...ends.filter((one) => one > colon), more ? more.index + more[0].length : -1);
+    if (end > colon) return { heading: `${answer.slice(0, colon)}.`, rest: answer.slice(end).replace(/^\.\s*/, "") };
+  }
+  const sentence = /^(.{20,}?[.?!]) (?=[A-Z].{15,})/.exec(answer);
+  return sentence ? { heading: sentence[1]!, rest: answer.slice(sentence[0].length) } : { heading: answer, rest: "" };
+}
+
+/** The plan as sentences: as the server writes them, else from its steps. */
+function planInWords(reply: Reply): string[] {
+  for (const member of ["steps", "plan_in_words", "reading"]) {
+    const given = reply[member];
+    if (Array.isArray(given) && given.every((one) => typeof one === "string")) return given.map(unnumbered);
+  }
+  return (reply.plan ?? []).map((step) => {
+    if (typeof step === "string") return unnumbered(step);
+    for (const member of ["words", "sentence", "text"]) if (typeof step[member] === "string") return unnumbered(step[member]);
+    return stepInWords(step);
+  });
+}
+
+function unnumbered(sentence: string): string {
+  return sentence.replace(/^\s*\d+[.)]\s*/, "");
+}
+
+const SENTENCES: Record<string, (step: Record<string, any>) => string> = {
+  entity: (step) => `Take ${step["name"]}.`,
+  find: (step) => `Find every ${step["class"]}, of any kind.`,
+  relate: (step) => `Follow “${step["property"]}”${step["to"] ? ` to ${step["to"]}` : ""}.`,
+  within: (step) => `Keep those within ${step["of"]}.`,
+  near: (step) => (step["km"] ? `Keep those less than ${step["km"]} km from ${step["of"]}.` : `Keep those near ${step["of"]}.`),
+  touches: (step) => `Keep those that touch ${step["of"]}.`,
+  nearest: (step) => `Keep the ${step["number"] || ""} nearest to ${step["of"]}.`.replace("  ", " "),
+  direction: (step) => `Keep those ${step["side"]} of ${step["of"]}.`,
+  count: () => "Count them.",
+};
+
+function stepInWords(step: Step): string {
+  const sentence = SENTENCES[step.op ?? ""];
+  if (sentence) return sentence(step);
+  const members = Object.entries(step).filter(([name, value]) => name !== "op" && name !== "iris" && typeof value !== "object");
+  return `${step.op}: ${members.map(([name, value]) => `${name} ${String(value)}`).join(", ")}`;
+}
+
+customElements.define("ukg-ask", AskScreen);

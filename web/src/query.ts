@@ -1,0 +1,187 @@
+// Query: SPARQL with the ontology's prefixes; table, map and files.
+
+import { html, nothing, type TemplateResult } from "lit";
+import type { FeatureCollection } from "geojson";
+import { address, ask, inWords as problemInWords, select, text, type Results } from "./api";
+import { learn, vocabulary } from "./names";
+import { keeping, numbered, share, table } from "./results";
+import { completions, Screen, type Completion } from "./screen";
+import { featuresOf } from "./wkt";
+
+const PREFIXES: Record<string, string> = {
+  rdf: "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+  rdfs: "http://www.w3.org/2000/01/rdf-schema#",
+  owl: "http://www.w3.org/2002/07/owl#",
+  xsd: "http://www.w3.org/2001/XMLSchema#",
+  skos: "http://www.w3.org/2004/02/skos/core#",
+  geo: "http://www.opengis.net/ont/geosparql#",
+  geof: "http://www.opengis.net/def/function/geosparql/",
+  uom: "http://www.opengis.net/def/uom/OGC/1.0/",
+  prov: "http://www.w3.org/ns/prov#",
+};
+
+const EXAMPLES: { name: string; query: string }[] = [
+  {
+    name: "Kinds of things, and how many",
+    query: "SELECT ?kind (COUNT(?thing) AS ?things) WHERE {\n  ?thing a ?class .\n  ?class a owl:Class ; rdfs:label ?kind\n}\nGROUP BY ?kind ORDER BY DESC(?things) LIMIT 25",
+  },
+  {
+    name: "Places with their geometry",
+    query: "SELECT ?place ?label ?wkt WHERE {\n  ?place rdfs:label ?label ; geo:hasDefaultGeometry/geo:asWKT ?wkt\n  FILTER(STRLEN(STR(?wkt)) < 5000)\n} LIMIT 200",
+  },
+  {
+    name: "Which areas hold the most",
+    query: "SELECT ?area ?label (COUNT(?inside) AS ?places) WHERE {\n  ?inside geo:rcc8ntpp ?area .\n  ?area rdfs:label ?label\n}\nGROUP BY ?area ?label ORDER BY DESC(?places) LIMIT 20",
+  },
+];
+
+class QueryScreen extends Screen {
+  private query = "";
+  private ran = "";
+  private results: Results | null = null;
+  private graph = "";
+  private map: FeatureCollection | null = null;
+  private view: "table" | "map" = "table";
+  private selected: string | null = null;
+  private all = false;
+  private copied = false;
+  private seconds = 0;
+  private plan = "";
+  private words = "";
+  private offered: Completion[] = [];
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has("parameters")) return;
+    const query = this.parameters.get("query");
+    if (query && query !== this.ran) {
+      this.query = query;
+      void this.execute();
+    } else if (!this.query) this.query = withPrefixes(EXAMPLES[0]!.query);
+  }
+
+  private async execute(): Promise<void> {
+    const query = (this.ran = this.query);
+    const begun = performance.now();
+    this.results = null;
+    this.graph = this.plan = "";
+    this.map = null;
+    const isGraph = /^\s*(?:(?:#[^\n]*|(?:PREFIX|BASE)\s[^>]*>)\s*)*(?:CONSTRUCT|DESCRIBE)\b/i.test(query);
+    if (isGraph) {
+      this.graph = (await this.run("Asking the graph…", () => text("sparql", { form: { query }, accept: "text/turtle" }))) ?? "";
+    } else {
+      const results = await this.run("Asking the graph…", () => select(query));
+      if (!results) return;
+      this.results = results;
+      this.map = numbered(featuresOf(results));
+      if (!this.map) this.view = "table";
+      else void import("./map");
+      void vocabulary()
+        .then(() => learn((results.results?.bindings ?? []).slice(0, 200).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value))))
+        .then(() => this.requestUpdate(), () => undefined);
+    }
+    this.seconds = (performance.now() - begun) / 1000;
+    this.all = this.copied = false;
+    history.replaceState(null, "", `#/${address("query", { query })}`);
+    this.requestUpdate();
+  }
+
+  private async explain(): Promise<void> {
+    const found = await this.run("Explaining…", () => ask("sparql", { form: { query: this.query, explain: "true" } }));
+    if (found) this.plan = JSON.stringify(found, null, 2);
+    this.requestUpdate();
+  }
+
+  private async lookUp(event: Event): Promise<void> {
+    this.words = (event.target as HTMLInputElement).value;
+    this.offered = this.words.trim().length > 1 ? await completions(this.words, undefined, 8) : [];
+    this.requestUpdate();
+  }
+
+  private insert(iri: string): void {
+    const area = this.querySelector<HTMLTextAreaElement>("#sparql")!;
+    area.setRangeText(`<${iri}>`, area.selectionStart, area.selectionEnd, "end");
+    this.query = area.value;
+    this.words = "";
+    this.offered = [];
+    this.requestUpdate();
+    area.focus();
+  }
+
+  private pickExample(event: Event): void {
+    const found = EXAMPLES[Number((event.target as HTMLSelectElement).value)];
+    if (!found) return;
+    this.query = withPrefixes(found.query);
+    this.requestUpdate();
+    void this.execute();
+  }
+
+  protected override render(): unknown {
+    return html`<div class="gap">
+      <div class="row spread"><h1 class="mid">Query the graph</h1>
+        <div class="row push"><label class="hide" for="example">Example queries</label><select id="example" class="chip plain" @change=${(event: Event) => this.pickExample(event)}>
+          <option value="">Example queries</option>${EXAMPLES.map((one, index) => html`<option value=${index}>${one.name}</option>`)}</select></div></div>
+      <form class="card" @submit=${(event: Event) => (event.preventDefault(), void this.execute())}>
+        <div class="in stack">
+          <label class="hide" for="sparql">SPARQL query</label>
+          <textarea id="sparql" class="code" rows="12" spellcheck="false" .value=${this.query} @input=${(event: Event) => (this.query = (event.target as HTMLTextAreaElement).value)}
+            @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && (event.preventDefault(), void this.execute())}></textarea>
+          <div class="row"><button class="btn main">Run <kbd class="wide">Ctrl ↵</kbd></button>
+            <button class="btn low" type="button" @click=${() => void this.explain()}>Explain</button>
+            <span class="push lookup"><label class="hide" for="lookup">Insert a name, class or property</label>
+              <input id="lookup" type="search" class="chip plain" placeholder="Insert a name, class or property" autocomplete="off" .value=${this.words} @input=${(event: Event) => void this.lookUp(event)} /></span></div>
+          ${this.offered.length ? html`<div class="row">${this.offered.map((one) => html`<button type="button" class="chip plain" @click=${() => this.insert(one.iri)}><i>${one.kind}</i>${one.label}</button>`)}</div>` : nothing}
+        </div>
+      </form>
+      ${this.state()} ${this.plan ? html`<pre tabindex="0">${this.plan}</pre>` : nothing}
+      ${this.graph ? html`<pre tabindex="0" class="tall">${this.graph}</pre>` : nothing} ${this.results ? this.shown(this.results) : nothing}
+    </div>`;
+  }
+
+  private shown(results: Results): TemplateResult {
+    if (results.boolean !== undefined) return html`<h2 class="verdict"><span class="v ${results.boolean ? "ok" : "no"}">${results.boolean ? "True" : "False"}</span></h2>`;
+    const count = results.results?.bindings.length ?? 0;
+    if (!count) return html`<div class="card"><p class="empty first">No row fits. Take a condition out, or look at what the graph has with an example query.</p></div>`;
+    const tab = (view: "table" | "map", word: string): TemplateResult => html`<button aria-pressed=${this.view === view ? "true" : "false"} @click=${() => this.turn(view)}>${word}</button>`;
+    return html`<section class="stack" aria-label="Answer">
+      <div class="row"><h2 aria-live="polite">${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}</h2><span class="small faint num">${this.seconds.toFixed(2)} s</span>
+        ${this.map ? html`<span class="seg push" role="group" aria-label="View">${tab("table", "Table")}${tab("map", "Map")}</span>` : nothing}</div>
+      ${this.view === "map" && this.map
+        ? html`<ukg-map class="tall" .data=${this.map} .reference=${null} .around=${null} .selected=${this.selected} label="Map of the answer" @pick=${(event: CustomEvent<string>) => this.pick(event.detail)}></ukg-map>`
+        : html`<div class="card">${table(results, { map: this.map, selected: this.selected, all: this.all, pick: (iri) => this.pick(iri), more: () => this.more() })}</div>`}
+      <div class="row">${share("query", { query: this.ran }, () => this.didCopy(), this.copied)} ${keeping(this.ran, this.map, "query", (error) => this.failed(error))}</div>
+    </section>`;
+  }
+
+  private turn(view: "table" | "map"): void {
+    this.view = view;
+    this.requestUpdate();
+  }
+
+  private pick(iri: string): void {
+    this.selected = iri;
+    this.requestUpdate();
+  }
+
+  private more(): void {
+    this.all = true;
+    this.requestUpdate();
+  }
+
+  private didCopy(): void {
+    this.copied = true;
+    this.requestUpdate();
+  }
+
+  private failed(error: unknown): void {
+    this.problem = problemInWords(error);
+    this.requestUpdate();
+  }
+}
+
+/** A query with the prefixes that it uses before it. */
+function withPrefixes(query: string): string {
+  const used = Object.entries(PREFIXES).filter(([name]) => new RegExp(`\\b${name}:`).test(query));
+  return `${used.map(([name, iri]) => `PREFIX ${name}: <${iri}>`).join("\n")}\n${query}`;
+}
+
+customElements.define("ukg-query", QueryScreen);

@@ -1,0 +1,437 @@
+// Review: what waits for a person, why, and the decision; all of it by keyboard.
+
+import { html, nothing, type TemplateResult } from "lit";
+import { address, ask, Problem, rows, type Term } from "./api";
+import { inWords, isIri, LABEL, learn, nameOf, note, TYPE, vocabulary } from "./names";
+import { completions, plain, Screen, sentenceAround, statement, entityAddress, type Completion, type Statement, type Violation } from "./screen";
+
+interface Item {
+  id: string;
+  statement: Statement;
+  names: { subject: string | null; object: string | null };
+  violations: Violation[];
+  status: string;
+  accepted: boolean;
+  seen: number;
+  document: string | null;
+  source: string | null;
+  decisions: { outcome: string; by: string; at: string; reason: string | null }[];
+  similar?: Record<string, { iri: string; label: string; classes: string[]; score: number }[]>;
+}
+
+const PAGE = 50;
+const FILTERS = ["status", "shape", "document", "text", "predicate", "entity"] as const;
+const STATES = ["open", "accepted", "rejected", "superseded", "any"];
+const REVIEW = "https://w3id.org/urbankg/graph/review";
+const SYSTEM = "https://w3id.org/urbankg/system#";
+
+type Mode = "look" | "correct" | "reject";
+
+class ReviewScreen extends Screen {
+  private items: Item[] = [];
+  private total = 0;
+  private current: Item | null = null;
+  private text: { document: string; text: string } | null = null;
+  private filters = "";
+  private mode: Mode = "look";
+  private done: { id: string; words: string }[] = [];
+  private said = "";
+  private shapes: { iri: string; count: number }[] = [];
+  private documents: { id: string; source: string }[] = [];
+  private offered: { property: Completion[]; object: Completion[] } = { property: [], object: [] };
+  private correction = { property: "", object: "" };
+  private reason = "";
+  private queueOpen = false;
+  private pressed = (event: KeyboardEvent): void => this.key(event);
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("keydown", this.pressed);
+    void this.choices();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("keydown", this.pressed);
+  }
+
+  /** What the filters offer. */
+  private async choices(): Promise<void> {
+    const [found, documents] = await Promise.all([
+      rows(`PREFIX ukg: <${SYSTEM}> PREFIX sh: <http://www.w3.org/ns/shacl#>
+        SELECT ?shape (COUNT(*) AS ?items) FROM <${REVIEW}>
+        WHERE { ?item ukg:status ukg:Open ; ukg:violation/sh:sourceShape ?shape FILTER(isIRI(?shape)) } GROUP BY ?shape ORDER BY DESC(?items)`),
+      ask("documents?limit=200"),
+    ]).catch(() => [[], { documents: [] }] as const);
+    this.shapes = found.map((row) => ({ iri: row["shape"]!.value, count: Number(row["items"]!.value) }));
+    this.documents = documents.documents;
+    this.requestUpdate();
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has("parameters")) return;
+    const filters = this.filter().toString();
+    if (filters !== this.filters || !this.items.length) {
+      this.filters = filters;
+      void this.load();
+    } else if (this.parameters.get("id") && this.parameters.get("id") !== this.current?.id) void this.open(this.parameters.get("id")!);
+  }
+
+  private filter(): URLSearchParams {
+    return new URLSearchParams(FILTERS.flatMap((name) => (this.parameters.get(name) ? [[name, this.parameters.get(name)!]] : [])));
+  }
+
+  private async load(more = false): Promise<void> {
+    const offset = more ? this.items.length : 0;
+    const wanted = this.filter();
+    wanted.set("offset", String(offset));
+    wanted.set("limit", String(PAGE));
+    const found = await this.run("Reading the queue…", async () => {
+      const page = (await ask(`review?${wanted}`)) as { total: number; items: Item[] };
+      await vocabulary();
+      await learn(page.items.flatMap((item) => irisOf(item)));
+      return page;
+    });
+    if (!found) return;
+    this.total = found.total;
+    this.items = more ? [...this.items, ...found.items] : found.items;
+    const id = this.parameters.get("id");
+    if (!more) await this.open(id ?? this.items[0]?.id ?? null);
+    this.requestUpdate();
+  }
+
+  private async open(id: string | null): Promise<void> {
+    this.mode = "look";
+    this.reason = "";
+    if (id === null) {
+      this.current = null;
+      this.requestUpdate();
+      return;
+    }
+    const item = (await this.run("Reading the item…", () => ask(`review/${encodeURIComponent(id)}`))) as Item | undefined;
+    if (!item) return;
+    await learn(irisOf(item)).catch(() => undefined);
+    this.current = item;
+    history.replaceState(null, "", `#/${address(`review/${id}`, Object.fromEntries(this.filter()))}`);
+    this.requestUpdate();
+    await this.readText(item).catch(() => undefined);
+    this.requestUpdate();
+    await this.updateComplete;
+    this.querySelector(".items [aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  private async readText(item: Item): Promise<void> {
+    if (!item.document || this.text?.document === item.document) return;
+    const id = item.document.split("/").pop()!;
+    const found = await ask(`documents/${encodeURIComponent(id)}?limit=1`);
+    this.text = { document: item.document, text: found.text ?? "" };
+  }
+
+  private move(step: number): void {
+    const at = this.items.findIndex((item) => item.id === this.current?.id);
+    const next = this.items[at + step];
+    if (next) void this.open(next.id);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.key === "Escape" && this.mode !== "look") {
+      this.turn("look");
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+    const action = {
+      j: () => this.move(1),
+      k: () => this.move(-1),
+      c: () => this.turn("correct"),
+      a: () => void this.accept(),
+      r: () => this.turn("reject"),
+      u: () => void this.undo(),
+    }[event.key.toLowerCase()];
+    if (!action || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    action();
+  }
+
+  private decidable(): boolean {
+    return this.may("review") && this.current?.status === "open";
+  }
+
+  private turn(mode: Mode): void {
+    if (mode !== "look" && !this.decidable()) return;
+    this.mode = mode;
+    this.problem = "";
+    const item = this.current!;
+    if (mode === "correct") {
+      this.correction = { property: nameOf(item.statement.predicate), object: item.names.object ?? inWords(item.statement.object) };
+      if (item.statement.object.type === "literal") this.correction.object = item.statement.object.value;
+      this.offered = {
+        property: [{ iri: item.statement.predicate, label: this.correction.property, kind: "property", classes: [] }],
+        object: item.statement.object.type === "uri" ? [{ iri: item.statement.object.value, label: this.correction.object, kind: "entity", classes: [] }] : [],
+      };
+    }
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.querySelector<HTMLInputElement>(mode === "correct" ? "#property" : "#reason")?.select());
+  }
+
+  private async accept(): Promise<void> {
+    if (!this.decidable() || refusal(this.current!)) return;
+    await this.decide("accept", {}, "Accepted");
+  }
+
+  private async reject(event: Event): Promise<void> {
+    event.preventDefault();
+    if (this.reason.trim()) await this.decide("reject", { reason: this.reason.trim() }, "Rejected");
+  }
+
+  private async correct(event: Event): Promise<void> {
+    event.preventDefault();
+    const { statement: old } = this.current!;
+    const property = chosen(this.offered.property, this.correction.property);
+    if (!property) {
+      this.problem = `“${this.correction.property}” is no property of the ontology. Choose one from the list.`;
+      this.requestUpdate();
+      return;
+    }
+    let object: Term = { ...old.object, value: this.correction.object };
+    if (old.object.type === "uri") {
+      const found = chosen(this.offered.object, this.correction.object);
+      if (!found) {
+        this.problem = `The graph knows nothing called “${this.correction.object}”. Choose a name from the list.`;
+        this.requestUpdate();
+        return;
+      }
+      object = { type: "uri", value: found };
+    }
+    await this.decide("accept", { statements: [{ ...cleaned(old), predicate: property, object }] }, "Corrected and accepted");
+  }
+
+  private async decide(decision: string, body: Record<string, unknown>, words: string): Promise<void> {
+    const item = this.current!;
+    const told = await this.run("Judging again…", async () => {
+      try {
+        return await ask(`review/${encodeURIComponent(item.id)}/${decision}`, { json: body });
+      } catch (error) {
+        throw withReasons(error);
+      }
+    });
+    if (!told) return;
+    this.said = `${words}.${told.fallen?.length ? ` ${told.fallen.length} other statements went to review.` : ""}`;
+    this.done.push({ id: item.id, words });
+    const at = this.items.findIndex((one) => one.id === item.id);
+    this.items = this.items.filter((one) => one.id !== item.id);
+    this.total = Math.max(0, this.total - 1);
+    dispatchEvent(new Event("urbankg-review"));
+    await this.open(this.items[at]?.id ?? this.items[at - 1]?.id ?? null);
+    this.querySelector<HTMLElement>("article")?.focus({ preventScroll: true });
+  }
+
+  private async undo(): Promise<void> {
+    const last = this.done.at(-1);
+    if (!last || !this.may("review")) return;
+    const told = await this.run("Taking it back…", () => ask(`review/${encodeURIComponent(last.id)}/reopen`, { json: {} }));
+    if (!told) return;
+    this.done.pop();
+    this.said = `Taken back: ${last.words.toLowerCase()}.`;
+    dispatchEvent(new Event("urbankg-review"));
+    this.parameters.set("id", last.id);
+    await this.load();
+  }
+
+  private async complete(of: "property" | "object", words: string): Promise<void> {
+    this.correction[of] = words;
+    if (words.trim().length < 2) return;
+    const found = await completions(words, of === "property" ? "property" : "entity");
+    for (const one of found) note(one.iri, one.label);
+    this.offered[of] = [...found, ...this.offered[of].filter((one) => !found.some((other) => other.iri === one.iri))].slice(0, 30);
+    this.requestUpdate();
+  }
+
+  private set(name: string, value: string): void {
+    const filter = this.filter();
+    if (value && !(name === "status" && value === "open")) filter.set(name, value);
+    else filter.delete(name);
+    this.items = [];
+    location.hash = `#/${address("review", Object.fromEntries(filter))}`;
+  }
+
+  protected override render(): unknown {
+    const status = this.parameters.get("status") ?? "open";
+    const at = this.items.findIndex((item) => item.id === this.current?.id);
+    return html`<div class="cols queue ${this.queueOpen ? "queue-open" : ""}">
+      <section class="stack side" aria-label="Queue">
+        <h1 class="mid">${status === "open" ? `${this.total.toLocaleString("en")} wait for you` : `${this.total.toLocaleString("en")} ${status === "any" ? "items" : status}`}</h1>
+        ${this.filterBar(status)}
+        ${this.items.length
+          ? html`<ul class="items card">
+                ${this.items.map(
+                  (item) => html`<li aria-current=${item.id === this.current?.id ? "true" : nothing}>
+                    <a class="cover" href=${`#/${address(`review/${item.id}`, Object.fromEntries(this.filter()))}`} @click=${(event: Event) => this.choose(event, item.id)}>
+                      <span class="two"><span>${statement(item.statement, item.names)}</span>
+                      <span class="v ${verdict(item)[0]}"><span class="hide">${verdict(item)[1]}</span></span></span>
+                      <span class="why">${plain(item.violations[0]?.message ?? "")}</span></a>
+                  </li>`,
+                )}
+              </ul>
+              ${this.items.length < this.total ? html`<button class="btn" @click=${() => void this.load(true)}>Show ${Math.min(PAGE, this.total - this.items.length)} more</button>` : nothing}`
+          : this.working ? nothing : html`<div class="card"><p class="empty first">Nothing waits for you${this.filters ? " with these filters" : ""}.
+              ${this.filters ? html`<a href="#/review">Show all</a>` : html`<a href="#/text">Add a text</a>`}</p></div>`}
+      </section>
+      <section class="stack" aria-label="Item">
+        <div class="row"><span class="small faint num">${at >= 0 ? `${at + 1} of ${this.total}` : ""}</span>
+          <span class="push row wide"><span class="small faint">previous</span><kbd>K</kbd><kbd>J</kbd><span class="small faint">next</span></span>
+          <button class="btn low push phone" aria-expanded=${this.queueOpen ? "true" : "false"} @click=${() => this.toggle()}>${this.queueOpen ? "Hide queue" : "Queue"}</button></div>
+        ${this.current ? this.item(this.current) : nothing}
+        <p class="small soft" aria-live="polite">${this.said}</p>
+        ${this.current ? nothing : html`${this.state()}${this.undoButton()}`}
+      </section>
+    </div>`;
+  }
+
+  private choose(event: Event, id: string): void {
+    event.preventDefault();
+    this.queueOpen = false;
+    void this.open(id);
+  }
+
+  private toggle(): void {
+    this.queueOpen = !this.queueOpen;
+    this.requestUpdate();
+  }
+
+  private filterBar(status: string): TemplateResult {
+    const select = (name: string, label: string, options: [string, string][], value: string): TemplateResult => html`<label class="hide" for="f-${name}">${label}</label>
+      <select id="f-${name}" class="chip plain" @change=${(event: Event) => this.set(name, (event.target as HTMLSelectElement).value)}>
+        ${options.map(([key, words]) => html`<option value=${key} ?selected=${key === value}>${words}</option>`)}
+      </select>`;
+    return html`<div class="row filters">
+      ${select("status", "State", STATES.map((one) => [one, one === "any" ? "any state" : one]), status)}
+      ${select("shape", "Rule", [["", "All rules"], ...this.shapes.map(({ iri, count }): [string, string] => [iri, `${ruleName(iri)} (${count})`])], this.parameters.get("shape") ?? "")}
+      ${select("document", "Text", [["", "All texts"], ...this.documents.map(({ id, source }): [string, string] => [id, source ?? id])], this.parameters.get("document") ?? "")}
+      <label class="hide" for="f-text">Words</label>
+      <input id="f-text" type="search" class="chip plain" placeholder="Words" .value=${this.parameters.get("text") ?? ""} @change=${(event: Event) => this.set("text", (event.target as HTMLInputElement).value)} />
+    </div>`;
+  }
+
+  private item(item: Item): TemplateResult {
+    const [look, word] = verdict(item);
+    const [first, ...others] = item.violations;
+    return html`<article class="card roomy" tabindex="-1" aria-label="Statement to decide">
+        <div class="in stack">
+          <p class="v ${look}">${word}</p>
+          <h1>${plain(first?.message ?? "Waits for a person")}</h1>
+          ${others.map((one) => html`<p class="soft">${plain(one.message)}</p>`)}
+          ${this.words(item, look)}
+        </div>
+        <table class="facts ruled">
+          <tbody>
+            <tr><th scope="row">${item.accepted ? "In the graph" : word}</th><td>${statement(item.statement, item.names)}</td>
+              <td class="right small faint num">${item.statement.confidence?.toFixed(2) ?? ""}</td></tr>
+            ${first?.shape ? html`<tr><th scope="row">Rule</th><td colspan="2">${ruleName(first.shape)}</td></tr>` : nothing}
+            ${isIri(item.statement.subject) ? html`<tr><th scope="row">Look at</th><td colspan="2"><span class="row">
+              ${[item.statement.subject, item.statement.object.type === "uri" ? item.statement.object.value : ""].filter(isIri).map((iri, index) => html`<a href=${entityAddress(iri)}>${(index ? item.names.object : item.names.subject) ?? nameOf(iri)}</a>`)}</span></td></tr>` : nothing}
+          </tbody>
+        </table>
+      </article>
+      ${this.bar(item)} ${this.state()}
+      <div class="cols">
+        ${this.similar(item)}
+        <details class="card" ?open=${item.decisions.length > 0}><summary>Decisions before <span class="small faint">${item.decisions.length || "none"}</span></summary>
+          ${item.decisions.length
+            ? html`<ul class="items">${item.decisions.map((one) => html`<li><b>${one.outcome}</b> by ${one.by} <span class="faint small num">${one.at.slice(0, 16).replace("T", " ")}</span>${one.reason ? html`<p class="why">${one.reason}</p>` : nothing}</li>`)}</ul>`
+            : html`<p class="empty">What people decide about this statement is listed here, with their reasons.</p>`}</details>
+      </div>`;
+  }
+
+  private words(item: Item, look: string): TemplateResult | typeof nothing {
+    const evidence = item.statement.evidence;
+    if (!evidence) return nothing;
+    const around = this.text && this.text.document === item.document ? sentenceAround(this.text.text, evidence.start, evidence.end) : { before: "", quote: evidence.quote, after: "" };
+    return html`<p class="quote big">${around.before}<span class=${look}><span class="link">${around.quote}</span></span>${around.after}</p>
+      <p class="small faint">${item.source ?? "A text"}${item.seen > 1 ? ` · seen ${item.seen} times` : ""}
+        ${item.document ? html` · <a href=${`#/text/${item.document.split("/").pop()}`}>whole text</a>` : nothing}</p>`;
+  }
+
+  private bar(item: Item): TemplateResult {
+    if (!this.may("review")) return html`<div class="note"><p>You may read the queue. To decide, sign in with a key of the scope “review”.</p></div>`;
+    if (item.status !== "open") return html`<div class="bar"><p class="said small soft">This is ${item.status}.</p>${this.undoButton()}</div>`;
+    if (this.mode === "reject") {
+      return html`<form class="bar" @submit=${(event: Event) => void this.reject(event)}>
+        <label class="field grow">Why is it wrong?<input id="reason" required autocomplete="off" .value=${this.reason} @input=${(event: Event) => (this.reason = (event.target as HTMLInputElement).value)} /></label>
+        <button class="btn main">Reject</button><button class="btn" type="button" @click=${() => this.turn("look")}>Cancel</button></form>`;
+    }
+    if (this.mode === "correct") return this.correctionForm(item);
+    const why = refusal(item);
+    return html`<div class="bar">
+      <button class="btn ${why ? "main" : ""}" @click=${() => this.turn("correct")}>Correct <kbd>C</kbd></button>
+      <button class="btn ${why ? "" : "main"}" aria-disabled=${why ? "true" : nothing} aria-describedby=${why ? "why-not" : nothing} @click=${() => void this.accept()}>Accept <kbd>A</kbd></button>
+      <button class="btn" @click=${() => this.turn("reject")}>Reject <kbd>R</kbd></button>
+      ${why ? html`<p class="small soft said" id="why-not">${why}</p>` : nothing} ${this.undoButton()}
+    </div>`;
+  }
+
+  private undoButton(): TemplateResult | typeof nothing {
+    return this.done.length ? html`<button class="btn low push" @click=${() => void this.undo()}>Undo <kbd>U</kbd></button>` : nothing;
+  }
+
+  private correctionForm(item: Item): TemplateResult {
+    const field = (of: "property" | "object", label: string): TemplateResult => html`<label class="field grow">${label}
+      <input id=${of} required autocomplete="off" list="l-${of}" .value=${this.correction[of]} @input=${(event: Event) => void this.complete(of, (event.target as HTMLInputElement).value)} /></label>
+      <datalist id="l-${of}">${this.offered[of].map((one) => html`<option value=${one.label}></option>`)}</datalist>`;
+    return html`<form class="bar" @submit=${(event: Event) => void this.correct(event)}>
+      <p class="said small soft"><b>${item.names.subject ?? nameOf(item.statement.subject)}</b> … what does the text say of it?</p>
+      ${field("property", "Relation")} ${field("object", item.statement.object.type === "uri" ? "To what" : "Value")}
+      <button class="btn main">Accept corrected</button><button class="btn" type="button" @click=${() => this.turn("look")}>Cancel</button></form>`;
+  }
+
+  private similar(item: Item): TemplateResult {
+    const found = Object.values(item.similar ?? {}).flat().slice(0, 5);
+    return html`<section class="card"><header><h2>Similar names</h2></header>
+      ${found.length
+        ? html`<table class="list"><tbody>${found.map((one) => html`<tr><td><a href=${entityAddress(one.iri)}>${one.label}</a></td><td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td><td class="right">${one.score.toFixed(2)}</td></tr>`)}</tbody></table>`
+        : html`<p class="empty">The graph has no name like these.</p>`}</section>`;
+  }
+}
+
+/** The class and the word of a verdict. */
+function verdict(item: Item): [string, string] {
+  if (item.status === "accepted") return ["ok", "Accepted"];
+  if (item.status === "rejected") return ["no", "Rejected"];
+  if (item.status === "superseded") return ["ok", "Came again and conformed"];
+  return item.accepted ? ["warn", "To look at"] : ["no", "Refused"];
+}
+
+/** Why an item cannot be accepted as it is; empty when it can. */
+function refusal(item: Item): string {
+  const shape = item.violations.some((one) => one.severity === "Violation" && !one.component.startsWith(SYSTEM));
+  return shape && !item.accepted ? "Cannot be accepted as it is: a shape refuses it." : "";
+}
+
+function irisOf(item: Item): string[] {
+  const { subject, predicate, object } = item.statement;
+  const named = item.violations.flatMap((one) => [...one.message.matchAll(/<([^<>\s]+)>/g)].map((found) => found[1]!));
+  return [subject, predicate, ...(object.type === "uri" ? [object.value] : []), ...named].filter((iri) => iri !== TYPE && iri !== LABEL);
+}
+
+function ruleName(iri: string): string {
+  return nameOf(iri).replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+}
+
+function chosen(offered: Completion[], words: string): string | undefined {
+  const wanted = words.trim().toLowerCase();
+  return offered.find((one) => one.label.toLowerCase() === wanted)?.iri;
+}
+
+function cleaned(of: Statement): Statement {
+  const { subject, predicate, object, evidence, confidence } = of;
+  return { subject, predicate, object, evidence, confidence };
+}
+
+/** The problem of a refused decision, with the shapes' reasons. */
+function withReasons(error: unknown): unknown {
+  if (!(error instanceof Problem) || !Array.isArray(error.body["refused"])) return error;
+  const reasons = (error.body["refused"] as { violations: Violation[] }[]).flatMap((one) => one.violations.map((two) => plain(two.message)));
+  return new Problem(error.status, [error.message.replace(" Fix it and send it as 'statements'.", " Correct it."), ...new Set(reasons)].join(" "));
+}
+
+customElements.define("ukg-review", ReviewScreen);

@@ -1,0 +1,133 @@
+// What every screen has: its place in the page, its parameters, and words for what goes wrong.
+
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { address, ask, type Access, type Term } from "./api";
+import { inWords as problemInWords } from "./api";
+import { inWords, isIri, kindOf, nameOf } from "./names";
+
+export interface Statement {
+  subject: string;
+  predicate: string;
+  object: Term;
+  evidence: { start: number; end: number; quote: string } | null;
+  confidence: number | null;
+}
+
+export interface Violation {
+  message: string;
+  shape: string | null;
+  component: string;
+  severity: string;
+}
+
+export abstract class Screen extends LitElement {
+  static override properties = {
+    parameters: { attribute: false },
+    access: { attribute: false },
+  };
+  /** From the address, after the name of the screen: `#/review/ID?shape=...`. */
+  declare parameters: URLSearchParams;
+  declare access: Access;
+  /** What went wrong last, in words. */
+  problem = "";
+  /** What is being done, where it takes longer. */
+  working = "";
+  #timer?: ReturnType<typeof setTimeout>;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  may(scope: string): boolean {
+    return this.access.scopes.includes(scope);
+  }
+
+  /** Do something that may fail; says so after half a second, and what went wrong. */
+  protected async run<T>(words: string, work: () => Promise<T>): Promise<T | undefined> {
+    this.problem = "";
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.working = words;
+      this.requestUpdate();
+    }, 500);
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === "AbortError")) this.problem = problemInWords(error);
+      return undefined;
+    } finally {
+      clearTimeout(this.#timer);
+      this.working = "";
+      this.requestUpdate();
+    }
+  }
+
+  /** What is under way and what went wrong; read out when it changes. */
+  protected state(): TemplateResult {
+    return html`<div class="state" aria-live="polite">
+      ${this.working ? html`<p class="soft working" role="status">${this.working}</p>` : nothing}
+      ${this.problem ? html`<div class="note no"><p class="v">That did not work</p><p>${this.problem}</p></div>` : nothing}
+    </div>`;
+  }
+}
+
+/** Where the page shows an entity. */
+export function entityAddress(iri: string): string {
+  return `#/explore?iri=${encodeURIComponent(iri)}`;
+}
+
+/** A term, linked where the page can show it. */
+export function term(value: Term, name?: string): TemplateResult {
+  const words = name ?? inWords(value);
+  if (value.type === "uri" && isIri(value.value)) return html`<a href=${entityAddress(value.value)}>${words}</a>`;
+  return html`${words}`;
+}
+
+/** A statement in labels. */
+export function statement(of: Statement, names: { subject?: string | null; object?: string | null } = {}): TemplateResult {
+  const subject = names.subject ?? nameOf(of.subject);
+  const object = names.object ?? inWords(of.object);
+  return html`<span class="st"><b>${subject}</b> <span>${nameOf(of.predicate)}</span> <b>${object}</b></span>`;
+}
+
+/** A dot in the colour of a kind. */
+export function dot(classes: Iterable<string>): TemplateResult {
+  return html`<span class="k-${kindOf(classes)}"><span class="dot"></span></span>`;
+}
+
+/** A message of the gate without addresses: what stands between angle brackets is named. */
+export function plain(message: string): string {
+  return message
+    .replace(/\s*\((?:POST|GET|PUT|DELETE) \/[^)]*\)/g, "")
+    .replace(/\s*<([a-z][a-z0-9+.-]*:[^\s<>]*)>/gi, (_, iri: string, at: number) =>
+      message.slice(0, at).endsWith(nameOf(iri)) ? "" : ` “${nameOf(iri)}”`,
+    );
+}
+
+/** The sentence of a text around a span of code points. */
+export function sentenceAround(text: string, start: number, end: number): { before: string; quote: string; after: string } {
+  const points = [...text];
+  const isEnd = (at: number): boolean => /[.!?\n]/.test(points[at] ?? "") && (points[at + 1] === undefined || /\s/.test(points[at + 1]!));
+  let from = start;
+  while (from > 0 && !isEnd(from - 1)) from--;
+  let to = end;
+  while (to < points.length && !isEnd(to - 1)) to++;
+  return {
+    before: points.slice(from, start).join("").replace(/^\s+/, ""),
+    quote: points.slice(start, end).join(""),
+    after: points.slice(end, to).join(""),
+  };
+}
+
+export interface Completion {
+  iri: string;
+  label: string;
+  kind: string;
+  classes: string[];
+}
+
+/** What words may mean, the best match first. */
+export async function completions(text: string, kind?: "entity" | "class" | "property", limit = 12): Promise<Completion[]> {
+  const found = await ask(address("suggest", { text: text.slice(0, 200), kind, limit })).catch(() => ({ suggestions: [] }));
+  return found.suggestions as Completion[];
+}

@@ -1,0 +1,339 @@
+// Text: what a text would add to the graph, first without writing anything; then the commit.
+
+import { html, nothing, type TemplateResult } from "lit";
+import { ask, rows } from "./api";
+import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
+import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
+
+interface Judged {
+  statement: Statement;
+  violations: Violation[];
+}
+
+interface Entity {
+  iri: string;
+  label: string;
+  classes: string[];
+  new: boolean;
+  mentions: { start: number; end: number }[];
+}
+
+interface Outcome {
+  accepted: Statement[];
+  rejected: Judged[];
+  warnings: Judged[];
+  entities: Entity[];
+  derived: number;
+  revision: number | null;
+  held?: { reason: string; at: string };
+  usage?: { model_seconds?: number };
+}
+
+interface Shown {
+  look: "ok" | "warn" | "no";
+  statement: Statement;
+  reasons: string[];
+}
+
+const KIND_WORDS: Record<Kind, string> = {
+  area: "area",
+  built: "place",
+  way: "transport",
+  water: "water",
+  org: "organisation",
+  person: "person",
+  value: "other",
+};
+
+class TextScreen extends Screen {
+  private text = "";
+  private source = "";
+  private read = "";
+  private outcome: Outcome | null = null;
+  private committed = false;
+  private seconds = 0;
+  private focused: Shown | null = null;
+  private names = new Map<string, string>();
+  private texts: { id: string; source: string | null; characters: number; statements: number; open: number }[] = [];
+  private stored: string | null = null;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.list();
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has("parameters")) return;
+    const id = this.parameters.get("id");
+    if (id && id !== this.stored) void this.openStored(id);
+    if (!id && this.stored) this.again();
+  }
+
+  private async list(): Promise<void> {
+    const found = await ask("documents?limit=8").catch(() => ({ documents: [] }));
+    this.texts = found.documents;
+    this.requestUpdate();
+  }
+
+  /** A text that is in the graph already, with what it supports. */
+  private async openStored(id: string): Promise<void> {
+    this.stored = id;
+    const found = await this.run("Reading the text…", async () => {
+      await vocabulary();
+      return ask(`documents/${encodeURIComponent(id)}?limit=1000&state=any`);
+    });
+    if (!found) return;
+    const told = found.statements as (Statement & { state: string; violations?: Violation[] })[];
+    const waiting = told.filter((one) => one.state !== "accepted").map((one) => ({ statement: one, violations: one.violations ?? [] }));
+    const isWarned = (one: Judged): boolean => one.violations.length > 0 && one.violations.every(({ severity }) => severity === "Warning");
+    this.outcome = {
+      accepted: told.filter((one) => one.state === "accepted"),
+      rejected: waiting.filter((one) => !isWarned(one)),
+      warnings: waiting.filter(isWarned),
+      entities: [],
+      derived: 0,
+      revision: null,
+    };
+    this.text = this.read = found.text ?? "";
+    this.source = found.source ?? "";
+    this.committed = true;
+    await this.name();
+    this.outcome.entities = await this.mentioned(told).catch(() => []);
+    this.requestUpdate();
+  }
+
+  /** What a stored text's statements are about, where it is named in the text. */
+  private async mentioned(told: Statement[]): Promise<Entity[]> {
+    const iris = [...new Set(told.flatMap((one) => [one.subject, one.object.type === "uri" && one.predicate !== TYPE ? one.object.value : ""]))].filter(isIri);
+    const classes = new Map<string, string[]>();
+    for (const row of await rows(`SELECT ?thing ?class { VALUES ?thing { ${iris.map((iri) => `<${iri}>`).join(" ")} } ?thing a ?class }`)) {
+      const thing = row["thing"]!.value;
+      classes.set(thing, [...(classes.get(thing) ?? []), row["class"]!.value]);
+    }
+    return iris.filter((iri) => classes.has(iri)).flatMap((iri) => {
+      const label = nameOf(iri);
+      const mentions = occurrences(this.read, label);
+      return mentions.length ? [{ iri, label, classes: classes.get(iri)!, new: false, mentions }] : [];
+    });
+  }
+
+  private async name(): Promise<void> {
+    const outcome = this.outcome!;
+    this.names.clear();
+    for (const one of outcome.entities) this.names.set(one.iri, one.label);
+    for (const one of statements(outcome)) {
+      if (one.statement.predicate.endsWith("#label") && one.statement.object.type === "literal") this.names.set(one.statement.subject, one.statement.object.value);
+    }
+    for (const [iri, name] of this.names) note(iri, name);
+    await learn(statements(outcome).flatMap(({ statement: one }) => [one.subject, one.predicate, one.object.type === "uri" ? one.object.value : ""])).catch(() => undefined);
+    this.requestUpdate();
+  }
+
+  private async submit(commit: boolean): Promise<void> {
+    if (!this.text.trim()) return;
+    const begun = performance.now();
+    const source = this.source.trim();
+    const outcome = (await this.run(commit ? "Reading the text and committing…" : "Reading the text…", async () => {
+      await vocabulary();
+      return ask("extractions", { json: { text: this.text, commit, ...(source ? { source } : {}) } });
+    })) as Outcome | undefined;
+    if (!outcome) return;
+    this.outcome = outcome;
+    this.read = this.text;
+    this.committed = commit;
+    this.seconds = (performance.now() - begun) / 1000;
+    this.focused = null;
+    if (commit) {
+      dispatchEvent(new Event("urbankg-review"));
+      void this.list();
+    }
+    await this.name();
+    await this.updateComplete;
+    this.querySelector<HTMLElement>("h1")?.focus();
+  }
+
+  private again(): void {
+    this.outcome = null;
+    this.committed = false;
+    if (this.stored) {
+      this.stored = null;
+      this.text = this.source = "";
+      location.hash = "#/text";
+    }
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.querySelector<HTMLTextAreaElement>("#text")?.focus());
+  }
+
+  private async drop(files: FileList | null | undefined): Promise<void> {
+    const file = files?.[0];
+    if (!file) return;
+    const text = await file.text();
+    if (text.includes("\u0000") || text.includes("\uFFFD")) {
+      this.problem = `“${file.name}” is not text that I can read. Nothing was stored.`;
+    } else {
+      this.problem = "";
+      this.text = text;
+      this.source ||= file.name;
+    }
+    this.requestUpdate();
+  }
+
+  protected override render(): unknown {
+    return this.outcome ? this.judged(this.outcome) : this.entry();
+  }
+
+  private entry(): TemplateResult {
+    if (!this.may("extract")) {
+      return html`<section class="stack"><h1>Text to graph</h1><div class="note"><p>To add a text, sign in with a key of the scope “extract”.</p></div>${this.earlier()}</section>`;
+    }
+    return html`<div class="gap">
+      <div><h1>What does a text say about the city?</h1><p class="soft">Paste a text or drop a file. First you see what would be accepted and refused; nothing is stored before you commit.</p></div>
+      ${this.state()}
+      <form class="card roomy" @submit=${(event: Event) => this.send(event)} @dragover=${(event: Event) => event.preventDefault()}
+        @drop=${(event: DragEvent) => (event.preventDefault(), void this.drop(event.dataTransfer?.files))}>
+        <div class="in stack">
+          <label class="hide" for="text">The text</label>
+          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop a file here" .value=${this.text}
+            @input=${(event: Event) => (this.text = (event.target as HTMLTextAreaElement).value)}
+            @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.submit(false)}></textarea>
+          <div class="row">
+            <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${(event: Event) => (this.source = (event.target as HTMLInputElement).value)} /></label>
+            <label class="btn file">Choose a file<input class="hide" type="file" accept="text/*,.txt,.md" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
+            <button class="btn main" ?disabled=${this.working !== ""}>Read it <kbd class="wide">Ctrl ↵</kbd></button>
+          </div>
+        </div>
+      </form>
+      ${this.earlier()}
+    </div>`;
+  }
+
+  private send(event: Event): void {
+    event.preventDefault();
+    void this.submit(false);
+  }
+
+  private earlier(): TemplateResult | typeof nothing {
+    if (!this.texts.length) return nothing;
+    return html`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
+      <thead><tr><th>Text</th><th class="right">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
+      <tbody>${this.texts.map(
+        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right">${one.characters}</td><td class="right">${one.statements}</td>
+          <td class="right">${one.open ? html`<a href=${`#/review?document=${one.id}`}>${one.open}</a>` : "0"}</td></tr>`,
+      )}</tbody></table></div></section>`;
+  }
+
+  private judged(outcome: Outcome): TemplateResult {
+    const all = statements(outcome);
+    const by = (look: string): Shown[] => all.filter((one) => one.look === look);
+    const [ok, warn, no] = [by("ok"), by("warn"), by("no")];
+    const count = ok.length + warn.length;
+    const news = outcome.entities.filter((one) => one.new).length;
+    return html`<div class="gap">
+      <div class="row spread">
+        <div><h1 tabindex="-1">${ok.length} accepted, ${warn.length} to look at, ${no.length} refused</h1>
+          <p class="soft">${this.stored ? "This text is in the graph." : this.committed ? (outcome.held ? outcome.held.reason : "Committed: the accepted statements are in the graph.") : "Dry run: nothing is in the graph yet."}
+            <span class="faint num small">${this.stored ? this.source : `${outcome.entities.length} entities · ${this.seconds.toFixed(0)} s`}</span></p></div>
+        <div class="row push">
+          <button class="btn" @click=${() => this.again()}>${this.committed ? "Another text" : "Edit text"}</button>
+          ${this.committed
+            ? html`<a class="btn" href="#/review${this.stored ? `?document=${this.stored}` : ""}">Open Review</a>`
+            : html`<button class="btn main" ?disabled=${this.working !== "" || count + no.length === 0} @click=${() => void this.submit(true)}>Commit ${count} ${count === 1 ? "statement" : "statements"}</button>`}
+        </div>
+      </div>
+      ${this.state()}
+      <div class="cols">
+        <section class="stay gap">
+          <div class="card"><header><h2>Text</h2><span class="small faint">${this.source}</span></header><div class="in"><p class="quote whole">${this.marked(outcome)}</p></div>
+            ${this.legend(outcome)}</div>
+          ${outcome.entities.length
+            ? html`<div class="card"><header><h2>Names</h2><span class="small faint">${news} new, ${outcome.entities.length - news} known</span></header>
+                <table class="list"><tbody>${outcome.entities.map(
+                  (one) => html`<tr><td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> ${one.new && !this.committed ? one.label : html`<a href=${entityAddress(one.iri)}>${one.label}</a>`}</span></td>
+                    <td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : "kind not known"}</td><td class="right small">${one.new ? html`<b>new</b>` : "known"}</td></tr>`,
+                )}</tbody></table></div>`
+            : nothing}
+        </section>
+        <section class="gap">
+          ${all.length === 0 ? html`<div class="card"><p class="empty first">The text says nothing that the ontology has words for. Try a text about places, people or events.</p></div>` : nothing}
+          ${this.group("no", "Refused", this.committed ? "wait in Review" : "would wait in Review", no)}
+          ${this.group("warn", "To look at", "accepted, queued as well", warn)}
+          ${this.group("ok", "Accepted", "", ok)}
+        </section>
+      </div>
+    </div>`;
+  }
+
+  private group(look: string, word: string, beside: string, shown: Shown[]): TemplateResult | typeof nothing {
+    if (!shown.length) return nothing;
+    return html`<div class="card"><header><span class="v ${look}">${word}</span><span class="count">${shown.length}</span><span class="small faint push">${beside}</span></header>
+      <ul class="items">${shown.map(
+        (one) => html`<li class=${look} aria-current=${one.statement === this.focused?.statement ? "true" : nothing} @mouseenter=${() => this.focusOn(one)}>
+          <button class="cover" @focus=${() => this.focusOn(one)} @click=${() => this.focusOn(one)}>
+            <span class="two"><span>${statement(one.statement, { subject: this.names.get(one.statement.subject), object: one.statement.object.type === "uri" ? this.names.get(one.statement.object.value) : inWords(one.statement.object) })}</span>
+            <span class="num small faint">${one.statement.confidence?.toFixed(2) ?? ""}</span></span>
+            ${one.reasons.map((reason) => html`<span class="why">${reason}</span>`)}</button></li>`,
+      )}</ul></div>`;
+  }
+
+  private focusOn(one: Shown): void {
+    if (this.focused?.statement === one.statement) return;
+    this.focused = one;
+    this.requestUpdate();
+  }
+
+  private legend(outcome: Outcome): TemplateResult | typeof nothing {
+    const kinds = [...new Set(outcome.entities.map((one) => kindOf(one.classes)))];
+    if (!kinds.length) return nothing;
+    return html`<div class="row small soft ruled">${kinds.map((kind) => html`<span class="k-${kind}"><span class="dot"></span> ${KIND_WORDS[kind]}</span>`)}</div>`;
+  }
+
+  /** The text with its names marked, and the words of the statement in focus outlined. */
+  private marked(outcome: Outcome): TemplateResult[] {
+    const points = [...this.read];
+    const kinds: (Kind | undefined)[] = new Array(points.length);
+    // The longest names last: a shorter one inside of them does not show.
+    const longest = (one: Entity): number => Math.max(0, ...one.mentions.map(({ start, end }) => end - start));
+    const entities = [...outcome.entities].sort((one, other) => longest(one) - longest(other));
+    for (const one of entities) for (const { start, end } of one.mentions) kinds.fill(kindOf(one.classes), start, end);
+    const evidence = this.focused?.statement.evidence;
+    const isLinked = (at: number): boolean => !!evidence && at >= evidence.start && at < evidence.end;
+    const pieces: { text: string; kind: Kind | undefined; linked: boolean }[] = [];
+    points.forEach((point, at) => {
+      const last = pieces.at(-1);
+      if (last && last.kind === kinds[at] && last.linked === isLinked(at)) last.text += point;
+      else pieces.push({ text: point, kind: kinds[at], linked: isLinked(at) });
+    });
+    const one = (piece: (typeof pieces)[number]): TemplateResult => (piece.kind ? html`<mark class="k-${piece.kind}">${piece.text}</mark>` : html`${piece.text}`);
+    const linked = pieces.filter((piece) => piece.linked);
+    const first = pieces.findIndex((piece) => piece.linked);
+    if (first < 0) return pieces.map(one);
+    return [
+      ...pieces.slice(0, first).map(one),
+      html`<span class=${this.focused!.look}><span class="link">${linked.map(one)}</span></span>`,
+      ...pieces.slice(first + linked.length).map(one),
+    ];
+  }
+}
+
+/** Where words stand in a text, in code points. */
+function occurrences(text: string, words: string): { start: number; end: number }[] {
+  const found = [];
+  for (let at = text.indexOf(words); words && at >= 0; at = text.indexOf(words, at + words.length)) {
+    const start = [...text.slice(0, at)].length;
+    found.push({ start, end: start + [...words].length });
+  }
+  return found;
+}
+
+/** All statements, the refused ones first; a statement that was warned of stands among those to look at only. */
+function statements(outcome: Outcome): Shown[] {
+  const name = (of: Statement): string => JSON.stringify([of.subject, of.predicate, of.object]);
+  const judged = (look: "no" | "warn", of: Judged[]): Shown[] =>
+    of.map(({ statement: one, violations }) => ({ look, statement: one, reasons: [...new Set(violations.map((two) => plain(two.message)))] }));
+  const warned = new Set(outcome.warnings.map((one) => name(one.statement)));
+  const accepted = outcome.accepted.filter((one) => !warned.has(name(one)));
+  accepted.sort((one, other) => Number(one.predicate === TYPE) - Number(other.predicate === TYPE));
+  return [...judged("no", outcome.rejected), ...judged("warn", outcome.warnings), ...accepted.map((one): Shown => ({ look: "ok", statement: one, reasons: [] }))];
+}
+
+customElements.define("ukg-text", TextScreen);
