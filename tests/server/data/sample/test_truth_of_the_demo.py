@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode, Triple
+from server.cli.operations import name_of
 
 from extractors.candidates import RDFS_LABEL
-from server.cli.operations import name_of
 from server.data.sample.city import sample_texts
 from server.intake.outcome import Outcome
 from server.research.evaluating import empty_graph
