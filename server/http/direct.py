@@ -83,5 +83,5 @@ def _is_taken(scope: Scope) -> bool:
     return scope["method"] in _METHODS[scope["path"]]
 
 
-def _vary(told: str | None) -> str:
-    return "Accept-Encoding, Origin" if told is None else f"{told}, Accept-Encoding, Origin"
+def _vary(vary: str | None) -> str:
+    return "Accept-Encoding, Origin" if vary is None else f"{vary}, Accept-Encoding, Origin"

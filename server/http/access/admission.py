@@ -34,7 +34,7 @@ _VAGUE = frozenset({"", "text/plain", "application/octet-stream"})
 
 
 class Admission:
-    """Lets requests to the SPARQL endpoint in, or tells why not."""
+    """Admits requests to the SPARQL endpoint, or says why not."""
 
     def __init__(self, settings: Settings, guard: Guard, remote: RemoteAccess | None = None) -> None:
         self._guard = guard
