@@ -45,7 +45,7 @@ class Admission:
 
     @cached_property
     def _remote(self) -> RemoteAccess:
-        """The way to other hosts, which hardly any request goes."""
+        """The path to other hosts, which few requests take."""
         if self._given_remote is not None:
             return self._given_remote
         from server.data.remote_access import RemoteAccess, hosts_of

@@ -64,6 +64,12 @@ def is_proxied(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name in _PROXIES_SAY or name.startswith(b"x-forwarded") for name, _ in headers)
 
 
+def refuse_key_in_address(request: Request) -> None:
+    """Raises `KeyInAddress`."""
+    if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):
+        raise KeyInAddress()
+
+
 class Guard:
     """Checks who sends a request against what it is about to do.
 
@@ -114,8 +120,7 @@ class Guard:
 
         Raises `KeyNeeded` (401), `ScopeMissing` (403), `ForeignOrigin` (403) and `KeyInAddress` (400).
         """
-        if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):
-            raise KeyInAddress()
+        refuse_key_in_address(request)
         token = _token(request)
         if token is not None:
             self._check_token(token, scopes)
