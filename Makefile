@@ -29,8 +29,12 @@ demo: setup
 serve: setup
 	$(BIN)/urbankg serve --data $(DATA) --port $(PORT)
 
+# The tests write thousands of stores and wait for each to be on the disk: they write to memory where the
+# system offers 8 GB of it as files.
+IN_MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 {print "/dev/shm"}')
+
 test: setup
-	$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+	$(if $(IN_MEMORY),PYTEST_DEBUG_TEMPROOT=$(IN_MEMORY)) $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

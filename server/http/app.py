@@ -1,7 +1,7 @@
-"""The ASGI application: the direct way of SPARQL requests, and beside it everything else.
+"""The ASGI application: the short path of SPARQL requests, and beside it everything else.
 
 Everything else is built by a framework whose import takes longer than the start of a store. So queries and
-updates are answered before it is there; it is built on a thread, and whoever needs it first waits.
+updates are answered before it is there; it is built on a thread, and the first request that needs it waits.
 """
 
 from __future__ import annotations

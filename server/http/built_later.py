@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class BuiltLater:
-    """Builds an application when told to begin, or for the first request; requests wait until it is there."""
+    """Builds an application on `begin`, or for the first request; requests wait until it is there."""
 
     def __init__(self, build: Callable[[], ASGIApp]) -> None:
         self._build = build

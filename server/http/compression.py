@@ -21,7 +21,7 @@ _STRONG = re.compile(r'"([^"]*)"')
 
 
 class Compression:
-    """ASGI middleware: compresses bodies, tells caches so, and gives such bodies tags of their own."""
+    """ASGI middleware: compresses bodies, says so to caches, and gives such bodies tags of their own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -56,8 +56,8 @@ def accepts_gzip(header: str) -> bool:
 def _mark(headers: MutableHeaders) -> None:
     compressed = headers.get("content-encoding") == "gzip"
     kind = headers.get("content-type", "").partition(";")[0]
-    told = "accept-encoding" in headers.get("vary", "").lower()
-    if kind and not told and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
+    varies = "accept-encoding" in headers.get("vary", "").lower()
+    if kind and not varies and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
         headers.add_vary_header("Accept-Encoding")
     tag = _STRONG.fullmatch(headers.get("etag", ""))
     if compressed and tag is not None:

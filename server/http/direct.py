@@ -1,9 +1,9 @@
-"""The direct way of SPARQL requests to the endpoint, past the framework's router and the layers around it.
+"""The short path of SPARQL requests to the endpoint, past the framework's router and the layers around it.
 
 A query that takes half a millisecond should not wait two for the layers in front of it, and batches of
 candidates, which come by the thousand, neither. The same `Endpoint` (or `Candidates`) answers, with the same
 admission, errors and headers; requests for which the other layers have work to do (those from web pages,
-other methods than GET and POST, a limit on the rate) take the way through them.
+other methods than GET and POST, a limit on the rate) go through them.
 """
 
 from __future__ import annotations
@@ -83,5 +83,5 @@ def _is_taken(scope: Scope) -> bool:
     return scope["method"] in _METHODS[scope["path"]]
 
 
-def _vary(told: str | None) -> str:
-    return "Accept-Encoding, Origin" if told is None else f"{told}, Accept-Encoding, Origin"
+def _vary(vary: str | None) -> str:
+    return "Accept-Encoding, Origin" if vary is None else f"{vary}, Accept-Encoding, Origin"

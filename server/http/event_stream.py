@@ -1,4 +1,4 @@
-"""Server-sent events (HTML, 9.2): how one is written, and how a stream waits for what it is to tell next."""
+"""Server-sent events (HTML, 9.2): how one is written, and how a stream waits for the next one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _HEARTBEAT_S = 15.0
 
 def event(name: str, data: bytes, identifier: int | None = None) -> bytes:
     """An event of one line of data."""
-    told = b"" if identifier is None else b"id: %d\n" % identifier
-    return told + b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+    head = b"" if identifier is None else b"id: %d\n" % identifier
+    return head + b"event: %s\ndata: %s\n\n" % (name.encode(), data)
 
 
 class Waiting:

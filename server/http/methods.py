@@ -47,14 +47,14 @@ class Methods:
         return frozenset().union(*found)
 
     def _telling_allowed(self, scope: Scope, send: Send) -> Send:
-        async def tell(message: Message) -> None:
+        async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 405:
                 taken = self.taken_at(scope["path"])
                 if taken:
                     MutableHeaders(raw=message["headers"])["allow"] = _listed(taken).decode()
             await send(message)
 
-        return tell
+        return sending
 
 
 def _listed(methods: frozenset[str]) -> bytes:
@@ -65,7 +65,7 @@ def _listed(methods: frozenset[str]) -> bytes:
 def _without_body(send: Send) -> Send:
     ended = False
 
-    async def tell(message: Message) -> None:
+    async def sending(message: Message) -> None:
         nonlocal ended
         if message["type"] == "http.response.body":
             if not ended:
@@ -74,4 +74,4 @@ def _without_body(send: Send) -> Send:
             return
         await send(message)
 
-    return tell
+    return sending

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+from collections import deque
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import BytesHeaderParser
+from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+from python_multipart.exceptions import FormParserError, MultipartParseError
+from python_multipart.multipart import MultipartParser
 
 from server.errors import MalformedBody
 
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
 IN_MEMORY = 2**20
-_LINE = 2**16
-_MOST_HEADERS = 2**14
+_BLOCK = 2**16
+# The mistakes of clients are answered, and need no warning in the log.
+logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True)
@@ -39,46 +50,77 @@ def boundary_of(content_type: str) -> bytes:
 def read_parts(source: IO[bytes], boundary: bytes) -> Iterator[Part]:
     """The documents of a form in order; each body is gone when the next one is asked for.
 
-    Raises MalformedBody for a form that is cut off.
+    Raises MalformedBody for a form that is cut off, or is none.
     """
-    delimiter = b"--" + boundary
-    line = source.readline(_LINE)
-    while line and line.rstrip() != delimiter:
-        if line.rstrip() == delimiter + b"--":
-            return
-        line = source.readline(_LINE)
-    last = not line
-    if last:
-        raise MalformedBody("The form holds none of the delimiters that its Content-Type names.")
-    while not last:
-        headers = _read_headers(source)
-        with SpooledTemporaryFile(IN_MEMORY) as body:
-            last = _copy_body(source, body, delimiter)
-            body.seek(0)
-            name = headers.get_param("name", "part", "content-disposition")
-            yield Part(str(name), headers.get("content-type"), body, headers.get_filename())
+    with closing(_Reading(boundary)) as reading:
+        while block := source.read(_BLOCK):
+            yield from reading.parts_of(block)
+        if not reading.ended:
+            raise MalformedBody("The form ends without its closing delimiter; send it whole.")
 
 
-def _read_headers(source: IO[bytes]) -> Message:
-    lines = b""
-    while (line := source.readline(_LINE)).strip():
-        lines += line
-        if len(lines) > _MOST_HEADERS:
-            raise MalformedBody("A part of the form has too many headers; leave out those not needed.")
-    if not line:
-        raise MalformedBody("The form ends within a part's headers; send it whole.")
-    return BytesHeaderParser().parsebytes(lines)
+class _Reading:
+    """Collects what the parser reports: it is given blocks, and parts may begin and end in any of them."""
 
+    def __init__(self, boundary: bytes) -> None:
+        self.ended = False
+        self._complete: deque[tuple[Message, IO[bytes]]] = deque()
+        self._name = b""
+        self._lines = b""
+        self._body: IO[bytes] = BytesIO()
+        callbacks: MultipartCallbacks = {
+            "on_header_field": self._add_name,
+            "on_header_value": self._add_value,
+            "on_header_end": self._end_header,
+            "on_part_begin": self._begin,
+            "on_part_data": self._add_data,
+            "on_part_end": self._end_part,
+            "on_end": self._end,
+        }
+        try:
+            self._parser = MultipartParser(boundary, callbacks)
+        except FormParserError as error:
+            raise MalformedBody(f"{error}: give the form a shorter one.") from error
 
-def _copy_body(source: IO[bytes], body: IO[bytes], delimiter: bytes) -> bool:
-    """Copy up to the next delimiter, whose line break belongs to it; whether it was the last one."""
-    held_back = b""
-    begins = True
-    while line := source.readline(_LINE):
-        if begins and line.rstrip() in (delimiter, delimiter + b"--"):
-            return line.rstrip() != delimiter
-        content = line.rstrip(b"\r\n")
-        body.write(held_back + content)
-        held_back = line[len(content) :]
-        begins = line.endswith(b"\n")
-    raise MalformedBody("The form ends without its closing delimiter; send it whole.")
+    def parts_of(self, block: bytes) -> Iterator[Part]:
+        """The parts that end in this block."""
+        try:
+            self._parser.write(block)
+        except MultipartParseError as error:
+            raise MalformedBody(f"The body is no form as its Content-Type says: {error}.") from error
+        while self._complete:
+            headers, body = self._complete.popleft()
+            with body:
+                name = headers.get_param("name", "part", "content-disposition")
+                yield Part(str(name), headers.get("content-type"), body, headers.get_filename())
+
+    def close(self) -> None:
+        """Close what was not returned."""
+        self._body.close()
+        for _, body in self._complete:
+            body.close()
+
+    def _begin(self) -> None:
+        self._lines = b""
+        # Closed after the part was returned, or by `close`.
+        self._body = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+
+    def _add_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def _add_value(self, data: bytes, start: int, end: int) -> None:
+        self._lines += (self._name + b": " if self._name else b"") + data[start:end]
+        self._name = b""
+
+    def _end_header(self) -> None:
+        self._lines += b"\r\n"
+
+    def _add_data(self, data: bytes, start: int, end: int) -> None:
+        self._body.write(data[start:end])
+
+    def _end_part(self) -> None:
+        self._body.seek(0)
+        self._complete.append((BytesHeaderParser().parsebytes(self._lines), self._body))
+
+    def _end(self) -> None:
+        self.ended = True

@@ -1,4 +1,4 @@
-"""The OpenAPI description, completed: what routes read and answer by themselves, and how errors are told.
+"""The OpenAPI description, completed: what routes read and answer by themselves, and how errors are reported.
 
 The framework knows the parameters and bodies that it reads itself. Most routes here stream what they read and
 negotiate what they answer; that is written down in this one place. Every error of every route is a problem
@@ -38,7 +38,7 @@ _PROBLEM = {
 _REFUSED: Mapping[str, str] = {
     "400": "A part of the request cannot be read.",
     "401": "A key is needed, or the one that was sent is not valid; `WWW-Authenticate` says more.",
-    "403": "The key lacks a scope, or what is asked for is not open to clients.",
+    "403": "The key lacks a scope, or the request is not open to clients.",
     "404": "What the address names does not exist.",
     "405": "The address does not take this method; `Allow` lists those it takes.",
     "406": "Nothing that `Accept` names can be produced.",
@@ -101,9 +101,9 @@ def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> No
         _add_protocol(path, method, operation)
     responses = operation["responses"]
     for status, kinds in _successes(path, method).items():
-        told = responses.setdefault(status, {"description": _SUCCESS.get(status, "Done")})
-        if kinds and not told.get("content"):
-            told["content"] = {kind: {"schema": _schema_of(kind)} for kind in kinds}
+        described = responses.setdefault(status, {"description": _SUCCESS.get(status, "Done")})
+        if kinds and not described.get("content"):
+            described["content"] = {kind: {"schema": _schema_of(kind)} for kind in kinds}
     if "200" in responses and "200" not in _successes(path, method, default=("200",)):
         del responses["200"]
     refused = list(_ALWAYS)
@@ -127,7 +127,7 @@ def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> No
 _SUCCESS = {
     "200": "Done; the answer is in the body.",
     "201": "Made; `Location` says where.",
-    "204": "Done; there is nothing to tell.",
+    "204": "Done; there is nothing to return.",
     "304": "What the client has is still valid.",
 }
 
@@ -184,14 +184,14 @@ def _add_protocol(path: str, method: str, operation: dict[str, Any]) -> None:
 
 def _in_query(parameters: Iterable[tuple[str, Mapping[str, Any], str]]) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "query", "required": False, "schema": schema, "description": told}
-        for name, schema, told in parameters
+        {"name": name, "in": "query", "required": False, "schema": schema, "description": described}
+        for name, schema, described in parameters
     ]
 
 
-def _problem(told: str) -> dict[str, Any]:
+def _problem(described: str) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Problem"}
-    return {"description": told, "content": {MEDIA_TYPE: {"schema": schema}}}
+    return {"description": described, "content": {MEDIA_TYPE: {"schema": schema}}}
 
 
 def _schema_of(kind: str) -> Mapping[str, Any]:

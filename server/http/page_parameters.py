@@ -8,6 +8,7 @@ from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
 from server.errors import UnknownParameters
+from server.http.access.guard import refuse_key_in_address
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -19,7 +20,9 @@ def known_parameters(request: Request) -> None:
 
 
 def check_parameters(request: Request, known: Collection[str]) -> None:
-    """Raises `UnknownParameters` for query parameters that are not among the known ones."""
+    """Raises `UnknownParameters` for query parameters that are not known, and `KeyInAddress`."""
+    # The answer names unknown parameters, and no answer repeats a key.
+    refuse_key_in_address(request)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise UnknownParameters(unknown, known)

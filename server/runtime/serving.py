@@ -32,7 +32,7 @@ _THREAD_STACK_BYTES = 64 * 2**20
 
 
 def serve(settings: Settings, readers: list[Launched]) -> None:
-    """Serve until told to stop, with these readers, which are starting; those taken leave the list.
+    """Serve until stopped, with these readers, which are starting; those taken leave the list.
 
     Raises what `build` raises, `OpenWritesRefused` and `SettingsError`.
     """

@@ -115,8 +115,8 @@ def accept(
     def local(services: Services) -> dict[str, Any]:
         corrected = [statement_of(one)[0] for one in given]
         reviewer = Reviewer(message["by"])
-        desk = ReviewService(services)
-        return desk.decide("accept", [named_item(items[0])], reviewer, reason, corrected).json()
+        service = ReviewService(services)
+        return service.decide("accept", [named_item(items[0])], reviewer, reason, corrected).json()
 
     show_from_either(
         settings,
@@ -182,9 +182,9 @@ def _decide(
     message = {"decision": decision, "reason": reason, "by": who, **choice}
 
     def local(services: Services) -> dict[str, Any]:
-        desk = ReviewService(services)
-        found = [named_item(one) for one in items] if items else desk.find(filter_of("open", text=text))
-        return desk.decide(decision, found, Reviewer(who), reason).json()
+        service = ReviewService(services)
+        found = [named_item(one) for one in items] if items else service.find(filter_of("open", text=text))
+        return service.decide(decision, found, Reviewer(who), reason).json()
 
     show_from_either(
         settings,

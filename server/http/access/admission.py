@@ -34,7 +34,7 @@ _VAGUE = frozenset({"", "text/plain", "application/octet-stream"})
 
 
 class Admission:
-    """Lets requests to the SPARQL endpoint in, or tells why not."""
+    """Admits requests to the SPARQL endpoint, or says why not."""
 
     def __init__(self, settings: Settings, guard: Guard, remote: RemoteAccess | None = None) -> None:
         self._guard = guard
@@ -45,7 +45,7 @@ class Admission:
 
     @cached_property
     def _remote(self) -> RemoteAccess:
-        """The way to other hosts, which hardly any request goes."""
+        """The path to other hosts, which few requests take."""
         if self._given_remote is not None:
             return self._given_remote
         from server.data.remote_access import RemoteAccess, hosts_of

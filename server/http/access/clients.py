@@ -27,7 +27,7 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 
 _KEY_HEADERS = frozenset({b"authorization", b"x-api-key"})
 _HOME_PREFIX = 64
-"""Whoever has one IPv6 address has this network of them (RFC 6177)."""
+"""A client with one IPv6 address has this network of them (RFC 6177)."""
 # A forwarded-element is made of such pairs (RFC 7239, 4); a quoted value may hold commas and semicolons.
 _PIECE = re.compile(r'\s*([;,])\s*|\s*([!#$%&\'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*))\s*')
 _ESCAPED = re.compile(r"\\(.)")
@@ -50,7 +50,7 @@ class Clients:
             try:
                 key = self._key_name(Request(scope))
             except StateUnreadable:
-                # The guard asks the same, and tells it.
+                # The guard finds the same, and reports it.
                 key = None
             if key is not None:
                 return f"key {key}"
@@ -59,21 +59,21 @@ class Clients:
 
 
 def address_of(peer: str, headers: RawHeaders, trusted: Sequence[Network]) -> str:
-    """The address of the client as the connection and trusted proxies tell it; an IPv6 one as its network.
+    """The address of the client as the connection and trusted proxies state it; an IPv6 one as its network.
 
-    It is the right-most one that is no trusted proxy's: what stands left of it was written by others. Where
+    It is the right-most one that is no trusted proxy's: what is left of it was written by others. Where
     the two headers name different clients, the proxy passes on one that it does not write, so neither counts.
     """
     if not trusted or not _is_trusted(peer, trusted):
         return _network_of(peer)
-    told = set()
+    addresses = set()
     lines = list(headers)
     for name, read in ((b"forwarded", _forwarded_for), (b"x-forwarded-for", _listed)):
         # Several lines are one list (RFC 9110, 5.3).
         line = b",".join(value for given, value in lines if given == name)
         if line:
-            told.add(_right_most_untrusted(peer, read(line.decode("latin-1")), trusted))
-    return _network_of(told.pop() if len(told) == 1 else peer)
+            addresses.add(_right_most_untrusted(peer, read(line.decode("latin-1")), trusted))
+    return _network_of(addresses.pop() if len(addresses) == 1 else peer)
 
 
 def _right_most_untrusted(peer: str, nodes: Sequence[str | None], trusted: Sequence[Network]) -> str:

@@ -34,11 +34,15 @@ def open_to_whom(settings: Settings, *, has_keys: bool) -> list[str]:
     reach = "programs on this machine" if is_loopback(settings.host) else "everybody who reaches this address"
     keyed = "those with a key of the scope"
     if settings.open_reads:
-        reads = f"{reach}, and whoever comes through a proxy here" if is_loopback(settings.host) else reach
+        reads = (
+            f"{reach}, and every client that comes through a proxy here"
+            if is_loopback(settings.host)
+            else reach
+        )
     else:
         reads = f"{reach}, but for proxies" if open_writes else f"{keyed} 'read'"
     pages = "any origin" if "*" in settings.page_origins else ", ".join(settings.page_origins)
-    told = [
+    notes = [
         f"Reads are open to {reads}.",
         f"Writes are open to {reach}, but for proxies and web pages of other origins; "
         "make a key before you put a proxy in front (`urbankg key create`)."
@@ -49,15 +53,21 @@ def open_to_whom(settings: Settings, *, has_keys: bool) -> list[str]:
         else "Web pages of other origins may read nothing.",
     ]
     if "*" in settings.allowed_host_names:
-        told.append(
+        notes.append(
             "Any host name is answered: a web page that has its own name point here reads everything."
         )
-    return told
+    return notes
 
 
 def is_proxied(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether headers (names in lower case) say that a proxy passed the request on for somebody else."""
     return any(name in _PROXIES_SAY or name.startswith(b"x-forwarded") for name, _ in headers)
+
+
+def refuse_key_in_address(request: Request) -> None:
+    """Raises `KeyInAddress`."""
+    if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):
+        raise KeyInAddress()
 
 
 class Guard:
@@ -110,15 +120,14 @@ class Guard:
 
         Raises `KeyNeeded` (401), `ScopeMissing` (403), `ForeignOrigin` (403) and `KeyInAddress` (400).
         """
-        if b"ukg_" in request.scope["query_string"] and KEY_PATTERN.search(request.url.query):
-            raise KeyInAddress()
+        refuse_key_in_address(request)
         token = _token(request)
         if token is not None:
             self._check_token(token, scopes)
         elif Scope.READ in scopes and self._open_reads:
             return
         elif self.writes_are_open(request.scope["headers"]):
-            # Open: reads without `open_reads` too, since whoever may write here may also read.
+            # Open: reads without `open_reads` too, since a client that may write here may also read.
             if Scope.READ not in scopes:
                 self._check_origin(request)
         elif is_proxied(request.scope["headers"]) and self._local and not self._keys.any_key():

@@ -69,7 +69,7 @@ class ApiKey:
 
 
 class Authenticator(Protocol):
-    """Tells who sends a request. Another one (an identity provider) may stand in for the key store."""
+    """Finds who sends a request. Another one (an identity provider) may replace the key store."""
 
     def any_key(self) -> bool:
         """Whether a key was ever made: from then on writes need one."""
@@ -84,7 +84,7 @@ class KeyStore:
     """The keys in `FOLDER/state.sqlite`; several processes may hold it open (SQLite in WAL mode).
 
     A change by another process, such as `urbankg key create`, is seen at the next request: SQLite's
-    `data_version` tells of it for some microseconds. Raises `StateUnreadable` when the file cannot be used.
+    `data_version` shows it, read in some microseconds. Raises `StateUnreadable` when the file cannot be used.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:

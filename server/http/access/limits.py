@@ -47,7 +47,7 @@ class RateLimit:
     """ASGI middleware: a bucket of requests for each client, refilled at a constant rate.
 
     A client may send `rate` requests per second on the long run, and a second's worth (at least one) at
-    once. `clients` names it: by a key only if that is valid, so whoever sends wrong keys is limited too.
+    once. `clients` names it: by a key only if that is valid, so wrong keys do not evade the limit.
     """
 
     def __init__(

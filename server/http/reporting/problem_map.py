@@ -1,4 +1,4 @@
-"""Every room's errors with their HTTP status, and with the exit code of the command line."""
+"""The errors of every package with their HTTP status, and with the exit code of the command line."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ from sparql.ask.errors import AskError, PlanError
 from sparql.model.errors import BackupError, SparqlError
 from sparql.writing.bulk import MalformedLiteral
 
-# Nobody is there to be told; the status is for the log.
+# The client is gone; the status is for the log.
 _CLIENT_LEFT = 499
 
 USER_ERRORS: tuple[type[Exception], ...] = (
@@ -43,7 +43,7 @@ USER_ERRORS: tuple[type[Exception], ...] = (
     MappingError,
     server.ServerError,
 )
-"""What the command line tells in one line instead of a traceback; its exit code is then 2."""
+"""What the command line reports in one line instead of a traceback; its exit code is then 2."""
 
 
 def all_problems() -> ProblemMap:
@@ -139,12 +139,12 @@ def _reply(error: extraction.ModelReplyError) -> Mapping[str, str]:
 
 def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, str]:
     """What to send instead (RFC 6750, 3)."""
-    told = 'Bearer realm="urbankg"'
+    challenge = 'Bearer realm="urbankg"'
     if isinstance(error, server.ScopeMissing):
-        told += f', error="insufficient_scope", scope="{error.scope}"'
+        challenge += f', error="insufficient_scope", scope="{error.scope}"'
     elif error.sent:
-        told += ', error="invalid_token"'
-    return {"WWW-Authenticate": told}
+        challenge += ', error="invalid_token"'
+    return {"WWW-Authenticate": challenge}
 
 
 def _places(error: server.InvalidBody | server.UnknownParameters) -> Mapping[str, object]:

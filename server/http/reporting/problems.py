@@ -1,7 +1,7 @@
-"""Errors as HTTP answers: the one place that maps every room's error tree to a status (RFC 9457).
+"""Errors as HTTP answers: the one place that maps the error tree of every package to a status (RFC 9457).
 
-A room's errors are added to a ProblemMap by their classes; a subclass without an entry takes that of its
-nearest ancestor. ``install`` hands the map to the application.
+The errors of a package are added to a ProblemMap by their classes; a subclass without an entry takes that
+of its nearest ancestor. ``install`` hands the map to the application.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Extras = Callable[[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Problem:
-    """How one class of errors is told: status and title, members beside the standard ones, headers."""
+    """How one class of errors is reported: status and title, members beside the standard ones, headers."""
 
     status: int
     title: str
@@ -48,7 +48,7 @@ def _nothing(error: Exception) -> Mapping[str, Any]:
 
 
 class ProblemMap:
-    """Error classes and how each is told; what is in it may come `later`, when the first error is told."""
+    """Error classes and how each is reported; more may come `later`, with the first error."""
 
     def __init__(self, later: Callable[[], ProblemMap] | None = None) -> None:
         self._later = later
@@ -67,7 +67,7 @@ class ProblemMap:
         members: Callable[[E], Mapping[str, Any]] = _nothing,
         headers: Callable[[E], Mapping[str, str]] = _nothing,
     ) -> None:
-        """Tell ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
+        """Report ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
         self._added[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
 
     def response(self, error: Exception, instance: str | None = None) -> Response:
@@ -106,14 +106,14 @@ class ProblemMap:
         """Answer errors that leave a route, also the framework's own, as problems."""
         from fastapi.exceptions import RequestValidationError
 
-        async def tell(request: Request, error: Exception) -> Response:
+        async def answer(request: Request, error: Exception) -> Response:
             return self.response(error, request.url.path)
 
         for error in self._problems:
-            app.add_exception_handler(error, tell)
+            app.add_exception_handler(error, answer)
         app.add_exception_handler(HTTPException, _tell_http)
         app.add_exception_handler(RequestValidationError, _tell_validation)
-        app.add_exception_handler(Exception, tell)
+        app.add_exception_handler(Exception, answer)
 
 
 def problem_response(

@@ -1,4 +1,4 @@
-"""A change that was refused, told as the client likes it: a problem document or a SHACL validation report."""
+"""A refused change in the form that the client prefers: a problem document or a SHACL validation report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refusal(request: Request, verdict: Verdict) -> Response:
     try:
         chosen = choose(request.headers.get("accept"), _OFFERS)
     except NotAcceptable:
-        # An error is told in some form rather than in none.
+        # An error is reported in some form rather than in none.
         chosen = _OFFERS[0]
     if isinstance(chosen, Format):
         assert isinstance(chosen.engine, RdfFormat)
@@ -36,7 +36,7 @@ def refusal(request: Request, verdict: Verdict) -> Response:
     return problem_response(
         422,
         "Change does not conform",
-        f"Nothing was changed: {len(verdict.rejected)} statements break a shape; mend those listed.",
+        f"Nothing was changed: {len(verdict.rejected)} statements break a shape; correct those listed.",
         type_=TYPE_BASE + "change-does-not-conform",
         instance=request.url.path,
         members={"rejected": [rejection_json(one, None) for one in verdict.rejected]},

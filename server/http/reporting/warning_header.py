@@ -1,7 +1,7 @@
 """The Warning header (RFC 7234, 5.5): what a client should hear of although its request succeeded.
 
 Its text is a quoted string of visible ASCII: what is beyond that arrives differently at different clients
-(RFC 7230, 3.2.4), and nothing in the field tells its encoding. So any other character is written as SPARQL
+(RFC 7230, 3.2.4), and nothing in the field states its encoding. So any other character is written as SPARQL
 escapes it (`\\u00E9`, `\\U0001F600`), and quotes and backslashes are quoted pairs (RFC 7230, 3.2.6).
 """
 
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 _MOST_CHARACTERS = 1000
 
 
-def warning_of(told: Iterable[str]) -> str | None:
+def warning_of(texts: Iterable[str]) -> str | None:
     """The header's value for these sentences, cut where it is too long; None when there are none."""
-    text = " ".join(" ".join(told).split())
+    text = " ".join(" ".join(texts).split())
     if not text:
         return None
     written: list[str] = []
-    room = _MOST_CHARACTERS
+    left = _MOST_CHARACTERS
     for character in text:
         shown = _shown(character)
-        room -= len(shown)
-        if room < 0:
+        left -= len(shown)
+        if left < 0:
             break
         written.append(shown)
     return f'199 urbankg "{"".join(written)}"'

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from copy import copy
 from pathlib import Path
@@ -43,10 +43,14 @@ async def at_work(
 
 @pytest.fixture
 async def office(
-    tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
+    tmp_path: Path,
+    frames: AnsweringModel,
+    schema: Schema,
+    gate: ShapesGate,
+    new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[Services]:
     """Services with the worker at work."""
-    async with at_work(tmp_path / "data", frames, schema, gate) as services:
+    async with at_work(new_folder(tmp_path / "data"), frames, schema, gate) as services:
         yield services
 
 
@@ -67,9 +71,10 @@ async def shared_desk(
     shared_frames: AnsweringModel,
     schema: Schema,
     gate: ShapesGate,
+    new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[httpx.AsyncClient]:
     """One server for all tests of a module whose texts are their own and that count nothing of all."""
-    folder = tmp_path_factory.mktemp("shared")
+    folder = new_folder(tmp_path_factory.mktemp("shared") / "data")
     async with at_work(folder, shared_frames, schema, gate) as services, client_of(services) as client:
         yield client
 

@@ -35,12 +35,12 @@ def router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """One page of documents, the last posted first, with the total."""
 
-        def tell(iri: NamedNode) -> dict[str, Any]:
+        def describe(iri: NamedNode) -> dict[str, Any]:
             accepted, waiting = documents.counts(iri)
             return {**_summary(documents.get(iri)), "statements": accepted, "open": waiting}
 
         return await run_in_threadpool(
-            lambda: page("documents", documents.find(source=source, text=text), offset, limit, tell)
+            lambda: page("documents", documents.find(source=source, text=text), offset, limit, describe)
         )
 
     @routes.get("/documents/{document}", dependencies=reads)
@@ -52,14 +52,14 @@ def router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """A document with a page of its statements: what it supports, and what was refused of it."""
 
-        def told() -> dict[str, Any]:
+        def described() -> dict[str, Any]:
             found = documents.get(named_document(document))
             runs = {run.iri: run for run in found.runs}
             rows = _statements(services, found, runs, state)
             about = {**_summary(found), "text": found.text, "runs": [_run(run) for run in found.runs]}
             return {**about, **page("statements", rows, offset, limit, lambda row: row)}
 
-        return await run_in_threadpool(told)
+        return await run_in_threadpool(described)
 
     @routes.delete("/documents/{document}", dependencies=removes)
     async def delete_document(
@@ -104,11 +104,11 @@ def _statements(
 
 
 def _waiting(item: ReviewItem, runs: dict[Any, RunFacts]) -> dict[str, Any]:
-    told = review_json(item)
+    described = review_json(item)
     run = runs.get(item.run)
     made = _made_by(run) if run is not None else {}
-    kept = {name: told[name] for name in ("violations", "reply", "run", "decisions")}
-    return {**told["statement"], **made, "state": item.state.value, "review": item.identifier, **kept}
+    kept = {name: described[name] for name in ("violations", "reply", "run", "decisions")}
+    return {**described["statement"], **made, "state": item.state.value, "review": item.identifier, **kept}
 
 
 def _made_by(run: RunFacts) -> dict[str, Any]:

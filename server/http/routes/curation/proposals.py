@@ -39,7 +39,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["proposals"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
-    desk = ProposalService(services)
+    service = ProposalService(services)
     limit_bytes = services.settings.max_body_bytes
 
     @routes.get("/proposals", dependencies=reads)
@@ -53,7 +53,7 @@ def router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """One page of proposals, the most used first, with the total."""
         wanted = proposal_filter(status, kind, text, least)
-        return await run_in_threadpool(desk.page, wanted, offset, limit)
+        return await run_in_threadpool(service.page, wanted, offset, limit)
 
     @routes.get("/proposals/export", dependencies=reads, response_class=Response)
     async def export(
@@ -61,13 +61,13 @@ def router(services: Services) -> APIRouter:
     ) -> Response:
         """The proposals as a fragment of OWL in Turtle, to paste into a file of the ontology."""
         wanted = proposal_filter(status, kind, text, least)
-        turtle = await run_in_threadpool(desk.export, wanted)
+        turtle = await run_in_threadpool(service.export, wanted)
         return Response(turtle, media_type="text/turtle; charset=utf-8")
 
     @routes.get("/proposals/{proposal}", dependencies=reads)
     async def get_proposal(proposal: str) -> dict[str, Any]:
         """One proposal with its examples and decisions."""
-        return await run_in_threadpool(desk.show, named_proposal(proposal))
+        return await run_in_threadpool(service.show, named_proposal(proposal))
 
     @routes.post("/proposals/{proposal}", dependencies=decides, openapi_extra=body_schema(ProposalDecision))
     async def decide(request: Request, proposal: str) -> dict[str, Any]:
@@ -76,7 +76,12 @@ def router(services: Services) -> APIRouter:
         key = services.guard.key_name(request)
         by = Reviewer(message.by or key or "anonymous", key)
         return await run_in_threadpool(
-            desk.decide, message.decision, named_proposal(proposal), by, term_of(message.as_), message.reason
+            service.decide,
+            message.decision,
+            named_proposal(proposal),
+            by,
+            term_of(message.as_),
+            message.reason,
         )
 
     return routes

@@ -51,7 +51,7 @@ def router(services: Services) -> APIRouter:
     routes = APIRouter(tags=["review"])
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
-    desk = ReviewService(services)
+    service = ReviewService(services)
     limit = services.settings.max_body_bytes
 
     def reviewer(request: Request, message: DecisionRequest) -> Reviewer:
@@ -71,12 +71,12 @@ def router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """One page of review items, newest first, with the total."""
         wanted = filter_of(status, document, shape, predicate, entity, text)
-        return await run_in_threadpool(desk.page, wanted, offset, limit)
+        return await run_in_threadpool(service.page, wanted, offset, limit)
 
     @routes.get("/review/{item}", dependencies=reads)
     async def get_item(item: str) -> dict[str, Any]:
         """One item, with existing entities that its names may mean."""
-        return await run_in_threadpool(desk.show, named_item(item))
+        return await run_in_threadpool(service.show, named_item(item))
 
     @routes.post("/review/decisions", dependencies=decides, openapi_extra=body_schema(DecisionsRequest))
     async def post_decisions(request: Request) -> dict[str, Any]:
@@ -89,11 +89,11 @@ def router(services: Services) -> APIRouter:
         def decide() -> dict[str, Any]:
             items: Sequence[NamedNode]
             if message.filter is not None:
-                items = desk.find(filter_of(**message.filter.model_dump()))
+                items = service.find(filter_of(**message.filter.model_dump()))
             else:
                 items = [named_item(item) for item in message.items or ()]
-            told = desk.decide(message.decision, items[:_MOST_AT_ONCE], by, message.reason)
-            return {**told.json(), "left": max(0, len(items) - _MOST_AT_ONCE)}
+            decided = service.decide(message.decision, items[:_MOST_AT_ONCE], by, message.reason)
+            return {**decided.json(), "left": max(0, len(items) - _MOST_AT_ONCE)}
 
         return await run_in_threadpool(decide)
 
@@ -104,39 +104,39 @@ def router(services: Services) -> APIRouter:
         openapi_extra=body_schema(AcceptRequest),
     )
     async def accept(request: Request, item: str) -> Response | dict[str, Any]:
-        """Let the statement in, as it is or mended; 422 with the reasons when the gate refuses it."""
+        """Accept the statement, as it is or corrected; 422 with the reasons when the gate refuses it."""
         message = await read_json(request, AcceptRequest, limit)
         given = message.statements
         statements = None if given is None else [statement_of(one)[0] for one in given]
         by = reviewer(request, message)
-        told = await run_in_threadpool(
-            desk.decide, "accept", [named_item(item)], by, message.reason, statements
+        decided = await run_in_threadpool(
+            service.decide, "accept", [named_item(item)], by, message.reason, statements
         )
-        if told.refused:
+        if decided.refused:
             return problem_response(
                 422,
                 "Statement does not conform",
                 "Nothing was changed: the statement breaks a shape. Fix it and send it as 'statements'.",
                 type_=TYPE_BASE + "statement-does-not-conform",
                 instance=request.url.path,
-                members={"refused": told.json()["refused"]},
+                members={"refused": decided.json()["refused"]},
             )
-        return told.json()
+        return decided.json()
 
     @routes.post("/review/{item}/reject", dependencies=decides, openapi_extra=body_schema(DecisionRequest))
     async def reject(request: Request, item: str) -> dict[str, Any]:
         """Keep the statement out, or take it out; `reason` says why."""
         message = await read_json(request, DecisionRequest, limit)
         by = reviewer(request, message)
-        told = await run_in_threadpool(desk.decide, "reject", [named_item(item)], by, message.reason)
-        return told.json()
+        decided = await run_in_threadpool(service.decide, "reject", [named_item(item)], by, message.reason)
+        return decided.json()
 
     @routes.post("/review/{item}/reopen", dependencies=decides, openapi_extra=body_schema(DecisionRequest))
     async def reopen(request: Request, item: str) -> dict[str, Any]:
-        """Take a decision back; what it let in goes out of the graph and waits again."""
+        """Take a decision back; what it accepted leaves the graph and waits again."""
         message = await read_json(request, DecisionRequest, limit)
         by = reviewer(request, message)
-        told = await run_in_threadpool(desk.decide, "reopen", [named_item(item)], by, message.reason)
-        return told.json()
+        decided = await run_in_threadpool(service.decide, "reopen", [named_item(item)], by, message.reason)
+        return decided.json()
 
     return routes

@@ -65,7 +65,7 @@ class QueryServices(Protocol):
 
 
 class UpdateAnswerer(Protocol):
-    """Whoever carries out updates."""
+    """Carries out updates."""
 
     async def answer(
         self, request: Request, found: ProtocolRequest, timeout_s: float, base: str
@@ -73,7 +73,7 @@ class UpdateAnswerer(Protocol):
 
 
 class Admitter(Protocol):
-    """Whoever decides what may run."""
+    """Decides what may run."""
 
     async def body(self, request: Request) -> bytes: ...
 
@@ -135,7 +135,7 @@ def router(
 
 
 class Endpoint:
-    """Requests in, answers out; the work is done in the SPARQL room."""
+    """Requests in, answers out; the work is done in `sparql`."""
 
     def __init__(
         self,
@@ -211,12 +211,12 @@ class Endpoint:
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
         headers = _headers(result.format, None if tag is None else tag.at(result.revision))
-        told = (
+        messages = (
             *found.warnings,
             *(() if preparation is None else preparation.warnings),
             *map(unknown_function_message, result.unknown_functions),
         )
-        if told and (warning := warning_of(told)) is not None:
+        if messages and (warning := warning_of(messages)) is not None:
             headers["Warning"] = warning
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:

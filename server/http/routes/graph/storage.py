@@ -96,7 +96,7 @@ def router(services: Services) -> APIRouter:
         name = None if graph is None else _iri(graph)
         await asyncio.to_thread(check_graph, services.store, name)
         pieces = stream_dump(services.store, services.readers, chosen, name)
-        # What fails at once is told with its status; what fails later breaks the connection.
+        # What fails at once is reported with its status; what fails later breaks the connection.
         first = await anext(pieces, b"")
         headers = {"Content-Type": chosen.content_type, "Vary": "Accept", "Cache-Control": "no-store"}
         return StreamingResponse(_resumed(first, pieces), headers=headers)
@@ -114,7 +114,7 @@ def _left_out(services: Services) -> dict[str, str]:
 
 def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
     loader = Loader(services)
-    told = [loader.sample()] if message.sample else []
+    results = [loader.sample()] if message.sample else []
     paths = [_absolute("files", name) for name in message.files]
     features, others = split_features(paths)
     files = rdf_files(others)
@@ -125,16 +125,18 @@ def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
         mapping = None if message.mapping is None else _absolute("mapping", message.mapping)
         mapped = feature_files(features, mapping, services.settings.base_iri)
     if files and message.bulk:
-        told.append(loader.in_bulk(files, partial=message.partial, report=message.report))
+        results.append(loader.in_bulk(files, partial=message.partial, report=message.report))
     elif files:
-        told += loader.through_gate(files, partial=message.partial)
+        results += loader.through_gate(files, partial=message.partial)
     if mapped is not None:
-        with naming_what_was_loaded(told):
+        with naming_what_was_loaded(results):
             if message.bulk:
-                told.append(loader.features_in_bulk(mapped, partial=message.partial, report=message.report))
+                results.append(
+                    loader.features_in_bulk(mapped, partial=message.partial, report=message.report)
+                )
             else:
-                told.append(loader.features_through_gate(mapped, partial=message.partial))
-    return [asdict(one) for one in told]
+                results.append(loader.features_through_gate(mapped, partial=message.partial))
+    return [asdict(one) for one in results]
 
 
 def _absolute(member: str, name: str) -> Path:

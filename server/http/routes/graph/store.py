@@ -99,14 +99,14 @@ def router(services: StoreServices) -> APIRouter:
 
 
 class Graphs:
-    """Requests in, answers out; the work is done in the SPARQL room."""
+    """Requests in, answers out; the work is done in `sparql`."""
 
     def __init__(self, services: StoreServices) -> None:
         self._services = services
         self._graphs = GraphStore(services.store, services.writer_for("graph store"))
 
     async def get(self, request: Request) -> Response:
-        """A graph in the format that the client likes best (5.2); HEAD tells the same without it (5.7)."""
+        """A graph in the format that the client likes best (5.2); HEAD only its headers (5.7)."""
         readers = self._services.readers
         wanted = self._address(request)
         format_ = _format_for(request, wanted)
@@ -206,14 +206,14 @@ class Graphs:
         status = 201 if outcome.created else 204
         if not verdict.rejected and not verdict.warnings and not verdict.hubs:
             return Response(status_code=status, headers=headers)
-        told = {
+        members = {
             "revision": verdict.revision,
             "accepted": len(verdict.accepted),
             "rejected": [rejection_json(one, None) for one in verdict.rejected],
             "warnings": [rejection_json(one, None) for one in verdict.warnings],
             **judged_in_full(verdict),
         }
-        return JSONResponse(told, 201 if outcome.created else 200, headers)
+        return JSONResponse(members, 201 if outcome.created else 200, headers)
 
     def _location(self, wanted: GraphRequest) -> str:
         assert wanted.graph is not None
@@ -298,8 +298,8 @@ def _described(path: str, method: str) -> dict[str, Any]:
     """What `/docs` shows of the parameters and the body, which the route reads itself."""
 
     def parameter(name: str, where: str, schema: Mapping[str, Any], text: str) -> dict[str, Any]:
-        told = {"name": name, "in": where, "schema": schema, "description": text}
-        return {**told, "required": where == "path"}
+        members = {"name": name, "in": where, "schema": schema, "description": text}
+        return {**members, "required": where == "path"}
 
     text, flag = {"type": "string"}, {"type": "boolean"}
     found = []

@@ -30,7 +30,7 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/held/{identifier}", dependencies=reads)
     async def get_held_batch(identifier: str) -> dict[str, Any]:
-        """A batch that is or was held; `outcome` is what became of it, as the client would have been told.
+        """A batch that is or was held; `outcome` is what became of it, as the client would have received it.
 
         `problem` is what kept one that waits from being judged: `POST /held/judge` tries again.
         """
@@ -38,7 +38,7 @@ def router(services: Services) -> APIRouter:
 
     @routes.post("/held/judge", dependencies=extracts, status_code=202)
     async def judge_held() -> dict[str, Any]:
-        """Judge what waits once more, beside other requests; the batches tell what becomes of them."""
+        """Judge what waits once more, beside other requests; the batches say what becomes of them."""
         await services.opened()
         holding.try_again()
         services.judge_held()

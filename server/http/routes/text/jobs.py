@@ -93,7 +93,7 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/jobs/{job}", dependencies=reads)
     async def get_job(job: str) -> dict[str, Any]:
-        """Where a job stands."""
+        """The progress of a job."""
         return (await run_in_threadpool(jobs.job, job)).json()
 
     @routes.get("/jobs/{job}/documents", dependencies=reads)
@@ -113,7 +113,7 @@ def router(services: Services) -> APIRouter:
         response_class=Response,
         responses={
             200: {"content": {_EVENTS: {"schema": {"type": "string"}}}, "description": "Events"},
-            204: {"description": "The job is finished, and all of it was told."},
+            204: {"description": "The job is finished, and all of it was sent."},
         },
     )
     async def get_job_events(

@@ -10,7 +10,7 @@ from server.runtime.context import Services
 
 
 def router(services: Services) -> APIRouter:
-    """The routes that tell of the model."""
+    """The routes that describe the model."""
     routes = APIRouter(tags=["operations"])
     prices = prices_of(services.settings)
 

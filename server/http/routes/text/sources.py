@@ -17,7 +17,7 @@ from server.runtime.context import Services
 class SourceJson(Message):
     """One record; what is missing is passed over."""
 
-    kind: SourceKind | None = Field(None, description="The geometry tells when it is not given.")
+    kind: SourceKind | None = Field(None, description="The geometry decides when it is not given.")
     name: str = Field("", max_length=1000, description="What the place is called.")
     type: str = Field("", max_length=1000, description="What sort of place it is, in words.")
     class_: str | None = Field(None, alias="class", description="IRI of its class, instead of words.")
@@ -25,7 +25,7 @@ class SourceJson(Message):
     geometry: str | dict[str, Any] | None = Field(None, description="WKT or GeoJSON.")
     rating: float | None = Field(None, description="What a review gives.")
     url: str | None = Field(None, description="Where the text comes from.")
-    id: str | None = Field(None, description="What tells the place from others of its name.")
+    id: str | None = Field(None, description="What distinguishes the place from others of its name.")
 
 
 class SourcesRequest(Message):
