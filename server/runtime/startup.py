@@ -197,6 +197,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from extractors.pipeline import Pipeline
     from extractors.prompting.methods import method_named
     from extractors.settings import ExtractionSettings
+    from server.intake.agreeing import AgreementAssessor
     from server.intake.batch import GeometryAssessor
     from server.intake.intake import Intake
     from server.intake.language_model import prices_of
@@ -251,6 +252,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
+                AgreementAssessor(store),
                 GeometryAssessor(
                     settings, relations, labels, services.review, lambda: rule_registry.current.gate.conflicts
                 ),
