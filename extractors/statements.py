@@ -29,7 +29,7 @@ from extractors.candidates import (
 )
 from extractors.checks.calibration import Calibration
 from extractors.checks.competing_claims import Claim, overruled
-from extractors.checks.implied_kinds import Implied, Link, implied_kinds
+from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
@@ -47,7 +47,7 @@ from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.schema import Schema
-from ontology.terms import PropertyKind
+from ontology.terms import OntologyProperty, PropertyKind
 
 __all__ = ["StatementBuilder"]
 
@@ -106,9 +106,10 @@ class StatementBuilder:
             key = (candidate.subject, candidate.predicate, candidate.object)
             candidates[key] = _merged(candidates.get(key), candidate)
             sources.setdefault(key, reading)
-        self._overrule(candidates, sources)
+        known = _known_kinds(candidates, [name for name, _ in mentions.values()])
+        self._overrule(candidates, sources, known)
         if self._implied_kinds:
-            self._imply_kinds(candidates, sources, mentions.values())
+            self._imply_kinds(candidates, sources, mentions.values(), known)
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
@@ -129,8 +130,13 @@ class StatementBuilder:
         triple = replace(said.triple, confidence=self._calibration.probability(score))
         return replace(said, triple=triple, score=score)
 
-    def _overrule(self, candidates: dict[_Key, Candidate], sources: Mapping[_Key, Interpretation]) -> None:
-        """Mark statements whose words support another statement better."""
+    def _overrule(
+        self,
+        candidates: dict[_Key, Candidate],
+        sources: Mapping[_Key, Interpretation],
+        known: Mapping[NamedNode, frozenset[NamedNode]],
+    ) -> None:
+        """Mark statements whose words support another better, of those that domain and range let in."""
         claims = [
             Claim(
                 key,
@@ -141,7 +147,9 @@ class StatementBuilder:
                 reading.said.score or candidates[key].confidence or 0.0,
             )
             for key, reading in sources.items()
-            if reading.relation is not None and not candidates[key].problems
+            if reading.relation is not None
+            and not candidates[key].problems
+            and not misfits(_link(candidates[key], reading.relation), known, self._linker)
         ]
         for key, rather in overruled(claims, self._schema).items():
             message = (
@@ -155,19 +163,16 @@ class StatementBuilder:
         candidates: dict[_Key, Candidate],
         sources: Mapping[_Key, Interpretation],
         names: Collection[tuple[Name, Collection[Span]]],
+        known: Mapping[NamedNode, frozenset[NamedNode]],
     ) -> None:
         """Add the classes of new names that follow from other statements."""
-        known = {name.iri: frozenset(name.classes) for name, _ in names if not name.new}
-        links = []
-        for key, candidate in candidates.items():
-            if candidate.problems or key[1] == RDFS_LABEL:
-                continue
-            term, value = sources[key].relation, key[2]
-            if key[1] == RDF_TYPE and isinstance(value, NamedNode):
-                known[key[0]] = known.get(key[0], frozenset()) | {value}
-            elif term is not None:
-                object_ = value if isinstance(value, NamedNode) else None
-                links.append(Link(key[0], term, object_, candidate.confidence))
+        links = [
+            _link(candidate, term)
+            for key, candidate in candidates.items()
+            if not candidate.problems
+            and key[1] not in (RDFS_LABEL, RDF_TYPE)
+            and (term := sources[key].relation) is not None
+        ]
         found = implied_kinds(links, known, self._linker)
         for name, spans in names:
             if name.iri in found and name.new and spans and not name.problems:
@@ -196,7 +201,8 @@ class StatementBuilder:
         for reading in readings:
             triple, term = reading.said.triple, reading.relation
             subject = found.setdefault(name_key(triple.subject), Mentioned(triple.subject))
-            said = (reading.type.iri,) if reading.type and reading.type.iri not in subject.said else ()
+            kind = reading.type if reading.doubt is None else None
+            said = (kind.iri,) if kind and kind.iri not in subject.said else ()
             expected = subject.expected or (term.domains if term else frozenset())
             found[name_key(triple.subject)] = replace(subject, said=subject.said + said, expected=expected)
             if reading.names_object and term is not None:
@@ -319,6 +325,22 @@ class StatementBuilder:
         classes = tuple(dict.fromkeys(said)) if name.new else name.classes
         mentions = tuple(self._text.evidence(span) for span in sorted(spans))
         return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _link(candidate: Candidate, term: OntologyProperty) -> Link:
+    value = candidate.object if isinstance(candidate.object, NamedNode) else None
+    return Link(candidate.subject, term, value, candidate.confidence)
+
+
+def _known_kinds(
+    candidates: Mapping[_Key, Candidate], names: Iterable[Name]
+) -> Mapping[NamedNode, frozenset[NamedNode]]:
+    """The classes of entities, by the graph and by candidates that are free of problems."""
+    known = {name.iri: frozenset(name.classes) for name in names if not name.new}
+    for (subject, predicate, value), candidate in candidates.items():
+        if predicate == RDF_TYPE and isinstance(value, NamedNode) and not candidate.problems:
+            known[subject] = known.get(subject, frozenset()) | {value}
+    return known
 
 
 def _quote(candidate: Candidate) -> str:

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 from extractors.grounding.linking import Fit, Linker
 from ontology.terms import OntologyProperty
 
-__all__ = ["Implied", "Link", "implied_kinds"]
+__all__ = ["Implied", "Link", "implied_kinds", "misfits"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def implied_kinds(
     Where several statements say something of a name, the most specific of their classes is taken, and none
     where any of them excludes it.
     """
-    sound = [link for link in links if not _misfits(link, known, linker)]
+    sound = [link for link in links if not misfits(link, known, linker)]
     while True:
         found = _implied(sound, known, linker)
         classes = {**{node: frozenset({one.kind}) for node, one in found.items()}, **known}
@@ -61,7 +61,7 @@ def implied_kinds(
         sound = standing
 
 
-def _misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker) -> bool:
+def misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker) -> bool:
     """Whether an end is known to have no class that fits; then the gate refuses the statement."""
     return link.subject == link.object or any(
         bool(known.get(node)) and linker.fit(known[node], wanted) is not Fit.INSTANCE

@@ -80,6 +80,7 @@ _SCHEME = re.compile(
     r"submitted|dropped|"
     r"approved|announced|unveiled|presented))|there\s+(?:is|are|were|was)\s+(?:\w+\s+)?(?:plans?|talks?|"
     r"proposals?)\s+(?:for|to|of)|"
+    r"(?:the|a|one|his|her|their)\s+(?:plan|idea|intention|aim|proposal)\s+(?:was|is|had\s+been)\s+(?:for|to)|"
     r"in\s+(?:the\s+)?(?:near\s+)?future|competition\s+entry|plans?\s+calls?\s+for|(?:foresees?|envisages?|"
     r"envisions?|envisaged|envisioned)|(?:is|are)\s+(?:moving|"
     r"relocating|planning|considering|hoping|thinking|looking)(?!\w)|(?:have|has|had)\s+been\s+(?:invited|"

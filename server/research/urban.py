@@ -96,15 +96,14 @@ def is_choosing(text: GoldText) -> bool:
 
 def _parts(results: Mapping[str, list[TextResult]]) -> Mapping[str, list[TextResult]]:
     """The sets, the sentences by halves, and all together."""
-    if SENTENCES not in results:
-        return results
-    sentences = results[SENTENCES]
-    return {
+    sentences = results[SENTENCES if SENTENCES in results else GIVEN]
+    halves = {
         CHOOSING: [one for one in sentences if is_choosing(one.gold)],
         OTHER: [one for one in sentences if not is_choosing(one.gold)],
-        **results,
-        ALL: [one for found in results.values() for one in found],
     }
+    if GIVEN in results:
+        return {**{name: half for name, half in halves.items() if half}, **results}
+    return {**halves, **results, ALL: [one for found in results.values() for one in found]}
 
 
 def drawn(texts: Sequence[GoldText], limit: int | None, seed: int) -> list[GoldText]:

@@ -197,9 +197,11 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from extractors.pipeline import Pipeline
     from extractors.prompting.methods import method_named
     from extractors.settings import ExtractionSettings
+    from server.intake.agreeing import AgreementAssessor
     from server.intake.batch import GeometryAssessor
     from server.intake.intake import Intake
     from server.intake.language_model import prices_of
+    from server.intake.namesakes import NamesakeAssessor
     from server.intake.resolving import ResolutionAssessor
     from server.runtime.context import StartedServices
     from sparql.ask.linking.summary import DataSummary
@@ -251,6 +253,8 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
+                NamesakeAssessor(store, labels),
+                AgreementAssessor(store),
                 GeometryAssessor(
                     settings, relations, labels, services.review, lambda: rule_registry.current.gate.conflicts
                 ),

@@ -21,7 +21,7 @@ from extractors.english.wording.subjects import Description, antecedent_before, 
 from extractors.english.wording.units import Kind, Unit, capitalized_runs, units_of, with_past_names
 from extractors.grounding.entities import is_name, name_key
 from extractors.grounding.interpretation import Interpretation
-from extractors.grounding.linking import Fit, Linker
+from extractors.grounding.linking import Fit, LabelEntry, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from extractors.text.cleaning import detect_language, is_held_together
@@ -76,16 +76,16 @@ class Wording:
     def _look_at_kind(self, reading: Interpretation) -> Interpretation:
         """Take the kind that the name says, or that the text says of it, rather than one said of others."""
         name, kind = reading.said.triple.subject, reading.type
-        if kind is None or self._linker.labels.exact(name):
+        places = self._text.occurrences(name)
+        english = all(self._is_english(self._text.sentence_of(one)) for one in places)
+        if kind is None or not places or not english or any(self._said_kind(one, kind) for one in places):
             return reading
+        known = self._linker.labels.exact(name)
+        if known:
+            return self._known_kind(reading, kind, known)
         told = kind_of_name(name, self._schema)
         above = self._schema.superclasses
-        related = told is not None and (told.iri in above(kind.iri) or kind.iri in above(told.iri))
-        places = self._text.occurrences(name)
-        if related or not places or not all(self._is_english(self._text.sentence_of(one)) for one in places):
-            return reading
-        said = [self._said_kind(span, kind) for span in places]
-        if any(one is not None for one in said):
+        if told is not None and (told.iri in above(kind.iri) or kind.iri in above(told.iri)):
             return reading
         if told is not None and above(told.iri) & above(kind.iri):
             said_so = replace(reading.said, triple=replace(reading.said.triple, object=told.label))
@@ -93,6 +93,21 @@ class Wording:
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
         return reading
+
+    def _known_kind(
+        self, reading: Interpretation, kind: OntologyClass, known: Sequence[LabelEntry]
+    ) -> Interpretation:
+        """Doubt a guess about a name that is known, and by one thing only, as something else."""
+        above = self._schema.superclasses
+        classes = {one for entry in known for one in entry.classes}
+        related = any(kind.iri in above(one) or one in above(kind.iri) for one in classes)
+        if related or not classes or len({self._linker.same(entry.iri) for entry in known}) != 1:
+            return reading
+        labels = sorted(self._schema.classes[one].label for one in classes if one in self._schema.classes)
+        doubt = (
+            f'No word of the text says "{kind.label}" of it, and the graph knows it as {" or ".join(labels)}.'
+        )
+        return replace(reading, doubt=doubt)
 
     def _said_kind(self, name: Span, kind: OntologyClass) -> Unit | None:
         """The word for a kind that a sentence says of a name."""
