@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels
 from extractors.models.chat import ChatModel
+from ontology.labels import normalise
 from ontology.schema import Schema
 from sparql.ask.answer.follow_up import follow_up_words, replaced
 from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
@@ -235,7 +236,9 @@ class Asker:
             first = first or outcome
             if chosen is not None and found and outcome.found != chosen[0].found:
                 return chosen[0], outcome
-            settled = isinstance(candidate.plan, Exists) or self._is_settled(candidate.plan, typing)
+            settled = isinstance(candidate.plan, Exists) or (
+                candidate is plans[0] and self._is_settled(candidate.plan, typing)
+            )
             if chosen is None and (found or settled):
                 chosen = outcome, candidate.cost
         assert first is not None
@@ -316,12 +319,13 @@ class Asker:
 
     def _term(self, words: str) -> Term | None:
         """Return the term of an IRI or of words, for plans that a person edits."""
-        for known in (self._schema.find_class(words), self._schema.find_property(words)):
-            if known is not None:
-                return Term(known.iri, known.label)
         entries = self._labels.exact(words)
         if entries:
             return Term(entries[0].iri, entries[0].label)
+        for terms in (self._schema.classes, self._schema.properties):
+            for known in terms.values():
+                if normalise(known.label) == normalise(words) != ():
+                    return Term(known.iri, known.label)
         try:
             iri = NamedNode(words)
         except ValueError:
