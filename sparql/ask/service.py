@@ -221,7 +221,10 @@ class Asker:
     async def _best(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace
     ) -> tuple[_Outcome, _Outcome | None]:
-        """Run the best plans: the first with a result, and another that is as good and has another result."""
+        """Run the best plans: the first with a result, and another that is as good and has another result.
+
+        Behind a plan without a result come only those with the same classes and properties.
+        """
         first: _Outcome | None = None
         chosen: tuple[_Outcome, float] | None = None
         for candidate in plans[:_TRIED]:
@@ -229,6 +232,8 @@ class Asker:
                 break
             if chosen is not None and candidate.cost > chosen[1] + _AS_CHEAP:
                 break
+            if chosen is None and first is not None and _terms_of(candidate.plan) != _terms_of(first.plan):
+                continue
             query = self._compiler.compile(candidate.plan, typing.kind)
             outcome = _Outcome(candidate.plan, query, await self._run_query(query.text))
             found = count_of(query, outcome.results)
@@ -278,6 +283,8 @@ class Asker:
         if sum(isinstance(to, Named) for to in inside) > 1 and not any(isinstance(n, Minus) for n in nodes):
             return False
         links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
+        if links and any(typing.of(kind) is None for kind in kinds):
+            return False
         values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]
         return all(typing.edges(iri) for iri in links) and all(
             typing.is_recorded(iri, typing.of(kind)) for iri in values for kind in kinds[:1]
@@ -335,6 +342,13 @@ class Asker:
             return Term(iri, term.label)
         named = self._labels.entries_of(iri)
         return Term(iri, named[0].label) if named else None
+
+
+def _terms_of(plan: Plan) -> frozenset[NamedNode]:
+    """The classes and properties of a plan: a reading of the same words in another order has the same."""
+    terms = [part for node in nodes_of(plan) if not isinstance(node, Named) for part in vars(node).values()]
+    links = [part for one in terms if isinstance(one, tuple) for part in one]
+    return frozenset(term.iri for term in (*terms, *links) if isinstance(term, Term))
 
 
 def _head(node: Any) -> Any:

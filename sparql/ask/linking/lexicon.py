@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
 from ontology import OntologyProperty, PropertyKind, Schema
-from ontology.labels import local_name, readable, split_camel_case, words
+from ontology.labels import local_name, readable, singular, split_camel_case, words
 from sparql.ask.linking.readings import (
     Adjective,
     ClassName,
     Comparator,
+    Derived,
     HowMuch,
     Meaning,
     Measure,
@@ -32,10 +33,11 @@ from sparql.ask.linking.words import english, idle_words, key_of
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
 
-__all__ = ["LONGEST", "FunctionWords", "TermNames"]
+__all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
 
 LONGEST: Final = 6
 _ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
+_OTHER_FORM: Final = 0.15
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
@@ -52,6 +54,7 @@ class TermNames:
         self._functions = FunctionWords()
         self._by_key: dict[tuple[str, ...], dict[Meaning, float]] = defaultdict(dict)
         self._class_keys: set[tuple[str, ...]] = set()
+        self._written: set[tuple[tuple[str, ...], Meaning]] = set()
         self._main_words: list[tuple[str, PropertyName]] = []
         self._defined: dict[tuple[str, ...], list[PropertyName]] = defaultdict(list)
         self._classes(summary)
@@ -59,7 +62,9 @@ class TermNames:
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return the terms that words name, with a cost each."""
-        return list(self._by_key.get(key_of(tuple(tokens)), {}).items())
+        written = tuple(singular(token.lower()) for token in tokens)
+        found = self._by_key.get(key_of(tuple(tokens)), {})
+        return [(m, c if (written, m) in self._written else c + _OTHER_FORM) for m, c in found.items()]
 
     def akin(self, word: str) -> list[Found]:
         """Return the properties that a word may mean which no label has: "telephone", "expert".
@@ -79,7 +84,9 @@ class TermNames:
         return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
 
     def _add(self, label: str, meaning: Meaning, cost: float) -> tuple[str, ...]:
-        key = key_of(words(label.partition("(")[0]) or words(label))
+        found = words(label.partition("(")[0]) or words(label)
+        key = key_of(found)
+        self._written.add((tuple(singular(word) for word in found), meaning))
         if key and cost < self._by_key[key].get(meaning, 9.0):
             self._by_key[key][meaning] = cost
         return key
@@ -201,14 +208,19 @@ class FunctionWords:
         self._add_order(lists["order"])
         for word, number in lists["ordinals"].items():
             self._add_all([word], Ordinal(number))
+        self._add_values(lists)
+        for name, one in lists["derived"].items():
+            self._add(name, derived(one))
+        for adjective in self.adjectives.values():
+            self._add_degrees(adjective)
+
+    def _add_values(self, lists: Mapping[str, Any]) -> None:
         for name, phrases in lists["aggregates"].items():
             self._add_all(phrases, Aggregate(name))
         for name, phrases in lists["sizes"].items():
             self._add_all(phrases, Measure(Size(name) if name != "distance" else None))
         for name, phrases in lists["questions"].items():
             self._add_all(phrases, Question(name))
-        for adjective in self.adjectives.values():
-            self._add_degrees(adjective)
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return what function words mean."""
@@ -234,6 +246,9 @@ class FunctionWords:
         self._add_all(order["far"], Superlative(most=True, distance=True))
 
     def _add_degrees(self, adjective: Adjective) -> None:
+        if adjective.verb:
+            self._add(adjective.name, adjective)
+            return
         most = not adjective.least
         more = Op.MORE if most else Op.LESS
         comparative, superlative = _degrees(adjective.name)
@@ -260,7 +275,14 @@ def _adjective(name: str, found: dict[str, object]) -> Adjective:
         Size(size) if isinstance(size, str) else None,
         bool(found.get("age")),
         bool(found.get("least")),
+        bool(found.get("verb")),
     )
+
+
+def derived(found: Mapping[str, list[str]]) -> Derived:
+    """Read how a quantity is worked out."""
+    per = found.get("per")
+    return Derived(tuple(found.get("times", ())), (per[0], per[1]) if per else None)
 
 
 def _degrees(adjective: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ __all__ = [
     "ClassName",
     "Comparator",
     "DateValue",
+    "Derived",
     "EntityName",
     "HowMuch",
     "Meaning",
@@ -48,6 +49,7 @@ class Question(StrEnum):
     HOW = "how"
     LIST = "list"
     YES_NO = "yes or no"
+    IS = "is it"
     THERE = "there"
 
 
@@ -81,6 +83,15 @@ class Adjective:
     size: Size | None = None
     age: bool = False
     least: bool = False
+    verb: bool = False
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A quantity that is worked out of others: the product of some, or one by another."""
+
+    times: tuple[str, ...] = ()
+    per: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +201,7 @@ Meaning = (
     | Near
     | Adjective
     | HowMuch
+    | Derived
     | EntityName
     | ClassName
     | PropertyName

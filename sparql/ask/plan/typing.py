@@ -288,6 +288,9 @@ class Typing:
                 return below if below & self._summary.classes else None
             case Related(link, to):
                 return self.with_link(link, self.of(to))
+            case And((Named() as one, Kind())):
+                # Whether it is one may be asked of everything.
+                return self.of(one)
             case And(sets):
                 return self._all_of([self.of(one) for one in sets])
             case Or(sets):

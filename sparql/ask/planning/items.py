@@ -29,6 +29,8 @@ class Category(StrEnum):
     BOUND_AND = "bound and"
     VALUE = "value"  # number or date
     NOT_PROPERTY = "not property"
+    PROPERTIES_AND = "properties and"
+    DERIVED = "derived"
     RANK = "rank"  # superlative
     RANKING = "ranking"  # superlative with its quantity
     NEAREST = "nearest"  # superlative of distance with its things
@@ -46,6 +48,7 @@ class Category(StrEnum):
     MORE = "more"
     MORE_OF = "more of"  # more things of a kind
     MORE_THAN = "more than"
+    MEMBER = "member"  # a name and a class
     EACH = "each"
     THINGS_AND = "things and"
     OUT_AND = "out and"

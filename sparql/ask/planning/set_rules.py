@@ -101,6 +101,9 @@ def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     if found is not None and not has_rank(kind.node) and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
         yield C.NOUN, found, 0.1 if plain else 0.3
+    elif kind is right and isinstance(kind.node, Kind) and isinstance(name.node, Named):
+        # "Is the palace a museum?", where it is stated to be something else.
+        yield C.MEMBER, And((name.node, kind.node)), 0.1
 
 
 def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:

@@ -22,6 +22,7 @@ from sparql.ask.linking.readings import (
     ClassName,
     Comparator,
     DateValue,
+    Derived,
     EntityName,
     HowMuch,
     Meaning,
@@ -42,6 +43,7 @@ from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
     And,
+    Arithmetic,
     Compare,
     CompareTo,
     Count,
@@ -165,7 +167,7 @@ class _Facts:
                 return self.has(DistanceTo)
             case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
                 return self.has(Values, Difference, Aggregation)
-            case Question.YES_NO | Question.THERE:
+            case Question.YES_NO | Question.IS | Question.THERE:
                 return self.has(Exists, List, Count, Values, Group, Aggregation, Difference)
             case _:
                 return True
@@ -224,6 +226,8 @@ class _Facts:
             case Measure(size):
                 sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
                 return size in sizes if size is not None else self.has(DistanceTo)
+            case Derived():
+                return self.has(Arithmetic)
             case HowMuch() | Adjective():
                 return self.has(ValueOf, SizeOf, EarliestOf)
             case Aggregate():

@@ -15,6 +15,7 @@ from sparql.ask.linking.readings import (
     Adjective,
     Comparator,
     DateValue,
+    Derived,
     HowMuch,
     Measure,
     More,
@@ -38,8 +39,10 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Quantity,
+    Related,
     Set,
     SizeOf,
+    Table,
     Top,
     ValueOf,
     Values,
@@ -533,10 +536,11 @@ def _how_much(context: Context, how: HowMuch, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.PROPERTY, C.NOUN)
 def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
-    if of.head is Head.RESTRICTION:
+    if of.head is Head.RESTRICTION and not isinstance(of.node, Related):
         return
+    more = 0.2 if of.head is Head.RESTRICTION else 0.0
     for quantity, cost in context.quantities.of_property(named[0], of.types):
-        yield C.VALUES, Values(quantity, of.node), cost
+        yield C.VALUES, Values(quantity, of.node), cost + more
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
@@ -585,6 +589,53 @@ def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
 def _far_and(context: Context, one: Noun, word: Word) -> Iterator[Made]:
     if word is Word.AND:
         yield C.FAR, one, 0.0
+
+
+_Names = tuple[PropertyName, ...]
+
+
+@RULES.rule(C.PROPERTY, C.WORD)
+def _property_and(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.PROPERTIES_AND, (named[0],), 0.0
+
+
+@RULES.rule(C.PROPERTIES_AND, C.VALUES)
+def _columns(context: Context, names: _Names, values: Values) -> Iterator[Made]:
+    """ "the phone number and the email of X" """
+    found = [next(context.quantities.of_property(name, None), None) for name in names]
+    if all(found) and isinstance(values.quantity, ValueOf):
+        columns = tuple(one[0] for one in found if one)
+        yield C.ANSWER, Table(values.set, (*columns, values.quantity)), sum(one[1] for one in found if one)
+
+
+@RULES.rule(C.ADJECTIVE, C.BOUND)
+def _costs(context: Context, adjective: Adjective, bound: Bound) -> Iterator[Made]:
+    """ "weighs more than 20 g" """
+    if adjective.verb and bound.adjective is None:
+        yield C.BOUND, replace(bound, adjective=adjective), 0.0
+
+
+@RULES.rule(C.NOUN, C.ADJECTIVE)
+def _weighs(context: Context, of: Noun, adjective: Adjective) -> Iterator[Made]:
+    """ "How much does it weigh?" """
+    if adjective.verb and of.head is not Head.RESTRICTION:
+        for quantity, cost in context.quantities.of_adjective(adjective, of.types):
+            yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.DERIVED, C.NOUN)
+def _derived_of(context: Context, derived: Derived, of: Noun) -> Iterator[Made]:
+    for quantity, cost in context.quantities.derived(derived, of.types):
+        yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.RANK, C.DERIVED)
+def _rank_derived(context: Context, rank: Ranking, derived: Derived) -> Iterator[Made]:
+    """ "the smallest volume" """
+    if rank.superlative is not None and not rank.superlative.distance:
+        for quantity, cost in context.quantities.derived(derived, None):
+            yield C.RANKING, replace(rank, quantity=quantity), cost
 
 
 @RULES.rule(C.AGGREGATE, C.VALUES)
