@@ -25,7 +25,7 @@ from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.json_form import as_json, read_plan
+from sparql.ask.plan.json_form import read_plan, steps_as_json
 from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.nodes import (
     Compare,
@@ -74,12 +74,12 @@ class AskResult:
     """The result of a question. `answer` is None when there is no plan or no data; `gaps` then says why.
 
     `results` are SPARQL 1.1 JSON results (with `boolean` for yes or no), `map` is GeoJSON or None, `plan` has
-    the plan as `steps` in words and as a `tree`, `gaps` are JSON objects.
+    the steps in words, the last with the `tree` of the whole plan, `gaps` are JSON objects.
     """
 
     answer: str | None
     sparql: str | None = None
-    plan: dict[str, Any] | None = None
+    plan: list[dict[str, Any]] | None = None
     entities: list[dict[str, Any]] = field(default_factory=list)
     results: Mapping[str, Any] | None = None
     map: dict[str, Any] | None = None
@@ -171,7 +171,7 @@ class Asker:
         return await self._answer(plans, planning.typing, trace, entities)
 
     async def run(self, *, plan: Any = None, sparql: str | None = None) -> AskResult:
-        """Run an edited plan (the `tree` of a reply's plan) or an edited query, and answer again.
+        """Run an edited plan (that of a reply, or its tree) or an edited query, and answer again.
 
         Raises `PlanError` for a plan that does not fit, and what the store raises for a query.
         """
@@ -193,7 +193,7 @@ class Asker:
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
     ) -> AskResult:
         outcome, rival = await self._best(plans, typing, trace)
-        plan = {"steps": sentences(outcome.plan), "tree": as_json(outcome.plan)}
+        plan = steps_as_json(outcome.plan)
         text = outcome.query.text
         if rival is not None:
             either = " Or: ".join(" ".join(sentences(one.plan)) for one in (outcome, rival))
