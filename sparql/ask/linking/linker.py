@@ -27,7 +27,7 @@ __all__ = ["LinkedQuestion", "QuestionLinker"]
 
 _EXACT, _SURE, _NOT_MEANT = 0.06, 0.2, 0.15
 _ASKING = frozenset("what which who whom where when how".split())  # noqa: SIM905
-_POLITE = frozenset("can could will would".split())  # noqa: SIM905
+_POLITE = frozenset("can could would".split())  # noqa: SIM905
 AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 
 

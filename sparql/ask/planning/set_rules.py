@@ -98,7 +98,7 @@ def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """The borough of Queens; is it a borough?"""
     kind, name = (left, right) if left.head is Head.KIND else (right, left)
     found = conjoin(name, kind) if not name.pair else None
-    if found is not None and not has_rank(kind.node) and isinstance(name.node, Named | Top):
+    if found is not None and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
         yield C.NOUN, found, 0.1 if plain else 0.3
     elif kind is right and isinstance(kind.node, Kind) and isinstance(name.node, Named):
@@ -280,7 +280,7 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION:
         return
-    cost = 0.35 if has_rank(of.node) else 0.0
+    cost = 0.35 if has_rank(of.node) else 0.4 if of.head is Head.NAME else 0.0
     if _overlap(of, out):
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
     last = of.node.sets[-1] if isinstance(of.node, And) else None

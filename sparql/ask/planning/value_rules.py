@@ -167,14 +167,12 @@ def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator
 
 @RULES.rule(C.NOUN, C.BOUND)
 def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
-    """ "bridges longer than 1 km", "museums older than 1900", "museums from the 1930s" """
+    """ "bridges longer than 1 km", "museums older than 1900" """
     if of.head is Head.RESTRICTION and not isinstance(of.node, And):
         return
-    quantities = (
-        context.quantities.of_adjective(bound.adjective, of.types)
-        if bound.adjective
-        else ((q, c + 0.8) for q, c in context.quantities.beginning(of.types) if bound.dated)
-    )
+    if bound.adjective is None:
+        return
+    quantities = context.quantities.of_adjective(bound.adjective, of.types)
     for quantity, cost in quantities:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)
@@ -286,7 +284,7 @@ def _within_distance(context: Context, place: Any, value: Number | DateValue) ->
 @RULES.rule(C.VALUE, C.NOUN)
 def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator[Made]:
     """ "500 meters from X", "two stadiums" """
-    if isinstance(value, Number) and value.unit in _LENGTHS:
+    if isinstance(value, Number) and value.unit in _LENGTHS and of.head is not Head.RESTRICTION:
         yield from (
             (c, m, cost + 0.3)
             for c, m, cost in _distant(
@@ -436,7 +434,9 @@ def _top_oldest(context: Context, one: Ranking, other: Ranking) -> Iterator[Made
 @RULES.rule(C.RANK, C.NOUN)
 def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
     superlative = rank.superlative
-    if superlative is None or of.head is Head.RESTRICTION:
+    # The oldest of one thing would be that thing.
+    alone = of.head is Head.NAME and not of.pair
+    if superlative is None or of.head is Head.RESTRICTION or (alone and not superlative.distance):
         return
     if superlative.distance:
         if of.head is Head.NAME and not of.pair:
@@ -495,7 +495,7 @@ def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator
 
 @RULES.rule(C.NOUN, C.RANKING)
 def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
-    if of.head is Head.RESTRICTION:
+    if of.head is Head.RESTRICTION or (of.head is Head.NAME and not of.pair):
         return
     if ranking.quantity is not None:
         yield from _top(context, ranking, ranking.quantity, of, 0.0)
