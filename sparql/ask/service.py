@@ -41,6 +41,7 @@ from sparql.ask.plan.nodes import (
     PropertyLink,
     Related,
     Term,
+    Top,
     ValueOf,
     Values,
 )
@@ -275,6 +276,8 @@ class Asker:
         kinds = [node for node in nodes if isinstance(node, Kind)]
         if not kinds and not isinstance(plan, Count):
             return False
+        if any(isinstance(node, Top) for node in nodes):
+            return False
         # A date with a month may be missed only because the graph has years.
         if any(isinstance(node, Compare) and node.value.datatype == XSD.gYearMonth for node in nodes):
             return False
@@ -283,7 +286,8 @@ class Asker:
         if sum(isinstance(to, Named) for to in inside) > 1 and not any(isinstance(n, Minus) for n in nodes):
             return False
         links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
-        if links and any(typing.of(kind) is None for kind in kinds):
+        # Of a class without members nothing is known.
+        if any(typing.of(kind) is None for kind in kinds):
             return False
         values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]
         return all(typing.edges(iri) for iri in links) and all(

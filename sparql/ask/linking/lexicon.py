@@ -64,7 +64,10 @@ class TermNames:
         """Return the terms that words name, with a cost each."""
         written = tuple(singular(token.lower()) for token in tokens)
         found = self._by_key.get(key_of(tuple(tokens)), {})
-        return [(m, c if (written, m) in self._written else c + _OTHER_FORM) for m, c in found.items()]
+        exact = [(m, c) for m, c in found.items() if (written, m) in self._written]
+        # "Built" is no building: a class has no other forms than the plural.
+        others = [(m, c + _OTHER_FORM) for m, c in found.items() if (written, m) not in self._written]
+        return [*exact, *(pair for pair in others if not isinstance(pair[0], ClassName))]
 
     def akin(self, word: str) -> list[Found]:
         """Return the properties that a word may mean which no label has: "telephone", "expert".
@@ -137,8 +140,10 @@ class TermNames:
             self._labelled(other, active if passive and not says_by else meaning, _ALIAS)
         for word in words(label) if len(words(label)) > 1 else ():
             if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
-                self._add(word, meaning, _PART)
+                part = replace(meaning, partial=True) if isinstance(meaning, PropertyName) else meaning
+                self._add(word, part, _PART)
         if isinstance(meaning, PropertyName):
+            meaning = replace(meaning, partial=True)
             self._main_words += [(word, meaning) for word in words(label) if len(word) >= _LONG]
             for word in words(known.definition) if known else ():
                 if len(word) >= _LONG - 1 and not self._functions.knows([word]) and word not in _idle():
@@ -219,6 +224,7 @@ class FunctionWords:
             self._add_all(phrases, Aggregate(name))
         for name, phrases in lists["sizes"].items():
             self._add_all(phrases, Measure(Size(name) if name != "distance" else None))
+        self._add_all(lists["covering"]["words"], Measure(Size.AREA, verb=True))
         for name, phrases in lists["questions"].items():
             self._add_all(phrases, Question(name))
 

@@ -120,12 +120,15 @@ class ClassName:
 class PropertyName:
     """A property of the ontology or of the data; `active` words have its ends the other way round.
 
+    `partial`: the words are only a part of its label, or akin to it.
+
     "X designed Y" is said of Y "designed by" X.
     """
 
     term: Term
     known: OntologyProperty | None
     active: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,9 +167,10 @@ class Superlative:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of geometry; distance where `size` is None."""
+    """A measure of geometry; distance where `size` is None; `verb`: "what does it cover?"."""
 
     size: Size | None
+    verb: bool = False
 
 
 @dataclass(frozen=True)

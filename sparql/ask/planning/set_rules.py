@@ -44,6 +44,9 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     if right.head is Head.RESTRICTION:
         cost = 0.35 if has_rank(left.node) else 0.0
         cost += 0.2 if left.pair else 0.0
+        last = left.node.sets[-1] if isinstance(left.node, And) else left.node
+        # The nearest noun is meant: "that border the neighborhood that contains".
+        cost += 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
         cost += 0.1 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
         found = conjoin(left, right)
         if found is not None:
@@ -97,7 +100,7 @@ def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
 def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """The borough of Queens; is it a borough?"""
     kind, name = (left, right) if left.head is Head.KIND else (right, left)
-    found = conjoin(name, kind) if not name.pair else None
+    found = conjoin(name, kind) if not name.pair and kind.types is not None else None
     if found is not None and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
         yield C.NOUN, found, 0.1 if plain else 0.3

@@ -87,6 +87,8 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     for reading in linked.readings:
         if facts.support(reading, linked):
             used.update(range(reading.start, reading.end))
+    if linked.tokens[0].text in ("who", "whom") and isinstance(plan, Values | Aggregation):
+        return [linked.tokens[0]]
     if linked.asks_whether and not facts.has(Exists):
         return [linked.tokens[0]]
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]

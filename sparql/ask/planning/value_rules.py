@@ -387,7 +387,7 @@ def _pair_compared(context: Context, of: Noun, comparator: Comparator) -> Iterat
 def _than_value(context: Context, comparator: Comparator, values: Values) -> Iterator[Made]:
     """ "before X opened" """
     if comparator.dated and context.typing.kind(values.quantity) is QuantityKind.DATE:
-        yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), 0.0
+        yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), -0.1
 
 
 @RULES.rule(C.PROPERTY, C.THAN)
@@ -538,6 +538,8 @@ def _how_much(context: Context, how: HowMuch, of: Noun) -> Iterator[Made]:
 def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION and not isinstance(of.node, Related):
         return
+    if named[0].partial and not named[1]:
+        return
     more = 0.2 if of.head is Head.RESTRICTION else 0.0
     for quantity, cost in context.quantities.of_property(named[0], of.types):
         yield C.VALUES, Values(quantity, of.node), cost + more
@@ -556,12 +558,16 @@ def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> 
 @RULES.rule(C.NOUN, C.PROPERTY)
 def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _value_of_set(context, named, of):
-        yield made[0], made[1], made[2] + 0.05
+        yield made[0], made[1], made[2] + 0.15
 
 
 @RULES.rule(C.MEASURE, C.NOUN)
 def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
+    if measure.verb:
+        return
     if measure.size is not None:
+        if of.head is Head.RESTRICTION:
+            return
         if of.types is None or of.types & context.typing.shaped:
             yield C.VALUES, Values(SizeOf(measure.size), of.node), 0.1
     elif len(of.pair) == 2:
