@@ -61,6 +61,8 @@ class EntityReader:
         idle: frozenset[str],
     ) -> Iterator[Reading]:
         part = tokens[start:end]
+        if "," in (part[0].text, part[-1].text):
+            return
         if end - start == 1 and (part[0].text in idle or len(part[0].text) < 2):
             return
         words = question[part[0].start : part[-1].end]

@@ -18,6 +18,7 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Question,
     Reading,
+    Word,
 )
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
@@ -119,6 +120,7 @@ class QuestionLinker:
                 words = [token.text for token in tokens[start:end]]
                 for meaning, cost in (*self.functions.find(words), *terms.find(words)):
                     readings.append(Reading(start, end, meaning, cost))
+        readings += [Reading(n, n + 1, Word.COMMA) for n, token in enumerate(tokens) if token.text == ","]
         if tokens and tokens[0].text in AUXILIARIES:
             readings.append(Reading(0, 1, Question.YES_NO))
             if tokens[0].text in ("is", "are", "was", "were"):

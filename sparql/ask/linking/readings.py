@@ -67,6 +67,7 @@ class Word(StrEnum):
     BETWEEN = "between"
     ALL = "all"
     OUTSIDE = "outside"
+    COMMA = ","
 
 
 @dataclass(frozen=True)

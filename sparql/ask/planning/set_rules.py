@@ -47,6 +47,7 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         last = left.node.sets[-1] if isinstance(left.node, And) else left.node
         # The nearest noun is meant: "that border the neighborhood that contains".
         cost += 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
+        cost += 0.3 if _never_touch(context, left, right) else 0.0
         cost += 0.1 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
         found = conjoin(left, right)
         if found is not None:
@@ -84,6 +85,14 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     elif left.head is Head.NAME and right.head is Head.NAME and not left.pair and not right.pair:
         # "Sabrina from Marketing"
         yield from ((category, made, cost + 0.3) for category, made, cost in _unsaid(context, left, right))
+
+
+def _never_touch(context: Context, left: Noun, right: Noun) -> bool:
+    """Whether a restriction asks for shared borders that no things of these kinds have: points have none."""
+    node = right.node
+    if not isinstance(node, Related) or node.link != PlaceLink(Place.TOUCHES):
+        return False
+    return not context.typing.touching(left.types, context.typing.of(node.to))
 
 
 def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
@@ -309,7 +318,7 @@ def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.NOUN, C.WORD)
 def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
-    if word in (Word.AND, Word.OR):
+    if word in (Word.AND, Word.OR) or (word is Word.COMMA and of.head is not Head.RESTRICTION):
         yield C.THINGS_AND, (of, word), 0.0
 
 
@@ -317,6 +326,8 @@ def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
 def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iterator[Made]:
     one, word = left
     heads = {one.head, right.head}
+    if word is Word.COMMA and not (right.pair and len(heads) == 1):
+        return
     if heads == {Head.RESTRICTION}:
         if word is Word.AND:
             found = conjoin(one, right)

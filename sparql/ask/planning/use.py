@@ -176,6 +176,8 @@ class _Facts:
 
     def _word(self, word: Word) -> bool:
         match word:
+            case Word.COMMA:
+                return True
             case Word.OUTSIDE:
                 return self.has(Minus)
             case Word.NOT:

@@ -15,7 +15,7 @@ from sparql.ask.linking.words import idle_words, inflection, tokens_of
         ("Which museums aren't in Queens?", ["which", "museums", "are", "not", "in", "queens"]),
         ("the artist's 1,000.5 m", ["the", "artist", "1,000.5", "m"]),
         ("Sensor M558-2275045", ["sensor", "M558-2275045"]),
-        ("US suppliers, for us", ["US", "suppliers", "for", "us"]),
+        ("US suppliers, for us", ["US", "suppliers", ",", "for", "us"]),
     ],
 )
 def test_a_question_is_split_into_words(question: str, words: list[str]) -> None:

@@ -12,6 +12,9 @@ PLANS = {
     "Which museums are in Northside or Southside?": (
         "Take museums. Keep those in Northside or Southside. List them."
     ),
+    "Which museums are in Northside, Southside or Mill Village?": (
+        "Take museums. Keep those in Northside or Southside or Mill Village. List them."
+    ),
     "Which museums are north of Green Park?": "Take museums. Keep those north of Green Park. List them.",
     "Which museums are more than 2 km from Green Park?": (
         "Take museums. Keep those with distance to Green Park more than 2 km. List them."
