@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pyoxigraph import NamedNode, Quad
 
 from sparql.ask.linking.summary import DataSummary
@@ -54,3 +55,16 @@ async def test_a_property_that_is_known_is_read_again_after_some_seconds(city: C
     now[0] = 6.0
     await summary.refresh(city.run)
     assert len(city.queries) == 1
+
+
+async def test_what_could_not_be_read_is_read_the_next_time(city: City) -> None:
+    summary = DataSummary(city.schema)
+
+    async def failing(query: str) -> dict[str, object]:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await summary.refresh(failing)
+    assert summary.uses == {}
+    await summary.refresh(city.run)
+    assert summary.uses[named("designedBy")].edges
