@@ -22,6 +22,7 @@ from sparql.ask.linking.readings import (
     Measure,
     More,
     Near,
+    On,
     Ordinal,
     PropertyName,
     Question,
@@ -38,6 +39,7 @@ __all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
 LONGEST: Final = 6
 _ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
 _OTHER_FORM: Final = 0.15
+_ON: Final = 0.3
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
@@ -200,6 +202,8 @@ class FunctionWords:
         for name, phrases in lists["places"].items():
             self._add_all(phrases, Place(name))
         self._add_all(lists["near"]["words"], Near())
+        for phrase in lists["on"]["words"]:
+            self._add(phrase, On(), _ON)
         for name, phrases in lists["sides"].items():
             self._add_all(phrases, Side(name))
         for name, phrases in lists["logic"].items():

@@ -24,6 +24,7 @@ __all__ = [
     "More",
     "Near",
     "Number",
+    "On",
     "Ordinal",
     "PropertyName",
     "Question",
@@ -73,6 +74,11 @@ class Word(StrEnum):
 @dataclass(frozen=True)
 class Near:
     """Near, without a distance."""
+
+
+@dataclass(frozen=True)
+class On:
+    """On a place, which is inside of it where it has an inside."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,7 @@ Meaning = (
     | Place
     | Side
     | Near
+    | On
     | Adjective
     | HowMuch
     | Derived

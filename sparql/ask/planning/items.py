@@ -24,6 +24,7 @@ class Category(StrEnum):
     PLACE = "place"
     SIDE = "side"
     NEAR = "near"
+    ON = "on"
     COMPARATOR = "comparator"
     BOUND = "bound"  # comparator and value
     BOUND_AND = "bound and"

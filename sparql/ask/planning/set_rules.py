@@ -8,7 +8,7 @@ from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Near as NearWord
-from sparql.ask.linking.readings import PropertyName, Word
+from sparql.ask.linking.readings import On, PropertyName, Word
 from sparql.ask.plan.nodes import (
     And,
     Compare,
@@ -168,6 +168,15 @@ def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
     found = context.related(link, of.node)
     if found is not None:
         yield found
+
+
+@RULES.rule(C.ON, C.NOUN)
+def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
+    """ "on Staten Island", but not "on Fifth Avenue" """
+    typing = context.typing
+    if of.head is Head.NAME and Place.WITHIN in typing.containment(typing.located, of.types):
+        for made in _related(context, PlaceLink(Place.WITHIN), of):
+            yield C.NOUN, made, 0.0
 
 
 @RULES.rule(C.SIDE, C.NOUN)

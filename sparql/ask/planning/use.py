@@ -29,6 +29,7 @@ from sparql.ask.linking.readings import (
     Measure,
     More,
     Number,
+    On,
     Ordinal,
     PropertyName,
     Question,
@@ -97,15 +98,15 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
 def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
     """Return how many idle words name something that the plan does not use: "the name of"."""
     facts = _Facts(tuple(parts_of(plan)))
-    named: dict[int, bool] = {}
+    named: set[int] = set()
+    used: set[int] = set()
     for reading in linked.readings:
-        if not isinstance(reading.meaning, PropertyName | ClassName | EntityName) or reading.cost > _SURE:
-            continue
-        used = facts.support(reading, linked)
-        for n in range(reading.start, reading.end):
-            if linked.tokens[n].text in linked.idle:
-                named[n] = named.get(n, False) or used
-    return sum(not used for used in named.values())
+        span = [n for n in range(reading.start, reading.end) if linked.tokens[n].text in linked.idle]
+        if span and facts.support(reading, linked):
+            used.update(span)
+        elif isinstance(reading.meaning, PropertyName | ClassName | EntityName) and reading.cost <= _SURE:
+            named.update(span)
+    return len(named - used)
 
 
 def parts_of(part: Any) -> Iterator[Any]:
@@ -217,6 +218,8 @@ class _Facts:
                 return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
+            case On():
+                return PlaceLink(Place.WITHIN) in self.parts
             case NearWord():
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
