@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels
 from extractors.models.chat import ChatModel
+from ontology.labels import normalise
 from ontology.schema import Schema
 from sparql.ask.answer.follow_up import follow_up_words, replaced
 from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
@@ -24,7 +25,7 @@ from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.json_form import as_json, read_plan
+from sparql.ask.plan.json_form import read_plan, steps_as_json
 from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.nodes import (
     Compare,
@@ -40,6 +41,7 @@ from sparql.ask.plan.nodes import (
     PropertyLink,
     Related,
     Term,
+    Top,
     ValueOf,
     Values,
 )
@@ -73,12 +75,12 @@ class AskResult:
     """The result of a question. `answer` is None when there is no plan or no data; `gaps` then says why.
 
     `results` are SPARQL 1.1 JSON results (with `boolean` for yes or no), `map` is GeoJSON or None, `plan` has
-    the plan as `steps` in words and as a `tree`, `gaps` are JSON objects.
+    the steps in words, the last with the `tree` of the whole plan, `gaps` are JSON objects.
     """
 
     answer: str | None
     sparql: str | None = None
-    plan: dict[str, Any] | None = None
+    plan: list[dict[str, Any]] | None = None
     entities: list[dict[str, Any]] = field(default_factory=list)
     results: Mapping[str, Any] | None = None
     map: dict[str, Any] | None = None
@@ -170,7 +172,7 @@ class Asker:
         return await self._answer(plans, planning.typing, trace, entities)
 
     async def run(self, *, plan: Any = None, sparql: str | None = None) -> AskResult:
-        """Run an edited plan (the `tree` of a reply's plan) or an edited query, and answer again.
+        """Run an edited plan (that of a reply, or its tree) or an edited query, and answer again.
 
         Raises `PlanError` for a plan that does not fit, and what the store raises for a query.
         """
@@ -192,7 +194,7 @@ class Asker:
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
     ) -> AskResult:
         outcome, rival = await self._best(plans, typing, trace)
-        plan = {"steps": sentences(outcome.plan), "tree": as_json(outcome.plan)}
+        plan = steps_as_json(outcome.plan)
         text = outcome.query.text
         if rival is not None:
             either = " Or: ".join(" ".join(sentences(one.plan)) for one in (outcome, rival))
@@ -220,7 +222,10 @@ class Asker:
     async def _best(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace
     ) -> tuple[_Outcome, _Outcome | None]:
-        """Run the best plans: the first with a result, and another that is as good and has another result."""
+        """Run the best plans: the first with a result, and another that is as good and has another result.
+
+        Behind a plan without a result come only those with the same classes and properties.
+        """
         first: _Outcome | None = None
         chosen: tuple[_Outcome, float] | None = None
         for candidate in plans[:_TRIED]:
@@ -228,6 +233,8 @@ class Asker:
                 break
             if chosen is not None and candidate.cost > chosen[1] + _AS_CHEAP:
                 break
+            if chosen is None and first is not None and _terms_of(candidate.plan) != _terms_of(first.plan):
+                continue
             query = self._compiler.compile(candidate.plan, typing.kind)
             outcome = _Outcome(candidate.plan, query, await self._run_query(query.text))
             found = count_of(query, outcome.results)
@@ -235,7 +242,9 @@ class Asker:
             first = first or outcome
             if chosen is not None and found and outcome.found != chosen[0].found:
                 return chosen[0], outcome
-            settled = isinstance(candidate.plan, Exists) or self._is_settled(candidate.plan, typing)
+            settled = isinstance(candidate.plan, Exists) or (
+                candidate is plans[0] and self._is_settled(candidate.plan, typing)
+            )
             if chosen is None and (found or settled):
                 chosen = outcome, candidate.cost
         assert first is not None
@@ -267,6 +276,8 @@ class Asker:
         kinds = [node for node in nodes if isinstance(node, Kind)]
         if not kinds and not isinstance(plan, Count):
             return False
+        if any(isinstance(node, Top) for node in nodes):
+            return False
         # A date with a month may be missed only because the graph has years.
         if any(isinstance(node, Compare) and node.value.datatype == XSD.gYearMonth for node in nodes):
             return False
@@ -275,6 +286,9 @@ class Asker:
         if sum(isinstance(to, Named) for to in inside) > 1 and not any(isinstance(n, Minus) for n in nodes):
             return False
         links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
+        # Of a class without members nothing is known.
+        if any(typing.of(kind) is None for kind in kinds):
+            return False
         values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]
         return all(typing.edges(iri) for iri in links) and all(
             typing.is_recorded(iri, typing.of(kind)) for iri in values for kind in kinds[:1]
@@ -316,12 +330,13 @@ class Asker:
 
     def _term(self, words: str) -> Term | None:
         """Return the term of an IRI or of words, for plans that a person edits."""
-        for known in (self._schema.find_class(words), self._schema.find_property(words)):
-            if known is not None:
-                return Term(known.iri, known.label)
         entries = self._labels.exact(words)
         if entries:
             return Term(entries[0].iri, entries[0].label)
+        for terms in (self._schema.classes, self._schema.properties):
+            for known in terms.values():
+                if normalise(known.label) == normalise(words) != ():
+                    return Term(known.iri, known.label)
         try:
             iri = NamedNode(words)
         except ValueError:
@@ -331,6 +346,13 @@ class Asker:
             return Term(iri, term.label)
         named = self._labels.entries_of(iri)
         return Term(iri, named[0].label) if named else None
+
+
+def _terms_of(plan: Plan) -> frozenset[NamedNode]:
+    """The classes and properties of a plan: a reading of the same words in another order has the same."""
+    terms = [part for node in nodes_of(plan) if not isinstance(node, Named) for part in vars(node).values()]
+    links = [part for one in terms if isinstance(one, tuple) for part in one]
+    return frozenset(term.iri for term in (*terms, *links) if isinstance(term, Term))
 
 
 def _head(node: Any) -> Any:

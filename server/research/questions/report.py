@@ -55,7 +55,7 @@ def write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
                 "exact": one.exact,
                 "f1": round(one.f1, 4),
                 "answer": result.answer,
-                "plan": result.plan["steps"] if result.plan else None,
+                "plan": [step["sentence"] for step in result.plan] if result.plan else None,
                 "gaps": [gap["message"] for gap in result.gaps],
                 "ms": round(one.seconds * 1000, 1),
             }

@@ -87,8 +87,10 @@ class AnswerWriter:
 
     def _sentence(self, plan: Plan, query: Query, results: Mapping[str, Any]) -> str:
         match plan:
-            case List(node) | Table(node):
+            case List(node):
                 return _listed(node, query, labels_of(query, results))
+            case Table(node, columns):
+                return self._table(node, columns, query, results)
             case Count(node):
                 return _counted(node, count_of(query, results))
             case Exists(node):
@@ -135,6 +137,17 @@ class AnswerWriter:
             unit = known.unit.value.rpartition("/")[2] if known is not None and known.unit is not None else ""
             return f"{shown} {_UNITS.get(unit, unit)}".strip()
         return value
+
+    def _table(self, node: Set, columns: Sequence[Quantity], query: Query, results: Mapping[str, Any]) -> str:
+        described = []
+        for label, row in zip(labels_of(query, results), rows_of(results), strict=True):
+            cells = (row.get(name, {}).get("value") for name in query.columns)
+            stated = [
+                f"{quantity_words(quantity)} {self.value(quantity, cell) if cell else 'not recorded'}"
+                for quantity, cell in zip(columns, cells, strict=True)
+            ]
+            described.append(f"{label}: {', '.join(stated)}")
+        return f"{enumerate_labels(described) or f'The graph has no {phrase(node)}'}."
 
     def _unit(self, quantity: Quantity) -> str:
         known = self._schema.properties.get(quantity.path[-1].iri) if isinstance(quantity, ValueOf) else None

@@ -23,7 +23,7 @@ Same = Callable[[NamedNode], NamedNode]
 _LONGEST: Final = 8
 _MOST_CANDIDATES: Final = 12
 _KEPT: Final = 6
-_TYPO, _SHORT, _LOWER_CASE, _PLURAL = 0.5, 0.2, 0.25, 0.1
+_TYPO, _SHORT, _LOWER_CASE, _PLURAL, _COMMON = 0.5, 0.2, 0.25, 0.1, 0.7
 _LEAST_SIMILAR: Final = 0.6
 
 
@@ -45,7 +45,9 @@ class EntityReader:
         taken = {(one.start, one.end) for one in found}
         for start, end in self._unknown_runs(tokens, found, idle):
             if (start, end) not in taken:
-                found += self._inexact(question, tokens, start, end)
+                # A plain word is no short name, but may be a name with a typo.
+                named = lower or any(token.capital for token in tokens[start:end])
+                found += self._inexact(question, tokens, start, end, short_names=named)
         return found
 
     def _exact(
@@ -59,13 +61,18 @@ class EntityReader:
         idle: frozenset[str],
     ) -> Iterator[Reading]:
         part = tokens[start:end]
+        if "," in (part[0].text, part[-1].text):
+            return
         if end - start == 1 and (part[0].text in idle or len(part[0].text) < 2):
             return
         words = question[part[0].start : part[-1].end]
         entries, inflected = self._labels.exact(words), 0.0
         last = part[-1].text
         if not entries and singular(last) != last and len(last) > 3:
-            entries, inflected = self._labels.exact(words[: -len(part[-1].raw)] + singular(last)), _PLURAL
+            entries = self._labels.exact(words[: -len(part[-1].raw)] + singular(last))
+            # "Brooklyn museums" are hardly the Brooklyn Museum.
+            common = part[0].capital and not part[-1].capital
+            inflected = _PLURAL + (_COMMON if common else 0.0)
         if not entries:
             return
         plain = not any(token.capital for token in part)
@@ -119,7 +126,9 @@ class EntityReader:
             return True
         return not self._terms.find([token.text])
 
-    def _inexact(self, question: str, tokens: Sequence[Token], start: int, end: int) -> Iterator[Reading]:
+    def _inexact(
+        self, question: str, tokens: Sequence[Token], start: int, end: int, *, short_names: bool
+    ) -> Iterator[Reading]:
         words = question[tokens[start].start : tokens[end - 1].end]
         written = normalize(words).split()
         wanted = [singular(word) for word in written]
@@ -129,7 +138,7 @@ class EntityReader:
         typo: dict[LabelEntry, float] = {}
         for entry, score in self._labels.similar(words, 4 * _MOST_CANDIDATES):
             have = [singular(word) for word in normalize(entry.label).split()]
-            if set(wanted) <= set(have):
+            if short_names and set(wanted) <= set(have):
                 share = len("".join(wanted)) / len("".join(have))
                 short[entry] = _SHORT + 0.6 * (1 - share)
             elif score >= _LEAST_SIMILAR - 0.1 and _misspelled(written, normalize(entry.label).split()):

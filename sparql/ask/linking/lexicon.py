@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
 from ontology import OntologyProperty, PropertyKind, Schema
-from ontology.labels import local_name, readable, split_camel_case, words
+from ontology.labels import local_name, readable, singular, split_camel_case, words
 from sparql.ask.linking.readings import (
     Adjective,
     ClassName,
     Comparator,
+    Derived,
     HowMuch,
     Meaning,
     Measure,
     More,
     Near,
+    On,
     Ordinal,
     PropertyName,
     Question,
@@ -32,10 +34,12 @@ from sparql.ask.linking.words import english, idle_words, key_of
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
 
-__all__ = ["LONGEST", "FunctionWords", "TermNames"]
+__all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
 
 LONGEST: Final = 6
 _ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
+_OTHER_FORM: Final = 0.15
+_ON: Final = 0.3
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
@@ -52,6 +56,7 @@ class TermNames:
         self._functions = FunctionWords()
         self._by_key: dict[tuple[str, ...], dict[Meaning, float]] = defaultdict(dict)
         self._class_keys: set[tuple[str, ...]] = set()
+        self._written: set[tuple[tuple[str, ...], Meaning]] = set()
         self._main_words: list[tuple[str, PropertyName]] = []
         self._defined: dict[tuple[str, ...], list[PropertyName]] = defaultdict(list)
         self._classes(summary)
@@ -59,7 +64,12 @@ class TermNames:
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return the terms that words name, with a cost each."""
-        return list(self._by_key.get(key_of(tuple(tokens)), {}).items())
+        written = tuple(singular(token.lower()) for token in tokens)
+        found = self._by_key.get(key_of(tuple(tokens)), {})
+        exact = [(m, c) for m, c in found.items() if (written, m) in self._written]
+        # "Built" is no building: a class has no other forms than the plural.
+        others = [(m, c + _OTHER_FORM) for m, c in found.items() if (written, m) not in self._written]
+        return [*exact, *(pair for pair in others if not isinstance(pair[0], ClassName))]
 
     def akin(self, word: str) -> list[Found]:
         """Return the properties that a word may mean which no label has: "telephone", "expert".
@@ -79,7 +89,9 @@ class TermNames:
         return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
 
     def _add(self, label: str, meaning: Meaning, cost: float) -> tuple[str, ...]:
-        key = key_of(words(label.partition("(")[0]) or words(label))
+        found = words(label.partition("(")[0]) or words(label)
+        key = key_of(found)
+        self._written.add((tuple(singular(word) for word in found), meaning))
         if key and cost < self._by_key[key].get(meaning, 9.0):
             self._by_key[key][meaning] = cost
         return key
@@ -130,8 +142,10 @@ class TermNames:
             self._labelled(other, active if passive and not says_by else meaning, _ALIAS)
         for word in words(label) if len(words(label)) > 1 else ():
             if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
-                self._add(word, meaning, _PART)
+                part = replace(meaning, partial=True) if isinstance(meaning, PropertyName) else meaning
+                self._add(word, part, _PART)
         if isinstance(meaning, PropertyName):
+            meaning = replace(meaning, partial=True)
             self._main_words += [(word, meaning) for word in words(label) if len(word) >= _LONG]
             for word in words(known.definition) if known else ():
                 if len(word) >= _LONG - 1 and not self._functions.knows([word]) and word not in _idle():
@@ -188,6 +202,8 @@ class FunctionWords:
         for name, phrases in lists["places"].items():
             self._add_all(phrases, Place(name))
         self._add_all(lists["near"]["words"], Near())
+        for phrase in lists["on"]["words"]:
+            self._add(phrase, On(), _ON)
         for name, phrases in lists["sides"].items():
             self._add_all(phrases, Side(name))
         for name, phrases in lists["logic"].items():
@@ -201,14 +217,20 @@ class FunctionWords:
         self._add_order(lists["order"])
         for word, number in lists["ordinals"].items():
             self._add_all([word], Ordinal(number))
+        self._add_values(lists)
+        for name, one in lists["derived"].items():
+            self._add(name, derived(one))
+        for adjective in self.adjectives.values():
+            self._add_degrees(adjective)
+
+    def _add_values(self, lists: Mapping[str, Any]) -> None:
         for name, phrases in lists["aggregates"].items():
             self._add_all(phrases, Aggregate(name))
         for name, phrases in lists["sizes"].items():
             self._add_all(phrases, Measure(Size(name) if name != "distance" else None))
+        self._add_all(lists["covering"]["words"], Measure(Size.AREA, verb=True))
         for name, phrases in lists["questions"].items():
             self._add_all(phrases, Question(name))
-        for adjective in self.adjectives.values():
-            self._add_degrees(adjective)
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return what function words mean."""
@@ -234,6 +256,9 @@ class FunctionWords:
         self._add_all(order["far"], Superlative(most=True, distance=True))
 
     def _add_degrees(self, adjective: Adjective) -> None:
+        if adjective.verb:
+            self._add(adjective.name, adjective)
+            return
         most = not adjective.least
         more = Op.MORE if most else Op.LESS
         comparative, superlative = _degrees(adjective.name)
@@ -260,7 +285,14 @@ def _adjective(name: str, found: dict[str, object]) -> Adjective:
         Size(size) if isinstance(size, str) else None,
         bool(found.get("age")),
         bool(found.get("least")),
+        bool(found.get("verb")),
     )
+
+
+def derived(found: Mapping[str, list[str]]) -> Derived:
+    """Read how a quantity is worked out."""
+    per = found.get("per")
+    return Derived(tuple(found.get("times", ())), (per[0], per[1]) if per else None)
 
 
 def _degrees(adjective: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Question,
     Reading,
+    Word,
 )
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
@@ -25,9 +26,9 @@ from sparql.ask.linking.words import Token, idle_words, tokens_of
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 
-_EXACT, _SURE, _NOT_A_CLASS = 0.06, 0.2, 0.15
+_EXACT, _SURE, _NOT_MEANT = 0.06, 0.2, 0.15
 _ASKING = frozenset("what which who whom where when how".split())  # noqa: SIM905
-_POLITE = frozenset("can could will would".split())  # noqa: SIM905
+_POLITE = frozenset("can could would".split())  # noqa: SIM905
 AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 
 
@@ -119,8 +120,11 @@ class QuestionLinker:
                 words = [token.text for token in tokens[start:end]]
                 for meaning, cost in (*self.functions.find(words), *terms.find(words)):
                     readings.append(Reading(start, end, meaning, cost))
+        readings += [Reading(n, n + 1, Word.COMMA) for n, token in enumerate(tokens) if token.text == ","]
         if tokens and tokens[0].text in AUXILIARIES:
             readings.append(Reading(0, 1, Question.YES_NO))
+            if tokens[0].text in ("is", "are", "was", "were"):
+                readings.append(Reading(0, 1, Question.IS))
         read = {n for one in readings for n in range(one.start, one.end)}
         for n, token in enumerate(tokens):
             if n not in read and token.text not in self._idle:
@@ -162,11 +166,16 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
 
 
 def _classes_first(readings: Sequence[Reading], tokens: Sequence[Token]) -> list[Reading]:
-    """Make a property dearer where the same words name a class as well: "suppliers", but "supplier of"."""
-    classes = {(one.start, one.end) for one in readings if isinstance(one.meaning, ClassName)}
+    """Where words name a class and a property, prefer one: "suppliers" are things, "supplier of" is not."""
+    spans = {
+        kind: {(one.start, one.end) for one in readings if isinstance(one.meaning, kind)}
+        for kind in (ClassName, PropertyName)
+    }
     found = []
     for one in readings:
-        after = tokens[one.end].text if one.end < len(tokens) else ""
-        dearer = isinstance(one.meaning, PropertyName) and (one.start, one.end) in classes and after != "of"
-        found.append(replace(one, cost=one.cost + _NOT_A_CLASS) if dearer else one)
+        of = one.end < len(tokens) and tokens[one.end].text == "of"
+        if isinstance(one.meaning, ClassName) and of and (one.start, one.end) in spans[PropertyName]:
+            continue
+        rival = isinstance(one.meaning, PropertyName) and (one.start, one.end) in spans[ClassName]
+        found.append(replace(one, cost=one.cost + _NOT_MEANT) if rival and not of else one)
     return found

@@ -16,6 +16,7 @@ __all__ = [
     "ClassName",
     "Comparator",
     "DateValue",
+    "Derived",
     "EntityName",
     "HowMuch",
     "Meaning",
@@ -23,6 +24,7 @@ __all__ = [
     "More",
     "Near",
     "Number",
+    "On",
     "Ordinal",
     "PropertyName",
     "Question",
@@ -48,6 +50,7 @@ class Question(StrEnum):
     HOW = "how"
     LIST = "list"
     YES_NO = "yes or no"
+    IS = "is it"
     THERE = "there"
 
 
@@ -65,11 +68,17 @@ class Word(StrEnum):
     BETWEEN = "between"
     ALL = "all"
     OUTSIDE = "outside"
+    COMMA = ","
 
 
 @dataclass(frozen=True)
 class Near:
     """Near, without a distance."""
+
+
+@dataclass(frozen=True)
+class On:
+    """On a place, which is inside of it where it has an inside."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,15 @@ class Adjective:
     size: Size | None = None
     age: bool = False
     least: bool = False
+    verb: bool = False
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A quantity that is worked out of others: the product of some, or one by another."""
+
+    times: tuple[str, ...] = ()
+    per: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,12 +127,15 @@ class ClassName:
 class PropertyName:
     """A property of the ontology or of the data; `active` words have its ends the other way round.
 
+    `partial`: the words are only a part of its label, or akin to it.
+
     "X designed Y" is said of Y "designed by" X.
     """
 
     term: Term
     known: OntologyProperty | None
     active: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,9 +174,10 @@ class Superlative:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of geometry; distance where `size` is None."""
+    """A measure of geometry; distance where `size` is None; `verb`: "what does it cover?"."""
 
     size: Size | None
+    verb: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,8 +210,10 @@ Meaning = (
     | Place
     | Side
     | Near
+    | On
     | Adjective
     | HowMuch
+    | Derived
     | EntityName
     | ClassName
     | PropertyName

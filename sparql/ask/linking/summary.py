@@ -96,9 +96,16 @@ class DataSummary:
             with self._lock:
                 changed, self._changed = self._changed, set()
                 found, self._found = self._found, True
-            if not found:
-                changed |= await self._properties(run_query)
-            await self._read(changed, run_query)
+            try:
+                if not found:
+                    changed |= await self._properties(run_query)
+                await self._read(changed, run_query)
+            except BaseException:
+                # What was not read is read with the next question.
+                with self._lock:
+                    self._changed |= changed
+                    self._found = found
+                raise
 
     async def _read(self, changed: set[NamedNode], run_query: RunQuery) -> None:
         now = self._clock()

@@ -14,7 +14,7 @@ from ontology.labels import singular
 
 __all__ = ["Token", "english", "idle_words", "inflection", "key_of", "tokens_of"]
 
-_TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?(?![\w])|[^\W_]+(?:-(?=\w*\d)\w+)*|[$€£°%]", re.UNICODE)
+_TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?(?![\w])|[^\W_]+(?:-(?=\w*\d)\w+)*|[$€£°%,]", re.UNICODE)
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
 _VOWELS: Final = frozenset("aeiouy")
 
@@ -63,7 +63,7 @@ def english() -> Mapping[str, Any]:
 
 def idle_words(extra: Path | None = None) -> frozenset[str]:
     """Return the words that a plan need not use; a file adds some, one a line, "#" begins a comment."""
-    words = frozenset(english()["idle"].split())
+    words = frozenset(english()["idle"].split()) | {","}
     if extra is None or not extra.is_file():
         return words
     lines = (

@@ -17,9 +17,10 @@ from pyoxigraph import Literal, NamedNode
 
 from sparql.ask.errors import PlanError
 from sparql.ask.plan import nodes
-from sparql.ask.plan.nodes import Node, Plan, Term
+from sparql.ask.plan.nodes import DistanceTo, Named, Near, Node, Plan, Term, Top
+from sparql.ask.plan.wording import steps
 
-__all__ = ["FindTerm", "as_json", "op_of", "read_plan"]
+__all__ = ["FindTerm", "as_json", "op_of", "read_plan", "steps_as_json"]
 
 FindTerm = Callable[[str], Term | None]
 """A term by its words or its IRI; None for one that is unknown."""
@@ -57,8 +58,33 @@ def as_json(part: Any) -> Any:
     return part
 
 
+def steps_as_json(plan: Plan) -> list[dict[str, Any]]:
+    """Return the steps of a plan: `op` and `sentence`, what a place is given `of`; the last has the `tree`.
+
+    `km` is the distance of "near".
+    """
+    found: list[dict[str, Any]] = []
+    for node, sentence in steps(plan):
+        step: dict[str, Any] = {"op": op_of(node), "sentence": sentence}
+        place = getattr(node, "of", None) or getattr(node, "to", None)
+        if isinstance(node, Top) and isinstance(node.quantity, DistanceTo):
+            place = node.quantity.to
+        if isinstance(place, Named):
+            step["iris"] = {"of": place.entity.iri.value}
+        if isinstance(node, Near):
+            step["km"] = node.meters / 1000
+        found.append(step)
+    found[-1]["tree"] = as_json(plan)
+    return found
+
+
 def read_plan(message: Any, find: FindTerm) -> Plan:
-    """Read a plan from JSON. Raises `PlanError`, whose message says what to write instead."""
+    """Read a plan from JSON: its tree, or the steps of a reply, of which the last has the tree.
+
+    Raises `PlanError`, whose message says what to write instead.
+    """
+    if isinstance(message, list) and message and isinstance(message[-1], dict):
+        message = message[-1].get("tree")
     read = _read(message, Plan, find, "the plan", 0)
     assert isinstance(read, Plan)
     return read

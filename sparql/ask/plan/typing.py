@@ -218,6 +218,14 @@ class Typing:
         complete = all(self._complete(iri) for iri in inside)
         return found if found or complete else [Place.WITHIN, Place.CONTAINS]
 
+    def touching(self, here: Types, there: Types) -> bool:
+        """Return whether things of some classes share borders with things of others, as far as is known."""
+        if here is None or there is None:
+            return True
+        touches = (GEO.rcc8ec, *self.places.touches)
+        found = any(a in here and b in there for iri in touches for a, b in self.edges(iri))
+        return found or not all(self._complete(iri) for iri in touches)
+
     def below(self, classes: Iterable[NamedNode]) -> frozenset[NamedNode]:
         """Return classes with all their subclasses."""
         return frozenset(sub for c in classes for sub in self.schema.subclasses(c) | {c})
@@ -288,6 +296,9 @@ class Typing:
                 return below if below & self._summary.classes else None
             case Related(link, to):
                 return self.with_link(link, self.of(to))
+            case And((Named() as one, Kind())):
+                # Whether it is one may be asked of everything.
+                return self.of(one)
             case And(sets):
                 return self._all_of([self.of(one) for one in sets])
             case Or(sets):

@@ -27,6 +27,7 @@ from sparql.ask.plan.nodes import (
     Minus,
     Named,
     Near,
+    Node,
     Op,
     Or,
     Place,
@@ -54,6 +55,7 @@ __all__ = [
     "quantity_words",
     "restriction_words",
     "sentences",
+    "steps",
 ]
 
 _LISTED: Final = 10
@@ -171,62 +173,67 @@ def quantity_words(quantity: Quantity) -> str:
 
 def sentences(plan: Plan) -> list[str]:
     """Return a plan as numbered sentences."""
-    steps: list[str] = []
+    return [f"{number}. {words}" for number, (_, words) in enumerate(steps(plan), 1)]
+
+
+def steps(plan: Plan) -> list[tuple[Node, str]]:
+    """Return a plan as steps: the node that each is about, and a sentence."""
+    found: list[tuple[Node, str]] = []
     match plan:
         case List(node):
-            _take(node, steps)
+            _take(node, found)
             last = "List them."
         case Count(node):
-            _take(node, steps)
+            _take(node, found)
             last = "Count them."
         case Exists(node):
-            _take(node, steps)
+            _take(node, found)
             last = "Say whether there is any."
         case Values(quantity, node):
-            _take(node, steps)
+            _take(node, found)
             last = f"Give the {quantity_words(quantity)}."
         case Table(node, columns):
-            _take(node, steps)
+            _take(node, found)
             last = f"List them with {', '.join(map(quantity_words, columns))}."
         case Aggregation(aggregate, quantity, node):
-            _take(node, steps)
+            _take(node, found)
             last = f"Give the {aggregate} of their {quantity_words(quantity)}."
         case Difference(quantity, left, right):
             last = f"Subtract the {quantity_words(quantity)} of {phrase(right)} from that of {phrase(left)}."
         case Group(each, link, node, aggregate, measured):
-            _take(each, steps)
+            _take(each, found)
             what = f"the {aggregate} of the {quantity_words(measured)}" if measured else "the number"
             last = f"For each, give {what} of the {phrase(node)} {_grouped(link)}."
         case _:
             raise AssertionError(plan)
-    return [f"{number}. {step}" for number, step in enumerate([*steps, last], 1)]
+    return [*found, (plan, last)]
 
 
 def _grouped(link: Link) -> str:
     return "in it" if isinstance(link, PlaceLink) else "of it"
 
 
-def _take(node: Set, steps: list[str]) -> None:
+def _take(node: Set, found: list[tuple[Node, str]]) -> None:
     match node:
         case And(sets):
             head, *rest = sorted(sets, key=lambda part: not isinstance(part, Named | Kind | Top | Minus))
-            _take(head, steps)
-            steps += [f"Keep those {restriction_words(part)}." for part in rest]
+            _take(head, found)
+            found += [(part, f"Keep those {restriction_words(part)}.") for part in rest]
         case Minus(kept, without):
-            _take(kept, steps)
-            steps.append(f"Leave out those {restriction_words(without)}.")
+            _take(kept, found)
+            found.append((node, f"Leave out those {restriction_words(without)}."))
         case Lacking(kept, term):
-            _take(kept, steps)
-            steps.append(f'Keep those for which no "{term.words}" is recorded.')
+            _take(kept, found)
+            found.append((node, f'Keep those for which no "{term.words}" is recorded.'))
         case Top(kept, quantity, most, count, first):
-            _take(kept, steps)
+            _take(kept, found)
             extreme = "greatest" if most else "least"
             which = f"number {first}" if first > 1 else ("the one" if count == 1 else f"the {count}")
-            steps.append(f"Keep {which} with the {extreme} {quantity_words(quantity)}.")
+            found.append((node, f"Keep {which} with the {extreme} {quantity_words(quantity)}."))
         case Named() | Kind() | Or():
-            steps.append(f"Take {phrase(node)}.")
+            found.append((node, f"Take {phrase(node)}."))
         case _:
-            steps.append(f"Find {phrase(node)}.")
+            found.append((node, f"Find {phrase(node)}."))
 
 
 def _link_words(link: Link) -> str:

@@ -112,6 +112,12 @@ def _yes_no(of: Noun) -> Iterator[Made]:
         yield C.ANSWER, Exists(of.node), 0.0
 
 
+@RULES.rule(C.QUESTION, C.MEMBER)
+def _is_member(context: Context, question: Question, node: And) -> Iterator[Made]:
+    if question is Question.IS:
+        yield C.ANSWER, Exists(node), 0.0
+
+
 @RULES.rule(C.QUESTION, C.QUESTION)
 def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made]:
     if other is Question.THERE and one in (Question.YES_NO, Question.HOW_MANY):

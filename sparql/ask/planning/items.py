@@ -24,11 +24,14 @@ class Category(StrEnum):
     PLACE = "place"
     SIDE = "side"
     NEAR = "near"
+    ON = "on"
     COMPARATOR = "comparator"
     BOUND = "bound"  # comparator and value
     BOUND_AND = "bound and"
     VALUE = "value"  # number or date
     NOT_PROPERTY = "not property"
+    PROPERTIES_AND = "properties and"
+    DERIVED = "derived"
     RANK = "rank"  # superlative
     RANKING = "ranking"  # superlative with its quantity
     NEAREST = "nearest"  # superlative of distance with its things
@@ -46,6 +49,7 @@ class Category(StrEnum):
     MORE = "more"
     MORE_OF = "more of"  # more things of a kind
     MORE_THAN = "more than"
+    MEMBER = "member"  # a name and a class
     EACH = "each"
     THINGS_AND = "things and"
     OUT_AND = "out and"

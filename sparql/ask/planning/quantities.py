@@ -8,11 +8,21 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from sparql.ask.errors import PlanError
-from sparql.ask.linking.lexicon import TermNames
-from sparql.ask.linking.readings import Adjective, PropertyName
+from sparql.ask.linking.lexicon import TermNames, derived
+from sparql.ask.linking.readings import Adjective, Derived, PropertyName
 from sparql.ask.linking.words import english
 from sparql.ask.places import ALIGNMENTS
-from sparql.ask.plan.nodes import EarliestOf, PropertyLink, Quantity, SizeOf, Term, ValueOf
+from sparql.ask.plan.nodes import (
+    Arithmetic,
+    EarliestOf,
+    Operation,
+    PropertyLink,
+    Quantity,
+    Size,
+    SizeOf,
+    Term,
+    ValueOf,
+)
 from sparql.ask.plan.typing import QuantityKind, Types, Typing, both
 from sparql.model.vocabulary import DCTERMS
 
@@ -64,6 +74,30 @@ class Quantities:
             quantity = ValueOf((name.term, Term(iri, known.label if known else iri.value)))
             if self._fits(quantity, types):
                 yield quantity, _CHAINED
+
+    def derived(self, how: Derived, types: Types) -> Iterator[tuple[Quantity, float]]:
+        """Yield a product or a quotient of quantities, where the data has all of them."""
+        parts = [self._named(word, types) for word in how.per or how.times]
+        if any(part is None for part in parts):
+            return
+        made = [part for part in parts if part is not None]
+        operation = Operation.PER if how.per else Operation.TIMES
+        quantity = made[0]
+        for part in made[1:]:
+            quantity = Arithmetic(operation, quantity, part)
+        if self._fits(quantity, types):
+            yield quantity, 0.0
+
+    def _named(self, word: str, types: Types) -> Quantity | None:
+        """Return the quantity of a name that the data has, or one that is worked out or measured itself."""
+        for name in self._terms.property_named([word]):
+            for quantity, cost in self.of_property(name, types):
+                if cost < _UNRECORDED and self._typing.kind(quantity) is QuantityKind.NUMBER:
+                    return quantity
+        further = english()["derived"].get(word)
+        if further is not None:
+            return next((quantity for quantity, _ in self.derived(derived(further), types)), None)
+        return SizeOf(Size.AREA) if word == "area" and self._fits(SizeOf(Size.AREA), types) else None
 
     def unrecorded(self, iri: NamedNode, types: Types = None) -> float:
         """Return what a property costs that the graph has no statement with, of things of some classes."""

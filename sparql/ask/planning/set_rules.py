@@ -8,7 +8,7 @@ from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Near as NearWord
-from sparql.ask.linking.readings import PropertyName, Word
+from sparql.ask.linking.readings import On, PropertyName, Word
 from sparql.ask.plan.nodes import (
     And,
     Compare,
@@ -44,6 +44,10 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     if right.head is Head.RESTRICTION:
         cost = 0.35 if has_rank(left.node) else 0.0
         cost += 0.2 if left.pair else 0.0
+        last = left.node.sets[-1] if isinstance(left.node, And) else left.node
+        # The nearest noun is meant: "that border the neighborhood that contains".
+        cost += 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
+        cost += 0.3 if _never_touch(context, left, right) else 0.0
         cost += 0.1 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
         found = conjoin(left, right)
         if found is not None:
@@ -83,6 +87,14 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         yield from ((category, made, cost + 0.3) for category, made, cost in _unsaid(context, left, right))
 
 
+def _never_touch(context: Context, left: Noun, right: Noun) -> bool:
+    """Whether a restriction asks for shared borders that no things of these kinds have: points have none."""
+    node = right.node
+    if not isinstance(node, Related) or node.link != PlaceLink(Place.TOUCHES):
+        return False
+    return not context.typing.touching(left.types, context.typing.of(node.to))
+
+
 def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     assert isinstance(left.node, Kind)
     assert isinstance(right.node, Kind)
@@ -97,10 +109,13 @@ def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
 def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """The borough of Queens; is it a borough?"""
     kind, name = (left, right) if left.head is Head.KIND else (right, left)
-    found = conjoin(name, kind) if not name.pair else None
-    if found is not None and not has_rank(kind.node) and isinstance(name.node, Named | Top):
+    found = conjoin(name, kind) if not name.pair and kind.types is not None else None
+    if found is not None and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
         yield C.NOUN, found, 0.1 if plain else 0.3
+    elif kind is right and isinstance(kind.node, Kind) and isinstance(name.node, Named):
+        # "Is the palace a museum?", where it is stated to be something else.
+        yield C.MEMBER, And((name.node, kind.node)), 0.1
 
 
 def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
@@ -153,6 +168,15 @@ def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
     found = context.related(link, of.node)
     if found is not None:
         yield found
+
+
+@RULES.rule(C.ON, C.NOUN)
+def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
+    """ "on Staten Island", but not "on Fifth Avenue" """
+    typing = context.typing
+    if of.head is Head.NAME and Place.WITHIN in typing.containment(typing.located, of.types):
+        for made in _related(context, PlaceLink(Place.WITHIN), of):
+            yield C.NOUN, made, 0.0
 
 
 @RULES.rule(C.SIDE, C.NOUN)
@@ -277,7 +301,7 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION:
         return
-    cost = 0.35 if has_rank(of.node) else 0.0
+    cost = 0.35 if has_rank(of.node) else 0.4 if of.head is Head.NAME else 0.0
     if _overlap(of, out):
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
     last = of.node.sets[-1] if isinstance(of.node, And) else None
@@ -303,7 +327,7 @@ def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.NOUN, C.WORD)
 def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
-    if word in (Word.AND, Word.OR):
+    if word in (Word.AND, Word.OR) or (word is Word.COMMA and of.head is not Head.RESTRICTION):
         yield C.THINGS_AND, (of, word), 0.0
 
 
@@ -311,6 +335,8 @@ def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
 def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iterator[Made]:
     one, word = left
     heads = {one.head, right.head}
+    if word is Word.COMMA and not (right.pair and len(heads) == 1):
+        return
     if heads == {Head.RESTRICTION}:
         if word is Word.AND:
             found = conjoin(one, right)

@@ -22,12 +22,14 @@ from sparql.ask.linking.readings import (
     ClassName,
     Comparator,
     DateValue,
+    Derived,
     EntityName,
     HowMuch,
     Meaning,
     Measure,
     More,
     Number,
+    On,
     Ordinal,
     PropertyName,
     Question,
@@ -42,6 +44,7 @@ from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
     And,
+    Arithmetic,
     Compare,
     CompareTo,
     Count,
@@ -85,6 +88,8 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     for reading in linked.readings:
         if facts.support(reading, linked):
             used.update(range(reading.start, reading.end))
+    if linked.tokens[0].text in ("who", "whom") and isinstance(plan, Values | Aggregation):
+        return [linked.tokens[0]]
     if linked.asks_whether and not facts.has(Exists):
         return [linked.tokens[0]]
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
@@ -93,15 +98,15 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
 def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
     """Return how many idle words name something that the plan does not use: "the name of"."""
     facts = _Facts(tuple(parts_of(plan)))
-    named: dict[int, bool] = {}
+    named: set[int] = set()
+    used: set[int] = set()
     for reading in linked.readings:
-        if not isinstance(reading.meaning, PropertyName | ClassName | EntityName) or reading.cost > _SURE:
-            continue
-        used = facts.support(reading, linked)
-        for n in range(reading.start, reading.end):
-            if linked.tokens[n].text in linked.idle:
-                named[n] = named.get(n, False) or used
-    return sum(not used for used in named.values())
+        span = [n for n in range(reading.start, reading.end) if linked.tokens[n].text in linked.idle]
+        if span and facts.support(reading, linked):
+            used.update(span)
+        elif isinstance(reading.meaning, PropertyName | ClassName | EntityName) and reading.cost <= _SURE:
+            named.update(span)
+    return len(named - used)
 
 
 def parts_of(part: Any) -> Iterator[Any]:
@@ -165,13 +170,15 @@ class _Facts:
                 return self.has(DistanceTo)
             case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
                 return self.has(Values, Difference, Aggregation)
-            case Question.YES_NO | Question.THERE:
+            case Question.YES_NO | Question.IS | Question.THERE:
                 return self.has(Exists, List, Count, Values, Group, Aggregation, Difference)
             case _:
                 return True
 
     def _word(self, word: Word) -> bool:
         match word:
+            case Word.COMMA:
+                return True
             case Word.OUTSIDE:
                 return self.has(Minus)
             case Word.NOT:
@@ -211,6 +218,8 @@ class _Facts:
                 return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
+            case On():
+                return PlaceLink(Place.WITHIN) in self.parts
             case NearWord():
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
@@ -224,6 +233,8 @@ class _Facts:
             case Measure(size):
                 sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
                 return size in sizes if size is not None else self.has(DistanceTo)
+            case Derived():
+                return self.has(Arithmetic)
             case HowMuch() | Adjective():
                 return self.has(ValueOf, SizeOf, EarliestOf)
             case Aggregate():

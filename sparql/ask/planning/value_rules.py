@@ -15,6 +15,7 @@ from sparql.ask.linking.readings import (
     Adjective,
     Comparator,
     DateValue,
+    Derived,
     HowMuch,
     Measure,
     More,
@@ -38,8 +39,10 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Quantity,
+    Related,
     Set,
     SizeOf,
+    Table,
     Top,
     ValueOf,
     Values,
@@ -164,14 +167,12 @@ def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator
 
 @RULES.rule(C.NOUN, C.BOUND)
 def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
-    """ "bridges longer than 1 km", "museums older than 1900", "museums from the 1930s" """
+    """ "bridges longer than 1 km", "museums older than 1900" """
     if of.head is Head.RESTRICTION and not isinstance(of.node, And):
         return
-    quantities = (
-        context.quantities.of_adjective(bound.adjective, of.types)
-        if bound.adjective
-        else ((q, c + 0.8) for q, c in context.quantities.beginning(of.types) if bound.dated)
-    )
+    if bound.adjective is None:
+        return
+    quantities = context.quantities.of_adjective(bound.adjective, of.types)
     for quantity, cost in quantities:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)
@@ -283,7 +284,7 @@ def _within_distance(context: Context, place: Any, value: Number | DateValue) ->
 @RULES.rule(C.VALUE, C.NOUN)
 def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator[Made]:
     """ "500 meters from X", "two stadiums" """
-    if isinstance(value, Number) and value.unit in _LENGTHS:
+    if isinstance(value, Number) and value.unit in _LENGTHS and of.head is not Head.RESTRICTION:
         yield from (
             (c, m, cost + 0.3)
             for c, m, cost in _distant(
@@ -386,7 +387,7 @@ def _pair_compared(context: Context, of: Noun, comparator: Comparator) -> Iterat
 def _than_value(context: Context, comparator: Comparator, values: Values) -> Iterator[Made]:
     """ "before X opened" """
     if comparator.dated and context.typing.kind(values.quantity) is QuantityKind.DATE:
-        yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), 0.0
+        yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), -0.1
 
 
 @RULES.rule(C.PROPERTY, C.THAN)
@@ -433,7 +434,9 @@ def _top_oldest(context: Context, one: Ranking, other: Ranking) -> Iterator[Made
 @RULES.rule(C.RANK, C.NOUN)
 def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
     superlative = rank.superlative
-    if superlative is None or of.head is Head.RESTRICTION:
+    # The oldest of one thing would be that thing.
+    alone = of.head is Head.NAME and not of.pair
+    if superlative is None or of.head is Head.RESTRICTION or (alone and not superlative.distance):
         return
     if superlative.distance:
         if of.head is Head.NAME and not of.pair:
@@ -492,7 +495,7 @@ def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator
 
 @RULES.rule(C.NOUN, C.RANKING)
 def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
-    if of.head is Head.RESTRICTION:
+    if of.head is Head.RESTRICTION or (of.head is Head.NAME and not of.pair):
         return
     if ranking.quantity is not None:
         yield from _top(context, ranking, ranking.quantity, of, 0.0)
@@ -533,10 +536,13 @@ def _how_much(context: Context, how: HowMuch, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.PROPERTY, C.NOUN)
 def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
-    if of.head is Head.RESTRICTION:
+    if of.head is Head.RESTRICTION and not isinstance(of.node, Related):
         return
+    if named[0].partial and not named[1]:
+        return
+    more = 0.2 if of.head is Head.RESTRICTION else 0.0
     for quantity, cost in context.quantities.of_property(named[0], of.types):
-        yield C.VALUES, Values(quantity, of.node), cost
+        yield C.VALUES, Values(quantity, of.node), cost + more
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
@@ -552,12 +558,16 @@ def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> 
 @RULES.rule(C.NOUN, C.PROPERTY)
 def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _value_of_set(context, named, of):
-        yield made[0], made[1], made[2] + 0.05
+        yield made[0], made[1], made[2] + 0.15
 
 
 @RULES.rule(C.MEASURE, C.NOUN)
 def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
+    if measure.verb:
+        return
     if measure.size is not None:
+        if of.head is Head.RESTRICTION:
+            return
         if of.types is None or of.types & context.typing.shaped:
             yield C.VALUES, Values(SizeOf(measure.size), of.node), 0.1
     elif len(of.pair) == 2:
@@ -585,6 +595,53 @@ def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
 def _far_and(context: Context, one: Noun, word: Word) -> Iterator[Made]:
     if word is Word.AND:
         yield C.FAR, one, 0.0
+
+
+_Names = tuple[PropertyName, ...]
+
+
+@RULES.rule(C.PROPERTY, C.WORD)
+def _property_and(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.PROPERTIES_AND, (named[0],), 0.0
+
+
+@RULES.rule(C.PROPERTIES_AND, C.VALUES)
+def _columns(context: Context, names: _Names, values: Values) -> Iterator[Made]:
+    """ "the phone number and the email of X" """
+    found = [next(context.quantities.of_property(name, None), None) for name in names]
+    if all(found) and isinstance(values.quantity, ValueOf):
+        columns = tuple(one[0] for one in found if one)
+        yield C.ANSWER, Table(values.set, (*columns, values.quantity)), sum(one[1] for one in found if one)
+
+
+@RULES.rule(C.ADJECTIVE, C.BOUND)
+def _costs(context: Context, adjective: Adjective, bound: Bound) -> Iterator[Made]:
+    """ "weighs more than 20 g" """
+    if adjective.verb and bound.adjective is None:
+        yield C.BOUND, replace(bound, adjective=adjective), 0.0
+
+
+@RULES.rule(C.NOUN, C.ADJECTIVE)
+def _weighs(context: Context, of: Noun, adjective: Adjective) -> Iterator[Made]:
+    """ "How much does it weigh?" """
+    if adjective.verb and of.head is not Head.RESTRICTION:
+        for quantity, cost in context.quantities.of_adjective(adjective, of.types):
+            yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.DERIVED, C.NOUN)
+def _derived_of(context: Context, derived: Derived, of: Noun) -> Iterator[Made]:
+    for quantity, cost in context.quantities.derived(derived, of.types):
+        yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.RANK, C.DERIVED)
+def _rank_derived(context: Context, rank: Ranking, derived: Derived) -> Iterator[Made]:
+    """ "the smallest volume" """
+    if rank.superlative is not None and not rank.superlative.distance:
+        for quantity, cost in context.quantities.derived(derived, None):
+            yield C.RANKING, replace(rank, quantity=quantity), cost
 
 
 @RULES.rule(C.AGGREGATE, C.VALUES)

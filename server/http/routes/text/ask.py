@@ -27,7 +27,9 @@ class AskRequest(Message):
 class RunRequest(Message):
     """An edited plan, or an edited query."""
 
-    plan: dict[str, Any] | None = Field(None, description="The `tree` of a reply's plan.")
+    plan: list[Any] | dict[str, Any] | None = Field(
+        None, description="The plan of a reply, or the `tree` of its last step."
+    )
     sparql: str | None = Field(None, description="A SELECT or ASK query.")
 
 

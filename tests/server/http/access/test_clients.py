@@ -25,7 +25,7 @@ from server.runtime.settings import Settings
 from sparql.workers.queue.client import CLIENT, OURSELVES
 from sparql.workers.queue.workers import Workers
 from tests.server.conftest import RecordedModel
-from tests.server.http.routes.text.test_ask import CITY, plan
+from tests.server.http.routes.text.test_ask import CITY
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 
@@ -134,9 +134,6 @@ def caller(services: Services, peer: str, **headers: str) -> httpx.AsyncClient:
 async def test_every_way_to_the_readers_names_the_client(
     services: Services, model: RecordedModel, takers: list[str]
 ):
-    model.replies = [
-        plan({"op": "entity", "name": "Clock Museum"}, {"op": "relate", "property": "designed by"})
-    ]
     query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
     async with caller(services, "192.0.2.7") as client:
         turtle = {"content-type": "text/turtle"}

@@ -1,0 +1,70 @@
+"""The summary of the data, kept up by commits."""
+
+from __future__ import annotations
+
+import pytest
+from pyoxigraph import NamedNode, Quad
+
+from sparql.ask.linking.summary import DataSummary
+from tests.sparql.ask.conftest import City
+
+T = "https://example.org/town#"
+
+
+def named(name: str) -> NamedNode:
+    return NamedNode(T + name)
+
+
+async def test_properties_are_counted_by_the_classes_of_both_ends(city: City) -> None:
+    summary = DataSummary(city.schema)
+    await summary.refresh(city.run)
+    use = summary.uses[named("designedBy")]
+    assert dict(use.edges) == {
+        (named("ArtMuseum"), named("Architect")): 1,
+        (named("Museum"), named("Architect")): 1,
+    }
+    assert use.complete
+    assert not summary.uses[named("taughtBy")].edges
+    assert named("Borough") in summary.classes
+
+
+async def test_only_what_a_commit_changed_is_read_again(city: City) -> None:
+    now = [0.0]
+    summary = DataSummary(city.schema, lambda: now[0])
+    await summary.refresh(city.run)
+    city.queries.clear()
+    await summary.refresh(city.run)
+    assert city.queries == []
+    quad = Quad(NamedNode("http://e/a"), named("taughtBy"), NamedNode("http://e/b"))
+    city.store.add(quad)
+    summary.apply([quad], [])
+    await summary.refresh(city.run)
+    assert len(city.queries) == 1
+    assert sum(summary.uses[named("taughtBy")].edges.values()) == 1
+
+
+async def test_a_property_that_is_known_is_read_again_after_some_seconds(city: City) -> None:
+    now = [0.0]
+    summary = DataSummary(city.schema, lambda: now[0])
+    await summary.refresh(city.run)
+    city.queries.clear()
+    quad = Quad(NamedNode("http://e/a"), named("designedBy"), NamedNode("http://e/b"))
+    summary.apply([quad], [])
+    await summary.refresh(city.run)
+    assert city.queries == []
+    now[0] = 6.0
+    await summary.refresh(city.run)
+    assert len(city.queries) == 1
+
+
+async def test_what_could_not_be_read_is_read_the_next_time(city: City) -> None:
+    summary = DataSummary(city.schema)
+
+    async def failing(query: str) -> dict[str, object]:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await summary.refresh(failing)
+    assert summary.uses == {}
+    await summary.refresh(city.run)
+    assert summary.uses[named("designedBy")].edges
