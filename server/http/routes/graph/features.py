@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import BlankNode, NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -25,22 +26,18 @@ if TYPE_CHECKING:
 
 _KEPT = 8
 _MOST_NAMED = 500
-_DIMENSIONS = {"points": 0, "lines": 1, "areas": 2}
+_Sort = Literal["points", "lines", "areas"]
+_DIMENSIONS: dict[_Sort, int] = {"points": 0, "lines": 1, "areas": 2}
 
 
-class FeatureParameters(BaseModel):
-    """Which features, and how exactly they are drawn."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which features, and how exactly they are drawn: see the parameters of `GET /features`."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    iri: list[str] = Field([], max_length=_MOST_NAMED, description="Only these; all when not given.")
-    of: list[Literal["points", "lines", "areas"]] = Field(
-        [], description="Only geometry of these dimensions."
-    )
-    tolerance: float = Field(
-        0.0, ge=0, le=10, description="Degrees by which a drawn border may differ from the stated one."
-    )
-    limit: int = Field(10_000, ge=1, le=100_000, description="At most so many, the largest first.")
+    iris: tuple[str, ...]
+    dimensions: frozenset[int]
+    tolerance: float
+    limit: int
 
 
 def router(services: Services) -> APIRouter:
@@ -49,8 +46,24 @@ def router(services: Services) -> APIRouter:
     drawing = Drawing(services)
 
     @routes.get("/features")
-    async def get_features(request: Request, wanted: Annotated[FeatureParameters, Query()]) -> Response:
+    async def get_features(
+        request: Request,
+        iri: Annotated[
+            list[str] | None, Query(max_length=_MOST_NAMED, description="Only these; else all.")
+        ] = None,
+        of: Annotated[
+            list[_Sort] | None, Query(description="Only geometry of these sorts; else all.")
+        ] = None,
+        tolerance: Annotated[
+            float, Query(ge=0, le=10, description="Degrees by which a drawn border may differ.")
+        ] = 0,
+        limit: Annotated[
+            int, Query(ge=1, le=100_000, description="At most so many, the largest first.")
+        ] = 10_000,
+    ) -> Response:
         """A GeoJSON FeatureCollection (RFC 7946), with `iri`, `label` and `classes` of each feature."""
+        dimensions = frozenset(_DIMENSIONS[name] for name in of or _DIMENSIONS)
+        wanted = Wanted(tuple(iri or ()), dimensions, tolerance, limit)
         tag, body = await run_in_threadpool(drawing.draw, wanted)
         headers = {"Content-Type": "application/geo+json", "ETag": f'"{tag}"', "Cache-Control": "no-cache"}
         if Conditions.read(None, request.headers.get("if-none-match")).is_known(tag):
@@ -68,9 +81,10 @@ class Drawing:
         self._lock = Lock()
         self._drawn: OrderedDict[str, bytes] = OrderedDict()
 
-    def draw(self, wanted: FeatureParameters) -> tuple[str, bytes]:
+    def draw(self, wanted: Wanted) -> tuple[str, bytes]:
         """The tag and the text of a feature collection. Raises `InvalidBody` for what is no IRI."""
-        key = f"{self._services.store.revision()}-{abs(hash(wanted.model_dump_json())):x}"
+        form = hashlib.blake2b(repr(wanted).encode(), digest_size=8).hexdigest()
+        key = f"{self._services.store.revision()}-{form}"
         with self._lock:
             if key in self._drawn:
                 return key, self._drawn[key]
@@ -81,11 +95,9 @@ class Drawing:
                 self._drawn.popitem(last=False)
         return key, body
 
-    def _collection(self, wanted: FeatureParameters) -> dict[str, Any]:
-        dimensions = {_DIMENSIONS[name] for name in wanted.of} or set(_DIMENSIONS.values())
-        found = [
-            (node, shape) for node, shape in self._located(wanted.iri) if _dimension(shape) in dimensions
-        ]
+    def _collection(self, wanted: Wanted) -> dict[str, Any]:
+        located = self._located(wanted.iris)
+        found = [(node, shape) for node, shape in located if _dimension(shape) in wanted.dimensions]
         found.sort(key=lambda one: (-one[1].area, -one[1].length, one[0].value))
         features = [self._feature(node, shape, wanted.tolerance) for node, shape in found[: wanted.limit]]
         return {"type": "FeatureCollection", "numberMatched": len(found), "features": features}
