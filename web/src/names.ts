@@ -47,6 +47,14 @@ const known = new Map<string, string>([
   [TYPE, "is a"],
   [LABEL, "is called"],
   ["http://www.w3.org/2004/02/skos/core#altLabel", "also called"],
+  [`${RDFS}Literal`, "a value"],
+  [`${XSD}string`, "text"],
+  [`${XSD}decimal`, "a number"],
+  [`${XSD}integer`, "a whole number"],
+  [`${XSD}nonNegativeInteger`, "a whole number"],
+  [`${XSD}gYear`, "a year"],
+  [`${XSD}date`, "a date"],
+  [`${XSD}anyURI`, "an address"],
 ]);
 const asked = new Set<string>();
 let loading: Promise<Vocabulary> | undefined;
