@@ -7,7 +7,8 @@ from fastapi import Query
 from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
-from server.errors import UnknownParameters
+from server.errors import KeyInAddress, UnknownParameters
+from server.http.access.keys import KEY_PATTERN
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -19,7 +20,9 @@ def known_parameters(request: Request) -> None:
 
 
 def check_parameters(request: Request, known: Collection[str]) -> None:
-    """Raises `UnknownParameters` for query parameters that are not among the known ones."""
+    """Raises `UnknownParameters` for query parameters that are not known; `KeyInAddress` for a key there."""
+    if KEY_PATTERN.search(request.url.query):
+        raise KeyInAddress()
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise UnknownParameters(unknown, known)

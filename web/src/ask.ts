@@ -33,10 +33,13 @@ interface PlanNode {
   [member: string]: unknown;
 }
 
+/** The steps as sentences, the last of which has the tree; or both apart. */
+type GivenPlan = { sentence: string; tree?: PlanNode }[] | { steps: string[]; tree: PlanNode };
+
 interface Reply {
   answer: string | null;
   sparql?: string | null;
-  plan?: { steps: string[]; tree: PlanNode } | null;
+  plan?: GivenPlan | null;
   entities?: Found[];
   results?: Results | null;
   map?: FeatureCollection | null;
@@ -170,7 +173,7 @@ class AskScreen extends Screen {
   /** The place that the question refers to, and the area around it that was searched. */
   private async draw(reply: Reply): Promise<void> {
     this.reference = this.around = null;
-    const nodes = reply.plan ? [...within(reply.plan.tree)] : [];
+    const nodes = nodesOf(reply);
     const places = nodes.map((one) => one.entity?.iri).filter((iri): iri is string => !!iri && isIri(iri));
     const answered = new Set(this.map?.features.map((one) => one.properties?.["iri"]));
     const others = places.filter((iri) => !answered.has(iri));
@@ -219,7 +222,7 @@ class AskScreen extends Screen {
 
   /** Kinds, names and distances that the question was read as. */
   private readAs(reply: Reply): TemplateResult | typeof nothing {
-    const nodes = reply.plan ? [...within(reply.plan.tree)] : [];
+    const nodes = nodesOf(reply);
     const kinds = nodes.filter((one) => one.op === "kind").map((one) => one.of as { iri: string; label: string });
     const near = nodes.find((one) => one.op === "near" && one.meters);
     const entities = reply.entities ?? [];
@@ -232,7 +235,7 @@ class AskScreen extends Screen {
 
   /** Other distances, where the question gave none. */
   private distances(reply: Reply): TemplateResult | typeof nothing {
-    const near = reply.plan ? [...within(reply.plan.tree)].find((one) => one.op === "near" && one.assumed && one.meters) : undefined;
+    const near = nodesOf(reply).find((one) => one.op === "near" && one.assumed && one.meters);
     if (!near || !/\bnear\b/.test(this.question)) return nothing;
     const ask = (meters: number): string => this.question.replace(/\bnear\b/, `within ${distance(meters)} of`);
     return html`<nav class="seg" aria-label="Distance">${[near.meters! / 2, near.meters!, near.meters! * 2].map((meters) =>
@@ -301,7 +304,7 @@ class AskScreen extends Screen {
   }
 
   private steps(reply: Reply): TemplateResult | typeof nothing {
-    const words = (reply.plan?.steps ?? []).map((one) => one.replace(/^\d+\. /, ""));
+    const words = sentencesOf(reply);
     if (!words.length) return nothing;
     return html`<section class="card"><header><h2>How I read it</h2></header>
       <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol></div></section>`;
@@ -375,6 +378,18 @@ function headline(reply: Reply, results: Results | null): { heading: string; res
   }
   const sentence = /^(.{20,}?[.?!]) (?=[A-Z].{15,})/.exec(answer);
   return sentence ? { heading: sentence[1]!, rest: answer.slice(sentence[0].length) } : { heading: answer, rest: "" };
+}
+
+/** The plan in sentences; the list numbers them. */
+function sentencesOf({ plan }: Reply): string[] {
+  if (!plan) return [];
+  const given = Array.isArray(plan) ? plan.map((one) => one.sentence) : plan.steps;
+  return given.map((one) => one.replace(/^\d+\. /, ""));
+}
+
+function nodesOf({ plan }: Reply): PlanNode[] {
+  const tree = Array.isArray(plan) ? plan.at(-1)?.tree : plan?.tree;
+  return tree ? [...within(tree)] : [];
 }
 
 /** A node of a plan and all below it. */
