@@ -32,7 +32,7 @@ await writeFile(join(out, "index.html"), index.replace("<script", `${preloads}<s
 await cp(join(here, "src/icon.svg"), join(out, "icon.svg"));
 await writeFile(join(out, "licenses.txt"), await licenses(Object.keys(result.metafile.inputs)));
 
-/** The licences of all packages that the result holds code of. */
+/** The licenses of all packages that the result holds code of. */
 async function licenses(inputs) {
   const inPackage = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//;
   const packages = new Set(inputs.map((path) => inPackage.exec(path)?.[1]).filter(Boolean));

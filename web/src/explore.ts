@@ -1,4 +1,4 @@
-// Explore: search by name, and the page of an entity: its facts with their sources, its place, its neighbours.
+// Explore: search by name, and the page of an entity: its facts with their sources, its place, its neighbors.
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection } from "geojson";

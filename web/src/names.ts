@@ -10,7 +10,7 @@ export const LABEL = `${RDFS}label`;
 
 export type Kind = "area" | "built" | "way" | "water" | "org" | "person" | "value";
 
-// The colours of kinds follow the vocabulary that ontologies are aligned with, not one ontology.
+// The colors of kinds follow the vocabulary that ontologies are aligned with, not one ontology.
 const KINDS: Record<string, Kind> = {
   BodyOfWater: "water",
   RiverBodyOfWater: "water",
@@ -153,7 +153,7 @@ function* above(classes: Iterable<string>): Generator<string> {
   }
 }
 
-/** The colour group of something with these classes. */
+/** The color group of something with these classes. */
 export function kindOf(classes: Iterable<string>): Kind {
   for (const iri of above(classes)) {
     const found = KINDS[inSchema(iri)];

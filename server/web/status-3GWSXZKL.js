@@ -20,7 +20,7 @@ import{a as v}from"./chunk-WIYGO5E6.js";import{c as a,d as n,h as i,k as d,r as 
             <tr><th scope="row">calls</th><td class="num">${s(this.model.usage?.calls)} <span class="small faint">since the start, ${(this.model.usage?.model_seconds??0).toFixed(0)} s</span></td></tr>
             <tr><th scope="row">store</th><td>${this.health.store?.kind}</td></tr></tbody></table>
             ${this.rules.problem?a`<div class="note warn"><p>${this.rules.problem}</p></div>`:n}</div>
-          <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licences of the page</a></p>
+          <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licenses of the page</a></p>
         </section>
       </div>
     </div>`}files(t){return(this.rules.files?.[t]??[]).map(s=>s.name).join(", ")||"none"}job(t){let s=Object.values(t.documents).reduce((l,c)=>l+c,0),e=(t.documents.pending??0)+(t.documents.extracting??0)+(t.documents.extracted??0),o={running:["pause","cancel"],paused:["resume","cancel"],done:t.documents.failed?["retry"]:[],cancelled:[]}[t.state]??[];return a`<li><div class="two"><span><b>${t.name??t.id}</b> <span class="soft">${t.state}</span></span><span class="num small faint">${s-e} of ${s}</span></div>
