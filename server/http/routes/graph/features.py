@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pyoxigraph import BlankNode, NamedNode
+from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,6 +23,8 @@ from sparql.protocol.conditions import Conditions
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
+
+    from sparql.model.geometry_names import Node
 
 _KEPT = 8
 _MOST_NAMED = 500
@@ -85,59 +87,51 @@ class Drawing:
         """The tag and the text of a feature collection. Raises `InvalidBody` for what is no IRI."""
         form = hashlib.blake2b(repr(wanted).encode(), digest_size=8).hexdigest()
         key = f"{self._services.store.revision()}-{form}"
+        # One at a time: who asks for the same meanwhile gets what was drawn.
         with self._lock:
-            if key in self._drawn:
-                return key, self._drawn[key]
-        body = json.dumps(self._collection(wanted), ensure_ascii=False, separators=(",", ":")).encode()
-        with self._lock:
-            self._drawn[key] = body
-            while len(self._drawn) > _KEPT:
-                self._drawn.popitem(last=False)
-        return key, body
+            if key not in self._drawn:
+                self._drawn[key] = self._collection(wanted)
+                while len(self._drawn) > _KEPT:
+                    self._drawn.popitem(last=False)
+            return key, self._drawn[key]
 
-    def _collection(self, wanted: Wanted) -> dict[str, Any]:
+    def _collection(self, wanted: Wanted) -> bytes:
+        import numpy
+        import shapely
+
         located = self._located(wanted.iris)
-        found = [(node, shape) for node, shape in located if _dimension(shape) in wanted.dimensions]
-        found.sort(key=lambda one: (-one[1].area, -one[1].length, one[0].value))
-        features = [self._feature(node, shape, wanted.tolerance) for node, shape in found[: wanted.limit]]
-        return {"type": "FeatureCollection", "numberMatched": len(found), "features": features}
+        shapes = numpy.array([shape for _, shape in located], dtype=object)
+        fitting = numpy.flatnonzero(numpy.isin(shapely.get_dimensions(shapes), list(wanted.dimensions)))
+        sizes = (-shapely.length(shapes[fitting]), -shapely.area(shapes[fitting]))
+        chosen = fitting[numpy.lexsort(sizes)][: wanted.limit]
+        drawn = shapes[chosen]
+        if wanted.tolerance:
+            drawn = shapely.simplify(drawn, wanted.tolerance)
+            rounded = shapely.set_precision(drawn, wanted.tolerance / 10, mode="pointwise")
+            drawn = numpy.where(shapely.is_empty(rounded), drawn, rounded)
+        geometries = shapely.to_geojson(drawn)
+        features = [
+            self._feature(located[row][0], text) for row, text in zip(chosen, geometries, strict=True)
+        ]
+        head = f'{{"type":"FeatureCollection","numberMatched":{len(fitting)},"features":['
+        return (head + ",".join(features) + "]}").encode()
 
-    def _located(self, iris: Iterable[str]) -> Iterator[tuple[NamedNode | BlankNode, BaseGeometry]]:
-        from sparql.spatial.relations import geometries_in, located_features
-
+    def _located(self, iris: Iterable[str]) -> Sequence[tuple[Node, BaseGeometry]]:
+        relations = self._services.relations
         nodes = [_iri(text) for text in iris]
-        store = self._services.store
         if not nodes:
-            yield from located_features(store)
-        for node in nodes:
-            for shape in geometries_in(store, node):
-                yield node, shape
+            return relations.located()
+        return [(node, shape) for node in nodes for shape in relations.geometry_of(node)]
 
-    def _feature(self, node: NamedNode | BlankNode, shape: BaseGeometry, tolerance: float) -> dict[str, Any]:
-        from shapely import set_precision
-        from shapely.geometry import mapping
-
-        if tolerance:
-            shape = shape.simplify(tolerance)
-            digits = set_precision(shape, tolerance / 10, mode="pointwise")
-            shape = shape if digits.is_empty else digits
+    def _feature(self, node: Node, geometry: str) -> str:
         entries = self._services.labels.entries_of(node) if isinstance(node, NamedNode) else ()
-        return {
-            "type": "Feature",
-            "id": node.value,
-            "geometry": mapping(shape),
-            "properties": {
-                "iri": node.value,
-                "label": entries[0].label if entries else None,
-                "classes": sorted(one.value for one in entries[0].classes) if entries else [],
-            },
+        properties = {
+            "iri": node.value,
+            "label": entries[0].label if entries else None,
+            "classes": sorted(one.value for one in entries[0].classes) if entries else [],
         }
-
-
-def _dimension(shape: BaseGeometry) -> int:
-    from shapely import get_dimensions
-
-    return int(get_dimensions(shape))
+        name, told = (json.dumps(one, ensure_ascii=False) for one in (node.value, properties))
+        return f'{{"type":"Feature","id":{name},"geometry":{geometry},"properties":{told}}}'
 
 
 def _iri(text: str) -> NamedNode:

@@ -104,6 +104,8 @@ async def test_features_are_drawn_the_largest_first_and_simplified(client: httpx
     assert [len(one["geometry"]["coordinates"][0]) for one in simple["features"]] == [4]
     named = (await client.get("/features", params={"iri": ID + "mill"})).json()
     assert named["features"][0]["geometry"] == {"type": "Point", "coordinates": [-73.97, 40.75]}
+    unknown = (await client.get("/features", params={"iri": ID + "nowhere"})).json()
+    assert (unknown["numberMatched"], unknown["features"]) == (0, [])
     same = await client.get("/features", headers={"If-None-Match": answer.headers["etag"]})
     assert same.status_code == 304
 
