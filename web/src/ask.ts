@@ -3,9 +3,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
-import { isIri, kindOf, learn, nameOf, note, vocabulary } from "./names";
+import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
+import { isIri, kindOf, learn, nameOf, note, TYPE, vocabulary } from "./names";
 import { keeping, numbered, share, table } from "./results";
-import { entityAddress, plain, Screen } from "./screen";
+import { entityAddress, plain, Screen, statement } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
 
 interface Found {
@@ -95,6 +96,8 @@ class AskScreen extends Screen {
   private copied = false;
   private changed = false;
   private examples: string[] = [];
+  private evidence: { triple: Triple; sources: Source[] }[] = [];
+  private allEvidence = false;
   private abort?: AbortController;
 
   override connectedCallback(): void {
@@ -158,6 +161,41 @@ class AskScreen extends Screen {
     this.requestUpdate();
   }
 
+  /** What texts say of the things that were found. */
+  private async prove(results: Results | null): Promise<void> {
+    this.evidence = [];
+    const iris = [...new Set((results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value)))];
+    const named = (this.reply?.entities ?? []).map((one) => one.iri);
+    const few = [...iris.slice(0, 40), ...named].filter(isIri);
+    if (!iris.length) return;
+    const shown = new Set([...iris, ...named]);
+    const asked = new Set(this.reply ? nodesOf(this.reply).map((one) => (one["property"] as { iri?: string } | undefined)?.iri) : []);
+    const told = await rows(`SELECT ?s ?p ?o WHERE { VALUES ?s { ${few.map((iri) => `<${iri}>`).join(" ")} } ?s ?p ?o
+      FILTER(!STRSTARTS(STR(?p), "http://www.opengis.net/")) } LIMIT 300`);
+    const triples = told.map((row): Triple => ({ subject: row["s"]!.value, predicate: row["p"]!.value, object: row["o"]! }));
+    // First what joins the things of the question and the answer, then what was asked of them, then their kinds.
+    const rank = (one: Triple): number => (shown.has(one.object.value) ? 0 : asked.has(one.predicate) ? 1 : one.predicate === TYPE ? 2 : 3);
+    const used = triples.filter((one) => rank(one) < 3).sort((one, other) => rank(one) - rank(other));
+    const found = await evidenceOf(used);
+    await learn([...found.keys()].flatMap((one) => [one.subject, one.object.type === "uri" ? one.object.value : ""]));
+    if (results !== this.results) return;
+    this.evidence = used.filter((one) => found.has(one)).map((triple) => ({ triple, sources: found.get(triple)! }));
+    this.requestUpdate();
+  }
+
+  private proof(): TemplateResult {
+    const shown = this.allEvidence ? this.evidence : this.evidence.slice(0, 3);
+    const count = this.evidence.length;
+    return html`<section class="card"><header><h2>Evidence</h2><span class="small faint">the words of texts that this rests on</span></header><div class="in stack">
+      ${shown.map(({ triple, sources }) => html`<div><p>${statement({ ...triple, evidence: null, confidence: null })}</p>${sources.slice(0, 2).map(sourceShown)}</div>`)}
+      ${shown.length < count ? html`<button class="btn low" @click=${() => this.everything()}>All ${count}</button>` : nothing}</div></section>`;
+  }
+
+  private everything(): void {
+    this.allEvidence = true;
+    this.requestUpdate();
+  }
+
   private show(results: Results | null, map: FeatureCollection | null): void {
     this.results = results;
     this.map = numbered(map);
@@ -165,6 +203,8 @@ class AskScreen extends Screen {
     this.all = false;
     this.copied = false;
     if (this.map) void import("./map");
+    this.allEvidence = false;
+    void this.prove(results).catch(() => undefined);
     const iris = (results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value));
     void learn(iris.slice(0, 600)).then(() => this.requestUpdate(), () => undefined);
     this.requestUpdate();
@@ -289,7 +329,7 @@ class AskScreen extends Screen {
             </div></section>`
           : nothing}
       </div>
-      ${this.steps(reply)}
+      <div class=${this.evidence.length ? "cols" : ""}>${this.steps(reply)}${this.evidence.length ? this.proof() : nothing}</div>
       ${this.query
         ? html`<details class="card"><summary>Query <span class="small faint">SPARQL, ${this.query.split("\n").length} lines</span></summary>
             <div class="in stack">
