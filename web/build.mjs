@@ -1,7 +1,7 @@
 // Builds the page into server/web/ (or into the folder given), the same bytes from the same sources.
 import { build } from "esbuild";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -24,11 +24,15 @@ const result = await build({
   metafile: true,
   logLevel: "warning",
 });
-await cp(join(here, "src/index.html"), join(out, "index.html"));
+const [, app] = Object.entries(result.metafile.outputs).find(([path]) => path.endsWith("/app.js"));
+const first = app.imports.filter((one) => one.kind === "import-statement").map((one) => basename(one.path)).sort();
+const preloads = first.map((name) => `<link rel="modulepreload" href="ui/${name}">\n`).join("");
+const index = await readFile(join(here, "src/index.html"), "utf8");
+await writeFile(join(out, "index.html"), index.replace("<script", `${preloads}<script`));
 await cp(join(here, "src/icon.svg"), join(out, "icon.svg"));
 await writeFile(join(out, "licenses.txt"), await licenses(Object.keys(result.metafile.inputs)));
 
-/** The licences of all packages that the result holds code of. */
+/** The licenses of all packages that the result holds code of. */
 async function licenses(inputs) {
   const inPackage = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//;
   const packages = new Set(inputs.map((path) => inPackage.exec(path)?.[1]).filter(Boolean));

@@ -145,6 +145,12 @@ class SpatialRelations:
         """The geometries that count for a feature, in CRS84."""
         return tuple(self._keys.get(feature, {}).values())
 
+    def located(self) -> list[tuple[Node, BaseGeometry]]:
+        """Every feature with each of its geometries that count, in CRS84. May be called on any thread."""
+        # The copy is one step of the interpreter, so the writer's thread changes nothing meanwhile.
+        features = list(self._keys.items())
+        return [(node, shape) for node, shapes in features for shape in list(shapes.values())]
+
     def geometry_with(self, source: TripleSource, feature: Node) -> tuple[BaseGeometry, ...]:
         """Like `geometry_of`, or what a source beside the graph says about a feature it lacks."""
         return tuple((self._keys.get(feature) or _geometries(source, feature)).values())

@@ -46,6 +46,7 @@ interface Options {
   method?: string;
   json?: unknown;
   form?: Record<string, string>;
+  turtle?: string;
   accept?: string;
   signal?: AbortSignal;
 }
@@ -58,6 +59,9 @@ async function send(path: string, options: Options = {}): Promise<Response> {
   if (options.json !== undefined) {
     headers["Content-Type"] = "application/json";
     body = JSON.stringify(options.json);
+  } else if (options.turtle !== undefined) {
+    headers["Content-Type"] = "text/turtle";
+    body = options.turtle;
   } else if (options.form) {
     body = new URLSearchParams(options.form);
   }

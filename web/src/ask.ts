@@ -3,9 +3,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
-import { isIri, kindOf, learn, nameOf, note, vocabulary } from "./names";
+import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
+import { isIri, kindOf, learn, nameOf, note, TYPE, vocabulary } from "./names";
 import { keeping, numbered, share, table } from "./results";
-import { entityAddress, plain, Screen } from "./screen";
+import { entityAddress, plain, Screen, statement } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
 
 interface Found {
@@ -23,22 +24,27 @@ interface Gap {
   object: string;
 }
 
-interface Step {
-  op?: string;
-  iris?: Record<string, string>;
+/** A node of the plan: a set of things, or what is asked of one. */
+interface PlanNode {
+  op: string;
+  of?: PlanNode | { iri: string; label: string };
+  entity?: { iri: string; label: string };
+  meters?: number;
+  assumed?: boolean;
   [member: string]: unknown;
 }
+
+/** The steps as sentences, the last of which has the tree; or both apart. */
+type GivenPlan = { sentence: string; tree?: PlanNode }[] | { steps: string[]; tree: PlanNode };
 
 interface Reply {
   answer: string | null;
   sparql?: string | null;
-  plan?: (Step | string)[] | null;
+  plan?: GivenPlan | null;
   entities?: Found[];
   results?: Results | null;
   map?: FeatureCollection | null;
   gaps?: Gap[];
-  usage?: { model_seconds?: number };
-  [member: string]: unknown;
 }
 
 const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
@@ -90,6 +96,8 @@ class AskScreen extends Screen {
   private copied = false;
   private changed = false;
   private examples: string[] = [];
+  private evidence: { triple: Triple; sources: Source[] }[] = [];
+  private allEvidence = false;
   private abort?: AbortController;
 
   override connectedCallback(): void {
@@ -153,6 +161,41 @@ class AskScreen extends Screen {
     this.requestUpdate();
   }
 
+  /** What texts say of the things that were found. */
+  private async prove(results: Results | null): Promise<void> {
+    this.evidence = [];
+    const iris = [...new Set((results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value)))];
+    const named = (this.reply?.entities ?? []).map((one) => one.iri);
+    const few = [...iris.slice(0, 40), ...named].filter(isIri);
+    if (!iris.length) return;
+    const shown = new Set([...iris, ...named]);
+    const asked = new Set(this.reply ? nodesOf(this.reply).map((one) => (one["property"] as { iri?: string } | undefined)?.iri) : []);
+    const told = await rows(`SELECT ?s ?p ?o WHERE { VALUES ?s { ${few.map((iri) => `<${iri}>`).join(" ")} } ?s ?p ?o
+      FILTER(!STRSTARTS(STR(?p), "http://www.opengis.net/")) } LIMIT 300`);
+    const triples = told.map((row): Triple => ({ subject: row["s"]!.value, predicate: row["p"]!.value, object: row["o"]! }));
+    // First what joins the things of the question and the answer, then what was asked of them, then their kinds.
+    const rank = (one: Triple): number => (shown.has(one.object.value) ? 0 : asked.has(one.predicate) ? 1 : one.predicate === TYPE ? 2 : 3);
+    const used = triples.filter((one) => rank(one) < 3).sort((one, other) => rank(one) - rank(other));
+    const found = await evidenceOf(used);
+    await learn([...found.keys()].flatMap((one) => [one.subject, one.object.type === "uri" ? one.object.value : ""]));
+    if (results !== this.results) return;
+    this.evidence = used.filter((one) => found.has(one)).map((triple) => ({ triple, sources: found.get(triple)! }));
+    this.requestUpdate();
+  }
+
+  private proof(): TemplateResult {
+    const shown = this.allEvidence ? this.evidence : this.evidence.slice(0, 3);
+    const count = this.evidence.length;
+    return html`<section class="card"><header><h2>Evidence</h2><span class="small faint">the words of texts that this rests on</span></header><div class="in stack">
+      ${shown.map(({ triple, sources }) => html`<div><p>${statement({ ...triple, evidence: null, confidence: null })}</p>${sources.slice(0, 2).map(sourceShown)}</div>`)}
+      ${shown.length < count ? html`<button class="btn low" @click=${() => this.everything()}>All ${count}</button>` : nothing}</div></section>`;
+  }
+
+  private everything(): void {
+    this.allEvidence = true;
+    this.requestUpdate();
+  }
+
   private show(results: Results | null, map: FeatureCollection | null): void {
     this.results = results;
     this.map = numbered(map);
@@ -160,6 +203,8 @@ class AskScreen extends Screen {
     this.all = false;
     this.copied = false;
     if (this.map) void import("./map");
+    this.allEvidence = false;
+    void this.prove(results).catch(() => undefined);
     const iris = (results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value));
     void learn(iris.slice(0, 600)).then(() => this.requestUpdate(), () => undefined);
     this.requestUpdate();
@@ -168,18 +213,18 @@ class AskScreen extends Screen {
   /** The place that the question refers to, and the area around it that was searched. */
   private async draw(reply: Reply): Promise<void> {
     this.reference = this.around = null;
-    const steps = (reply.plan ?? []).filter((one): one is Step => typeof one === "object");
-    const places = steps.map((one) => one.iris?.["of"]).filter((iri): iri is string => !!iri && isIri(iri));
-    if (!places.length || !this.map) return;
-    const near = steps.find((one) => one.op === "near");
-    const drawn = (await ask(`features?${new URLSearchParams([...places.map((iri) => ["iri", iri]), ["tolerance", "0.0001"]])}`)) as FeatureCollection;
-    this.reference = drawn;
-    const stated = Number(near?.["km"]) || Number(/taken as ([\d.]+) km/.exec(reply.answer ?? "")?.[1]);
-    const place = near?.iris?.["of"];
-    if (!place || !stated || !isIri(place)) return;
+    const nodes = nodesOf(reply);
+    const places = nodes.map((one) => one.entity?.iri).filter((iri): iri is string => !!iri && isIri(iri));
+    const answered = new Set(this.map?.features.map((one) => one.properties?.["iri"]));
+    const others = places.filter((iri) => !answered.has(iri));
+    if (!others.length || !this.map) return;
+    this.reference = (await ask(`features?${new URLSearchParams([...others.map((iri) => ["iri", iri]), ["tolerance", "0.0001"]])}`)) as FeatureCollection;
+    const near = nodes.find((one) => one.op === "near" && one.meters);
+    const place = near ? [...within(near)].find((one) => one.entity)?.entity?.iri : undefined;
+    if (!near || !place || !isIri(place)) return;
     const found = await rows(`PREFIX geo: <http://www.opengis.net/ont/geosparql#>
       PREFIX geof: <http://www.opengis.net/def/function/geosparql/> PREFIX uom: <http://www.opengis.net/def/uom/OGC/1.0/>
-      SELECT (geof:buffer(?wkt, ${stated * 1000}, uom:metre) AS ?around) WHERE {
+      SELECT (geof:buffer(?wkt, ${near.meters}, uom:metre) AS ?around) WHERE {
         <${place}> (geo:hasDefaultGeometry|geo:hasGeometry)/geo:asWKT ?wkt } LIMIT 1`);
     const around = found[0]?.["around"];
     if (around) this.around = geometryOf(around.value);
@@ -207,12 +252,35 @@ class AskScreen extends Screen {
                 @keydown=${(event: KeyboardEvent) => event.key === "Enter" && this.send(event)} /></label>`
           : nothing}
         <div class="row">
-          ${this.reply?.entities?.length ? html`<span class="small faint">Read as</span>${this.reply.entities.map(readAs)}` : nothing}
+          ${this.reply ? this.readAs(this.reply) : nothing}
           ${this.withContext ? nothing : html`<button class="btn low push" @click=${() => this.addContext()}>Add context</button>`}
         </div>
       </div>
       ${this.state()} ${this.reply ? this.answered(this.reply) : this.working || this.problem || this.parameters.get("q") ? nothing : this.empty()}
     </div>`;
+  }
+
+  /** Kinds, names and distances that the question was read as. */
+  private readAs(reply: Reply): TemplateResult | typeof nothing {
+    const nodes = nodesOf(reply);
+    const kinds = nodes.filter((one) => one.op === "kind").map((one) => one.of as { iri: string; label: string });
+    const near = nodes.find((one) => one.op === "near" && one.meters);
+    const entities = reply.entities ?? [];
+    if (!kinds.length && !entities.length) return nothing;
+    return html`<span class="small faint">Read as</span>
+      ${kinds.map((one) => html`<span class="chip still k-${kindOf([one.iri])}"><i>kind</i>${one.label}</span>`)}
+      ${near ? html`<span class="chip still k-value"><i>near</i>within ${distance(near.meters!)}</span>` : nothing}
+      ${entities.map(readAs)}`;
+  }
+
+  /** Other distances, where the question gave none. */
+  private distances(reply: Reply): TemplateResult | typeof nothing {
+    const near = nodesOf(reply).find((one) => one.op === "near" && one.assumed && one.meters);
+    if (!near || !/\bnear\b/.test(this.question)) return nothing;
+    const ask = (meters: number): string => this.question.replace(/\bnear\b/, `within ${distance(meters)} of`);
+    return html`<nav class="seg" aria-label="Distance">${[near.meters! / 2, near.meters!, near.meters! * 2].map((meters) =>
+      meters === near.meters ? html`<a aria-current="true">${distance(meters)}</a>` : html`<a href=${`#/${address("ask", { q: ask(meters) })}`}>${distance(meters)}</a>`,
+    )}</nav>`;
   }
 
   private async addContext(): Promise<void> {
@@ -241,7 +309,7 @@ class AskScreen extends Screen {
     return html`<div class=${this.map ? "answer" : "answer alone"}>
         <section class="head stack" aria-live="polite">
           <h1>${reply.answer === null ? "I cannot answer this from the graph." : heading}</h1>
-          ${rest ? html`<p class="small soft">${rest}</p>` : nothing}
+          ${rest && !this.changed ? html`<div class="row small soft"><span>${rest}</span>${this.distances(reply)}</div>` : nothing}
           ${this.changed ? html`<p class="small soft">The list shows your changed query, not the question.</p>` : nothing}
           ${gaps.length ? this.gaps(gaps, reply.answer === null) : nothing}
         </section>
@@ -261,7 +329,7 @@ class AskScreen extends Screen {
             </div></section>`
           : nothing}
       </div>
-      ${this.steps(reply)}
+      <div class=${this.evidence.length ? "cols" : ""}>${this.steps(reply)}${this.evidence.length ? this.proof() : nothing}</div>
       ${this.query
         ? html`<details class="card"><summary>Query <span class="small faint">SPARQL, ${this.query.split("\n").length} lines</span></summary>
             <div class="in stack">
@@ -276,7 +344,7 @@ class AskScreen extends Screen {
   }
 
   private steps(reply: Reply): TemplateResult | typeof nothing {
-    const words = planInWords(reply);
+    const words = sentencesOf(reply);
     if (!words.length) return nothing;
     return html`<section class="card"><header><h2>How I read it</h2></header>
       <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol></div></section>`;
@@ -287,12 +355,20 @@ class AskScreen extends Screen {
       ${gaps.map((gap) => {
         const triple = [gap.subject, gap.property, gap.object];
         return html`<div><p class="v">${refused ? "Missing" : "Not in the graph"}</p><p>${plain(gap.message)}</p>
+          ${refused ? this.without(gap.property) : nothing}
           ${triple.filter((one) => one && one !== "?").length > 1
             ? html`<p class="st"><b>${gap.subject}</b> <span>${gap.property}</span> <b>${gap.object}</b></p>`
             : nothing}</div>`;
       })}
       <p class="small"><a href="#/text">Add a text that says it</a></p>
     </div>`;
+  }
+
+  /** The question without a word that it was refused for. */
+  private without(word: string): TemplateResult | typeof nothing {
+    const less = this.question.replace(new RegExp(`\\b${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\b\\s*`, "i"), "");
+    if (!word || word === "?" || less === this.question) return nothing;
+    return html`<p><a href=${`#/${address("ask", { q: less })}`}>Ask without “${word}”</a></p>`;
   }
 
   private next(reply: Reply): TemplateResult | typeof nothing {
@@ -344,40 +420,28 @@ function headline(reply: Reply, results: Results | null): { heading: string; res
   return sentence ? { heading: sentence[1]!, rest: answer.slice(sentence[0].length) } : { heading: answer, rest: "" };
 }
 
-/** The plan as sentences: as the server writes them, else from its steps. */
-function planInWords(reply: Reply): string[] {
-  for (const member of ["steps", "plan_in_words", "reading"]) {
-    const given = reply[member];
-    if (Array.isArray(given) && given.every((one) => typeof one === "string")) return given.map(unnumbered);
+/** The plan in sentences; the list numbers them. */
+function sentencesOf({ plan }: Reply): string[] {
+  if (!plan) return [];
+  const given = Array.isArray(plan) ? plan.map((one) => one.sentence) : plan.steps;
+  return given.map((one) => one.replace(/^\d+\. /, ""));
+}
+
+function nodesOf({ plan }: Reply): PlanNode[] {
+  const tree = Array.isArray(plan) ? plan.at(-1)?.tree : plan?.tree;
+  return tree ? [...within(tree)] : [];
+}
+
+/** A node of a plan and all below it. */
+function* within(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const value of Object.values(node)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one && typeof one === "object" && "op" in one) yield* within(one as PlanNode);
   }
-  return (reply.plan ?? []).map((step) => {
-    if (typeof step === "string") return unnumbered(step);
-    for (const member of ["words", "sentence", "text"]) if (typeof step[member] === "string") return unnumbered(step[member]);
-    return stepInWords(step);
-  });
 }
 
-function unnumbered(sentence: string): string {
-  return sentence.replace(/^\s*\d+[.)]\s*/, "");
-}
-
-const SENTENCES: Record<string, (step: Record<string, any>) => string> = {
-  entity: (step) => `Take ${step["name"]}.`,
-  find: (step) => `Find every ${step["class"]}, of any kind.`,
-  relate: (step) => `Follow “${step["property"]}”${step["to"] ? ` to ${step["to"]}` : ""}.`,
-  within: (step) => `Keep those within ${step["of"]}.`,
-  near: (step) => (step["km"] ? `Keep those less than ${step["km"]} km from ${step["of"]}.` : `Keep those near ${step["of"]}.`),
-  touches: (step) => `Keep those that touch ${step["of"]}.`,
-  nearest: (step) => `Keep the ${step["number"] || ""} nearest to ${step["of"]}.`.replace("  ", " "),
-  direction: (step) => `Keep those ${step["side"]} of ${step["of"]}.`,
-  count: () => "Count them.",
-};
-
-function stepInWords(step: Step): string {
-  const sentence = SENTENCES[step.op ?? ""];
-  if (sentence) return sentence(step);
-  const members = Object.entries(step).filter(([name, value]) => name !== "op" && name !== "iris" && typeof value !== "object");
-  return `${step.op}: ${members.map(([name, value]) => `${name} ${String(value)}`).join(", ")}`;
+function distance(meters: number): string {
+  return meters < 1000 ? `${meters} m` : `${meters / 1000} km`;
 }
 
 customElements.define("ukg-ask", AskScreen);

@@ -1,13 +1,13 @@
-// Explore: search by name, and the page of an entity: its facts with their sources, its place, its neighbours.
+// Explore: search by name, and the page of an entity: its facts with their sources, its place, its neighbors.
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection } from "geojson";
-import { address, ask, rows, select, text, download, type Row, type Term } from "./api";
+import { address, ask, download, rows, text, type Term } from "./api";
+import { evidenceOf, sourceShown, type Source } from "./evidence";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { completions, entityAddress, Screen, term, type Completion } from "./screen";
 
 const GEO = "http://www.opengis.net/ont/geosparql#";
-const GRAPH = "https://w3id.org/urbankg/graph/provenance";
 const RCC8: Record<string, string> = {
   rcc8ec: "touches",
   rcc8po: "overlaps",
@@ -22,14 +22,6 @@ const NEIGHBORS = 24;
 interface Fact {
   predicate: string;
   values: { value: Term; sources: Source[] }[];
-}
-
-interface Source {
-  quote: string;
-  document: string | null;
-  title: string | null;
-  model: string | null;
-  confidence: string | null;
 }
 
 interface Entity {
@@ -122,6 +114,7 @@ class ExploreScreen extends Screen {
     const entity = await this.run("Reading the facts…", () => this.read(iri));
     if (!entity || this.iri !== iri) return;
     this.entity = entity;
+    void this.prove(entity).catch(() => undefined);
     document.title = `${entity.name} · UrbanKG`;
     this.requestUpdate();
     const near = entity.neighbors.slice(0, 12).map((one) => one.iri);
@@ -136,11 +129,18 @@ class ExploreScreen extends Screen {
     this.requestUpdate();
   }
 
+  /** Add the words of texts to the facts. */
+  private async prove(entity: Entity): Promise<void> {
+    const values = entity.facts.flatMap((fact) => fact.values.map((value) => ({ value, triple: { subject: entity.iri, predicate: fact.predicate, object: value.value } })));
+    const found = await evidenceOf(values.map((one) => one.triple));
+    for (const { value, triple } of values) value.sources = found.get(triple) ?? [];
+    this.requestUpdate();
+  }
+
   private async read(iri: string): Promise<Entity> {
-    const [outgoing, incoming, sources] = await Promise.all([
+    const [outgoing, incoming] = await Promise.all([
       rows(`SELECT ?p ?o WHERE { <${iri}> ?p ?o } LIMIT 2000`),
       rows(`SELECT ?p ?s WHERE { ?s ?p <${iri}> FILTER(isIRI(?s) && !STRSTARTS(STR(?p), "${GEO}")) } LIMIT 500`),
-      this.sources(iri),
       vocabulary(),
     ]);
     const classes = outgoing.filter((row) => row["p"]!.value === TYPE).map((row) => row["o"]!.value);
@@ -155,7 +155,7 @@ class ExploreScreen extends Screen {
       const predicate = row["p"]!.value;
       if (predicate.startsWith(GEO)) continue;
       const fact = facts.get(predicate) ?? { predicate, values: [] };
-      fact.values.push({ value: row["o"]!, sources: sources.get(keyOf(predicate, row["o"]!)) ?? [] });
+      fact.values.push({ value: row["o"]!, sources: [] });
       facts.set(predicate, fact);
     }
     await learn([
@@ -174,25 +174,6 @@ class ExploreScreen extends Screen {
       neighbors,
       more: outgoing.length,
     };
-  }
-
-  /** The words that each statement about something rests on. */
-  private async sources(iri: string): Promise<Map<string, Source[]>> {
-    const found = new Map<string, Source[]>();
-    const told = await select(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
-      PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
-      SELECT ?p ?o ?quote ?confidence ?document ?title ?model FROM <${GRAPH}> WHERE {
-        ?r rdf:reifies <<( <${iri}> ?p ?o )>> .
-        OPTIONAL { ?r ukg:quote ?quote } OPTIONAL { ?r ukg:confidence ?confidence }
-        OPTIONAL { ?r prov:wasGeneratedBy ?run OPTIONAL { ?run ukg:model ?model } OPTIONAL { ?run prov:used ?document OPTIONAL { ?document dcterms:source ?title } } } } LIMIT 1000`).catch(() => null);
-    for (const row of told?.results?.bindings ?? []) {
-      if (!row["quote"]) continue;
-      const key = keyOf(row["p"]!.value, row["o"]!);
-      const list = found.get(key) ?? [];
-      list.push(sourceOf(row));
-      found.set(key, list);
-    }
-    return found;
   }
 
   protected override render(): unknown {
@@ -256,11 +237,7 @@ class ExploreScreen extends Screen {
     if (!open) return [row];
     return [
       row,
-      html`<tr class="proof"><td colspan="3"><div class="note proof stack">${sources.map(
-        (one) => html`<p class="quote s">“${one.quote}”</p>
-          <p class="small soft">${[one.confidence ? `Confidence ${Number(one.confidence).toFixed(2)}` : "", one.model ?? ""].filter(Boolean).join(" · ")}
-            ${one.document ? html` · <a href=${`#/text/${one.document.split("/").pop()}`}>${one.title ?? "the text"}</a>` : nothing}</p>`,
-      )}</div></td></tr>`,
+      html`<tr class="proof"><td colspan="3"><div class="note proof stack">${sources.map(sourceShown)}</div></td></tr>`,
     ];
   }
 
@@ -303,11 +280,6 @@ class ExploreScreen extends Screen {
 
 function keyOf(predicate: string, object: Term): string {
   return `${predicate} ${object.type} ${object.value}`;
-}
-
-function sourceOf(row: Row): Source {
-  const value = (name: string): string | null => row[name]?.value ?? null;
-  return { quote: value("quote") ?? "", document: value("document"), title: value("title"), model: value("model"), confidence: value("confidence") };
 }
 
 /** Kind first, names next, then what links to other things. */

@@ -19,6 +19,7 @@ const SCREENS: Entry[] = [
   { name: "review", title: "Review", load: () => import("./review") },
   { name: "explore", title: "Explore", load: () => import("./explore") },
   { name: "query", title: "Query", load: () => import("./query") },
+  { name: "model", title: "Model", late: true, load: () => import("./model") },
   { name: "status", title: "Status", late: true, load: () => import("./status") },
 ];
 
@@ -47,8 +48,12 @@ class App extends LitElement {
   }
 
   private async start(): Promise<void> {
-    await this.learnAccess();
-    await this.open(false);
+    // A question needs no more than the screen; the others show what the scopes allow.
+    const access = this.learnAccess();
+    this.known = !/^#\/(?!ask)/.test(location.hash);
+    await Promise.all([this.open(false), access]);
+    this.element!.access = this.access;
+    this.requestUpdate();
     void this.count();
   }
 
@@ -172,6 +177,7 @@ class App extends LitElement {
             <label class="hide" for="find">Find a place or name</label>
             <input id="find" placeholder="Find a place or name" autocomplete="off" /><kbd>/</kbd>
           </form>
+          <a class="icon late-tool" href="#/model" aria-label="Model">${modelIcon}</a>
           <a class="icon late-tool" href="#/status" aria-label="Status">${statusIcon}</a>
           <button class="icon" aria-label="Light or dark" @click=${() => this.theme()}>${themeIcon}</button>
           ${signed
@@ -208,6 +214,7 @@ class App extends LitElement {
 
 const mark = html`<svg width="22" height="22" viewBox="0 0 22 22" fill="none" stroke="currentColor" stroke-width="1.8" aria-hidden="true"><path d="M6.5 7.5 15 5M6.8 9l3.6 6.5M15.6 6.8 12 15" /><circle cx="5" cy="8" r="2.6" fill="currentColor" /><circle cx="16.8" cy="4.6" r="2.2" /><circle cx="11.2" cy="17" r="2.6" /></svg>`;
 const themeIcon = html`<svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true"><circle cx="9" cy="9" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5" /><path d="M9 2.5a6.5 6.5 0 0 1 0 13z" fill="currentColor" /></svg>`;
+const modelIcon = html`<svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"><path d="M4 3v9.5a1.5 1.5 0 0 0 1.5 1.5H9M4 7h5" /><path d="M12 7h3M12 14h3" /></svg>`;
 const statusIcon = html`<svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"><path d="M3 15V9M9 15V3M15 15V7" /></svg>`;
 
 customElements.define("ukg-app", App);

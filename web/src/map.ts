@@ -9,7 +9,7 @@ import { groundOf, vocabulary } from "./names";
 interface Label {
   text: string;
   bounds: L.LatLngBounds;
-  centre: L.LatLng;
+  center: L.LatLng;
 }
 
 const GROUND_TOLERANCE = 0.0004;
@@ -132,7 +132,7 @@ export class MapView extends LitElement {
       this.#below.addLayer(layer);
       const bounds = layer.getBounds();
       const text = feature.properties!["label"] as string | null;
-      if (text && bounds.isValid()) this.#labels.push({ text, bounds, centre: bounds.getCenter() });
+      if (text && bounds.isValid()) this.#labels.push({ text, bounds, center: bounds.getCenter() });
     }
     if (this.#fitted === undefined) this.#draw();
     else this.#write();
@@ -145,21 +145,21 @@ export class MapView extends LitElement {
     this.#written.clearLayers();
     const view = map.getBounds();
     const taken: L.Bounds[] = [];
-    for (const { text, bounds, centre } of this.#labels) {
+    for (const { text, bounds, center } of this.#labels) {
       if (taken.length >= MOST_LABELS) break;
-      if (!view.contains(centre)) continue;
+      if (!view.contains(center)) continue;
       const low = map.latLngToContainerPoint(bounds.getSouthWest());
       const high = map.latLngToContainerPoint(bounds.getNorthEast());
       const wide = Math.min(text.length * 6 + 16, 130);
       const size = map.getSize();
       if (high.x - low.x < wide * 0.8 || low.y - high.y < 24 || high.x - low.x > size.x * 1.6) continue;
-      const at = map.latLngToContainerPoint(centre);
+      const at = map.latLngToContainerPoint(center);
       const box = L.bounds([at.x - wide / 2, at.y - 14], [at.x + wide / 2, at.y + 14]);
       if (taken.some((other) => other.intersects(box))) continue;
       taken.push(box);
       const name = document.createElement("span");
       name.textContent = text;
-      L.marker(centre, {
+      L.marker(center, {
         icon: L.divIcon({ className: "m-name", html: name, iconSize: [0, 0] }),
         interactive: false,
         keyboard: false,
@@ -261,7 +261,7 @@ function popup(name: string, iri: string | undefined): HTMLElement {
   return content;
 }
 
-/** A colour as a canvas takes it: the browser resolves light-dark(). */
+/** A color as a canvas takes it: the browser resolves light-dark(). */
 function resolved(value: string, beside: HTMLElement): string {
   const probe = document.createElement("span");
   probe.style.color = value;

@@ -10,7 +10,7 @@ export const LABEL = `${RDFS}label`;
 
 export type Kind = "area" | "built" | "way" | "water" | "org" | "person" | "value";
 
-// The colours of kinds follow the vocabulary that ontologies are aligned with, not one ontology.
+// The colors of kinds follow the vocabulary that ontologies are aligned with, not one ontology.
 const KINDS: Record<string, Kind> = {
   BodyOfWater: "water",
   RiverBodyOfWater: "water",
@@ -47,6 +47,14 @@ const known = new Map<string, string>([
   [TYPE, "is a"],
   [LABEL, "is called"],
   ["http://www.w3.org/2004/02/skos/core#altLabel", "also called"],
+  [`${RDFS}Literal`, "a value"],
+  [`${XSD}string`, "text"],
+  [`${XSD}decimal`, "a number"],
+  [`${XSD}integer`, "a whole number"],
+  [`${XSD}nonNegativeInteger`, "a whole number"],
+  [`${XSD}gYear`, "a year"],
+  [`${XSD}date`, "a date"],
+  [`${XSD}anyURI`, "an address"],
 ]);
 const asked = new Set<string>();
 let loading: Promise<Vocabulary> | undefined;
@@ -145,7 +153,7 @@ function* above(classes: Iterable<string>): Generator<string> {
   }
 }
 
-/** The colour group of something with these classes. */
+/** The color group of something with these classes. */
 export function kindOf(classes: Iterable<string>): Kind {
   for (const iri of above(classes)) {
     const found = KINDS[inSchema(iri)];

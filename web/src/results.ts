@@ -12,7 +12,8 @@ const FIRST = 200;
 export function columnsOf(results: Results): { name: string; label?: string }[] {
   const vars = results.head.vars ?? [];
   const rows = results.results?.bindings ?? [];
-  const shown = vars.filter((name) => !rows.some((row) => row[name]?.datatype?.endsWith("#wktLiteral")));
+  const filled = vars.filter((name) => rows.some((row) => row[name]));
+  const shown = filled.filter((name) => !rows.some((row) => row[name]?.datatype?.endsWith("#wktLiteral")));
   const thing = shown.find((name) => rows.some((row) => row[name]?.type === "uri"));
   if (thing && shown.includes("label") && thing !== "label") {
     return shown.filter((name) => name !== "label").map((name) => (name === thing ? { name, label: "label" } : { name }));

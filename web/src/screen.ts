@@ -90,7 +90,7 @@ export function statement(of: Statement, names: { subject?: string | null; objec
   return html`<span class="st"><b>${subject}</b> <span>${nameOf(of.predicate)}</span> <b>${object}</b></span>`;
 }
 
-/** A dot in the colour of a kind. */
+/** A dot in the color of a kind. */
 export function dot(classes: Iterable<string>): TemplateResult {
   return html`<span class="k-${kindOf(classes)}"><span class="dot"></span></span>`;
 }

@@ -95,7 +95,7 @@ class StatusScreen extends Screen {
             <tr><th scope="row">calls</th><td class="num">${number(this.model["usage"]?.calls)} <span class="small faint">since the start, ${(this.model["usage"]?.model_seconds ?? 0).toFixed(0)} s</span></td></tr>
             <tr><th scope="row">store</th><td>${this.health["store"]?.kind}</td></tr></tbody></table>
             ${this.rules["problem"] ? html`<div class="note warn"><p>${this.rules["problem"]}</p></div>` : nothing}</div>
-          <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licences of the page</a></p>
+          <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licenses of the page</a></p>
         </section>
       </div>
     </div>`;

@@ -40,7 +40,7 @@ const KIND_WORDS: Record<Kind, string> = {
   built: "place",
   way: "transport",
   water: "water",
-  org: "organisation",
+  org: "organization",
   person: "person",
   value: "other",
 };

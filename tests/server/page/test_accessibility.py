@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from tests.server.page.conftest import ID, ROOT, Watched, watch
+from tests.server.page.conftest import ID, ROOT, URBAN, Watched, watch
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +27,8 @@ SCREENS = (
     "#/explore",
     f"#/explore?iri={quote(ID + 'clock-museum', safe='')}",
     f"#/query?query={quote('SELECT * WHERE { ?s ?p ?o } LIMIT 5')}",
+    f"#/model?class={quote(URBAN + 'Museum', safe='')}",
+    "#/model?file=shapes/urban.ttl",
     "#/status",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,7 +10,17 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server.page.conftest import HOSTILE, ID, URBAN, Watched, closed_before_it_opened, filled, watch
+from server.http.access.keys import KeyStore, Scope
+from tests.server.page.conftest import (
+    HOSTILE,
+    ID,
+    ROOT,
+    URBAN,
+    Watched,
+    closed_before_it_opened,
+    filled,
+    watch,
+)
 from tests.support.running_server import RunningServer
 
 pytestmark = pytest.mark.slow
@@ -209,9 +220,37 @@ def test_a_reader_sees_no_buttons_that_write_and_a_key_brings_them(browser: Brow
         assert watched.wrong == []
 
 
-def create_key(server: RunningServer, name: str, scope: str) -> str:
-    from server.http.access.keys import KeyStore, Scope
+def test_a_rule_is_tested_on_the_graph_and_put_in_force(browser: Browser, tmp_path: Path) -> None:
+    shutil.copytree(
+        ROOT / "shapes", tmp_path / "shapes", ignore=shutil.ignore_patterns("*.py", "__pycache__")
+    )
+    with RunningServer(tmp_path / "data", "--shapes", str(tmp_path / "shapes")) as server:
+        context = browser.new_context()
+        watched = watch(context, filled(server))
+        page = watched.open("#/model?file=shapes/urban.ttl")
+        expect(page.get_by_role("button", name="Put in force")).to_be_disabled()
+        page.locator("#turtle").press("Control+End")
+        page.keyboard.type("\nshape:Oops a sh:NodeShape ; sh:maxcount 1 .")
+        page.get_by_role("button", name="Test", exact=True).click()
+        expect(page.locator("h1").last).to_contain_text("error")
+        expect(page.get_by_text("which SHACL does not define")).to_be_visible()
+        page.keyboard.press("Control+z")
+        page.locator("#turtle").fill(
+            (tmp_path / "shapes/urban.ttl").read_text(encoding="utf-8")
+            + "\nshape:MuseumOpened a sh:NodeShape ; sh:targetClass urban:Museum ; sh:property [ "
+            'sh:path urban:opened ; sh:minCount 1 ; sh:message "A museum needs the day it opened."@en ] .\n'
+        )
+        page.get_by_role("button", name="Test", exact=True).click()
+        expect(page.locator("h1").last).to_contain_text("would fail")
+        expect(page.get_by_text("A museum needs the day it opened.").first).to_be_visible()
+        page.get_by_role("button", name="Put in force").click()
+        expect(page.get_by_text("In force now")).to_be_visible()
+        assert "MuseumOpened" in httpx.get(server.url + "/shapes/urban.ttl").text
+        context.close()
+        assert watched.wrong == []
 
+
+def create_key(server: RunningServer, name: str, scope: str) -> str:
     keys = KeyStore(server.data)
     scopes = {Scope.READ, Scope(scope)}
     _, token = keys.create(name, scopes)

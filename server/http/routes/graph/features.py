@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
-from pyoxigraph import BlankNode, NamedNode
+from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,24 +24,22 @@ from sparql.protocol.conditions import Conditions
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
+    from sparql.model.geometry_names import Node
+
 _KEPT = 8
 _MOST_NAMED = 500
-_DIMENSIONS = {"points": 0, "lines": 1, "areas": 2}
+_Sort = Literal["points", "lines", "areas"]
+_DIMENSIONS: dict[_Sort, int] = {"points": 0, "lines": 1, "areas": 2}
 
 
-class FeatureParameters(BaseModel):
-    """Which features, and how exactly they are drawn."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which features, and how exactly they are drawn: see the parameters of `GET /features`."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    iri: list[str] = Field([], max_length=_MOST_NAMED, description="Only these; all when not given.")
-    of: list[Literal["points", "lines", "areas"]] = Field(
-        [], description="Only geometry of these dimensions."
-    )
-    tolerance: float = Field(
-        0.0, ge=0, le=10, description="Degrees by which a drawn border may differ from the stated one."
-    )
-    limit: int = Field(10_000, ge=1, le=100_000, description="At most so many, the largest first.")
+    iris: tuple[str, ...]
+    dimensions: frozenset[int]
+    tolerance: float
+    limit: int
 
 
 def router(services: Services) -> APIRouter:
@@ -49,8 +48,24 @@ def router(services: Services) -> APIRouter:
     drawing = Drawing(services)
 
     @routes.get("/features")
-    async def get_features(request: Request, wanted: Annotated[FeatureParameters, Query()]) -> Response:
+    async def get_features(
+        request: Request,
+        iri: Annotated[
+            list[str] | None, Query(max_length=_MOST_NAMED, description="Only these; else all.")
+        ] = None,
+        of: Annotated[
+            list[_Sort] | None, Query(description="Only geometry of these sorts; else all.")
+        ] = None,
+        tolerance: Annotated[
+            float, Query(ge=0, le=10, description="Degrees by which a drawn border may differ.")
+        ] = 0,
+        limit: Annotated[
+            int, Query(ge=1, le=100_000, description="At most so many, the largest first.")
+        ] = 10_000,
+    ) -> Response:
         """A GeoJSON FeatureCollection (RFC 7946), with `iri`, `label` and `classes` of each feature."""
+        dimensions = frozenset(_DIMENSIONS[name] for name in of or _DIMENSIONS)
+        wanted = Wanted(tuple(iri or ()), dimensions, tolerance, limit)
         tag, body = await run_in_threadpool(drawing.draw, wanted)
         headers = {"Content-Type": "application/geo+json", "ETag": f'"{tag}"', "Cache-Control": "no-cache"}
         if Conditions.read(None, request.headers.get("if-none-match")).is_known(tag):
@@ -68,64 +83,55 @@ class Drawing:
         self._lock = Lock()
         self._drawn: OrderedDict[str, bytes] = OrderedDict()
 
-    def draw(self, wanted: FeatureParameters) -> tuple[str, bytes]:
+    def draw(self, wanted: Wanted) -> tuple[str, bytes]:
         """The tag and the text of a feature collection. Raises `InvalidBody` for what is no IRI."""
-        key = f"{self._services.store.revision()}-{abs(hash(wanted.model_dump_json())):x}"
+        form = hashlib.blake2b(repr(wanted).encode(), digest_size=8).hexdigest()
+        key = f"{self._services.store.revision()}-{form}"
+        # One at a time: who asks for the same meanwhile gets what was drawn.
         with self._lock:
-            if key in self._drawn:
-                return key, self._drawn[key]
-        body = json.dumps(self._collection(wanted), ensure_ascii=False, separators=(",", ":")).encode()
-        with self._lock:
-            self._drawn[key] = body
-            while len(self._drawn) > _KEPT:
-                self._drawn.popitem(last=False)
-        return key, body
+            if key not in self._drawn:
+                self._drawn[key] = self._collection(wanted)
+                while len(self._drawn) > _KEPT:
+                    self._drawn.popitem(last=False)
+            return key, self._drawn[key]
 
-    def _collection(self, wanted: FeatureParameters) -> dict[str, Any]:
-        dimensions = {_DIMENSIONS[name] for name in wanted.of} or set(_DIMENSIONS.values())
-        found = [
-            (node, shape) for node, shape in self._located(wanted.iri) if _dimension(shape) in dimensions
+    def _collection(self, wanted: Wanted) -> bytes:
+        import numpy
+        import shapely
+
+        located = self._located(wanted.iris)
+        shapes = numpy.array([shape for _, shape in located], dtype=object)
+        fitting = numpy.flatnonzero(numpy.isin(shapely.get_dimensions(shapes), list(wanted.dimensions)))
+        sizes = (-shapely.length(shapes[fitting]), -shapely.area(shapes[fitting]))
+        chosen = fitting[numpy.lexsort(sizes)][: wanted.limit]
+        drawn = shapes[chosen]
+        if wanted.tolerance:
+            drawn = shapely.simplify(drawn, wanted.tolerance)
+            rounded = shapely.set_precision(drawn, wanted.tolerance / 10, mode="pointwise")
+            drawn = numpy.where(shapely.is_empty(rounded), drawn, rounded)
+        geometries = shapely.to_geojson(drawn)
+        features = [
+            self._feature(located[row][0], text) for row, text in zip(chosen, geometries, strict=True)
         ]
-        found.sort(key=lambda one: (-one[1].area, -one[1].length, one[0].value))
-        features = [self._feature(node, shape, wanted.tolerance) for node, shape in found[: wanted.limit]]
-        return {"type": "FeatureCollection", "numberMatched": len(found), "features": features}
+        head = f'{{"type":"FeatureCollection","numberMatched":{len(fitting)},"features":['
+        return (head + ",".join(features) + "]}").encode()
 
-    def _located(self, iris: Iterable[str]) -> Iterator[tuple[NamedNode | BlankNode, BaseGeometry]]:
-        from sparql.spatial.relations import geometries_in, located_features
-
+    def _located(self, iris: Iterable[str]) -> Sequence[tuple[Node, BaseGeometry]]:
+        relations = self._services.relations
         nodes = [_iri(text) for text in iris]
-        store = self._services.store
         if not nodes:
-            yield from located_features(store)
-        for node in nodes:
-            for shape in geometries_in(store, node):
-                yield node, shape
+            return relations.located()
+        return [(node, shape) for node in nodes for shape in relations.geometry_of(node)]
 
-    def _feature(self, node: NamedNode | BlankNode, shape: BaseGeometry, tolerance: float) -> dict[str, Any]:
-        from shapely import set_precision
-        from shapely.geometry import mapping
-
-        if tolerance:
-            shape = shape.simplify(tolerance)
-            digits = set_precision(shape, tolerance / 10, mode="pointwise")
-            shape = shape if digits.is_empty else digits
+    def _feature(self, node: Node, geometry: str) -> str:
         entries = self._services.labels.entries_of(node) if isinstance(node, NamedNode) else ()
-        return {
-            "type": "Feature",
-            "id": node.value,
-            "geometry": mapping(shape),
-            "properties": {
-                "iri": node.value,
-                "label": entries[0].label if entries else None,
-                "classes": sorted(one.value for one in entries[0].classes) if entries else [],
-            },
+        properties = {
+            "iri": node.value,
+            "label": entries[0].label if entries else None,
+            "classes": sorted(one.value for one in entries[0].classes) if entries else [],
         }
-
-
-def _dimension(shape: BaseGeometry) -> int:
-    from shapely import get_dimensions
-
-    return int(get_dimensions(shape))
+        name, told = (json.dumps(one, ensure_ascii=False) for one in (node.value, properties))
+        return f'{{"type":"Feature","id":{name},"geometry":{geometry},"properties":{told}}}'
 
 
 def _iri(text: str) -> NamedNode:

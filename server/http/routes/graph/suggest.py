@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 
@@ -18,30 +17,24 @@ from server.runtime.context import Services
 _Kind = Literal["entity", "class", "property"]
 
 
-class SuggestParameters(BaseModel):
-    """What is to be completed."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: str = Field(min_length=1, max_length=200, description="Words, or the start of one.")
-    kind: _Kind | None = Field(None, description="Only of this kind.")
-    limit: int = Field(10, ge=1, le=100)
-
-
 def router(services: Services) -> APIRouter:
     """The route that completes words."""
     routes = APIRouter(tags=["entities"], dependencies=[Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/suggest")
-    async def get_suggestions(wanted: Annotated[SuggestParameters, Query()]) -> dict[str, Any]:
+    async def get_suggestions(
+        text: Annotated[str, Query(min_length=1, max_length=200, description="Words, or the start of one.")],
+        kind: Annotated[_Kind | None, Query(description="Only of this kind.")] = None,
+        limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> dict[str, Any]:
         """What the words may mean: `iri`, `label`, `kind` and `classes` of each, the best match first."""
         found: list[dict[str, Any]] = []
-        if wanted.kind in (None, "entity"):
-            entries = await run_in_threadpool(services.labels.containing, wanted.text, wanted.limit)
+        if kind in (None, "entity"):
+            entries = await run_in_threadpool(services.labels.containing, text, limit)
             found += [_suggestion("entity", one.iri, one.label, one.classes) for one in entries]
-        if wanted.kind != "entity":
-            found += _terms(services.schema, wanted.text, wanted.kind)
-        return {"suggestions": found[: wanted.limit]}
+        if kind != "entity":
+            found += _terms(services.schema, text, kind)
+        return {"suggestions": found[:limit]}
 
     return routes
 

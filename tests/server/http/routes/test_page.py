@@ -1,0 +1,133 @@
+"""The page's files, what a client may do, names completed, and places to draw."""
+
+import httpx
+import pytest
+
+from server.http.access.keys import Scope
+from server.runtime.context import Services
+from tests.server.conftest import client_of
+
+ID = "https://w3id.org/urbankg/id/"
+CITY = """
+    @prefix geo: <http://www.opengis.net/ont/geosparql#> . @prefix id: <https://w3id.org/urbankg/id/> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix urban: <https://w3id.org/urbankg/urban#> .
+    id:mill a urban:Museum ; rdfs:label "Old Mill"@en ; geo:hasDefaultGeometry id:mill-g .
+    id:mill-g a geo:Geometry ; geo:asWKT "POINT (-73.97 40.75)"^^geo:wktLiteral .
+    id:millpond a urban:Park ; rdfs:label "Millpond Park"@en ; geo:hasDefaultGeometry id:millpond-g .
+    id:millpond-g a geo:Geometry ; geo:asWKT
+        "POLYGON ((-73.98 40.75, -73.97 40.75, -73.97 40.7501, -73.97 40.76, -73.98 40.75))"^^geo:wktLiteral .
+    id:green-mill a urban:Theater ; rdfs:label "Green Mill"@en .
+"""
+
+
+@pytest.fixture
+async def client(services: Services):
+    async with client_of(services) as client:
+        answer = await client.post("/store?default", content=CITY, headers={"Content-Type": "text/turtle"})
+        assert answer.is_success, answer.text
+        yield client
+
+
+async def test_a_browser_gets_the_page_and_a_program_the_description(client: httpx.AsyncClient):
+    for accept in ("text/html,application/xhtml+xml,*/*;q=0.8", "*/*"):
+        page = await client.get("/", headers={"Accept": accept})
+        assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert "<ukg-app>" in page.text
+    described = await client.get("/", headers={"Accept": "application/json"})
+    assert (described.status_code, described.headers["location"]) == (303, "/openapi.json")
+    assert (await client.get("/", headers={"Accept": "image/png"})).status_code == 406
+
+
+async def test_files_are_compressed_tagged_and_bound_to_this_server(client: httpx.AsyncClient):
+    plain = await client.get("/ui/app.js", headers={"Accept-Encoding": "identity"})
+    packed = await client.get("/ui/app.js", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.text == plain.text
+    assert packed.headers["etag"] != plain.headers["etag"]
+    for one in (plain, packed):
+        assert "script-src 'self'" in one.headers["content-security-policy"]
+        again = await client.get("/ui/app.js", headers={"If-None-Match": one.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    assert (await client.get("/ui/../settings.py")).status_code == 404
+    assert (await client.get("/ui/__init__.py")).status_code == 404
+
+
+async def test_an_iri_leads_browsers_to_the_page_and_others_to_triples(client: httpx.AsyncClient):
+    html = await client.get("/urbankg/id/mill", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert html.status_code == 303
+    assert html.headers["location"] == "/#/explore?iri=https%3A%2F%2Fw3id.org%2Furbankg%2Fid%2Fmill"
+    turtle = await client.get("/urbankg/id/mill", headers={"Accept": "text/turtle"})
+    assert "Old Mill" in turtle.text
+    unknown = await client.get("/urbankg/id/nothing", headers={"Accept": "text/html"})
+    assert unknown.status_code == 404
+
+
+async def test_words_are_completed_from_their_start_first(client: httpx.AsyncClient):
+    found = (await client.get("/suggest", params={"text": "mill"})).json()["suggestions"]
+    assert [one["label"] for one in found][:3] == ["Millpond Park", "Old Mill", "Green Mill"]
+    assert found[1] == {
+        "iri": ID + "mill",
+        "label": "Old Mill",
+        "kind": "entity",
+        "classes": ["https://w3id.org/urbankg/urban#Museum"],
+    }
+    one = (await client.get("/suggest", params={"text": "mill", "limit": 1})).json()["suggestions"]
+    assert len(one) == 1
+
+
+async def test_classes_and_properties_are_completed_too(client: httpx.AsyncClient):
+    async def kinds(**wanted: str) -> list[tuple[str, str]]:
+        found = (await client.get("/suggest", params=wanted)).json()["suggestions"]
+        return [(one["kind"], one["label"]) for one in found]
+
+    assert ("class", "museum") in await kinds(text="museu", kind="class")
+    assert ("property", "located in") in await kinds(text="located", kind="property")
+    assert {kind for kind, _ in await kinds(text="mus", kind="class")} == {"class"}
+    assert await kinds(text="!!") == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/suggest", "/suggest?text=a&sort=up", "/features?box=1", "/features?iri=no", "/features?of=all"]
+)
+async def test_what_cannot_be_understood_is_refused(client: httpx.AsyncClient, path: str):
+    assert (await client.get(path)).status_code == 422
+
+
+async def test_features_are_drawn_the_largest_first_and_simplified(client: httpx.AsyncClient):
+    answer = await client.get("/features")
+    assert answer.headers["content-type"] == "application/geo+json"
+    drawn = answer.json()
+    assert [one["id"] for one in drawn["features"]] == [ID + "millpond", ID + "mill"]
+    assert drawn["features"][1]["properties"]["label"] == "Old Mill"
+    assert len(drawn["features"][0]["geometry"]["coordinates"][0]) == 5
+    simple = (await client.get("/features?of=areas&tolerance=0.001")).json()
+    assert [len(one["geometry"]["coordinates"][0]) for one in simple["features"]] == [4]
+    named = (await client.get("/features", params={"iri": ID + "mill"})).json()
+    assert named["features"][0]["geometry"] == {"type": "Point", "coordinates": [-73.97, 40.75]}
+    unknown = (await client.get("/features", params={"iri": ID + "nowhere"})).json()
+    assert (unknown["numberMatched"], unknown["features"]) == (0, [])
+    same = await client.get("/features", headers={"If-None-Match": answer.headers["etag"]})
+    assert same.status_code == 304
+
+
+async def test_a_drawing_follows_the_graph(client: httpx.AsyncClient):
+    before = (await client.get("/features")).json()["numberMatched"]
+    gone = f"DELETE WHERE {{ <{ID}mill> ?p ?o }}"
+    answer = await client.post("/update", content=gone, headers={"Content-Type": "application/sparql-update"})
+    assert answer.is_success, answer.text
+    assert (await client.get("/features")).json()["numberMatched"] == before - 1
+
+
+async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, services: Services):
+    everything = sorted(scope.value for scope in Scope)
+    assert (await client.get("/access")).json() == {"key": None, "scopes": everything}
+    proxied = await client.get("/access", headers={"X-Forwarded-For": "192.0.2.1"})
+    assert proxied.json()["scopes"] == ["read"]
+    _, reviewer = services.keys.create("Ada", [Scope.REVIEW])
+    _, admin = services.keys.create("Grace", [Scope.ADMIN])
+    assert (await client.get("/access")).json() == {"key": None, "scopes": ["read"]}
+    told = await client.get("/access", headers={"Authorization": f"Bearer {reviewer}"})
+    assert told.json() == {"key": "Ada", "scopes": ["read", "review"]}
+    told = await client.get("/access", headers={"Authorization": f"Bearer {admin}"})
+    assert told.json() == {"key": "Grace", "scopes": everything}
+    assert (await client.get("/access", headers={"Authorization": "Bearer ukg_no"})).status_code == 401
