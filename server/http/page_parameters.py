@@ -7,13 +7,8 @@ from fastapi import Query
 from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
-<<<<<<< HEAD
 from server.errors import UnknownParameters
 from server.http.access.guard import refuse_key_in_address
-=======
-from server.errors import KeyInAddress, UnknownParameters
-from server.http.access.keys import KEY_PATTERN
->>>>>>> 9a9e1387696f39526d14dcbce081cb9e22720610
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -25,15 +20,9 @@ def known_parameters(request: Request) -> None:
 
 
 def check_parameters(request: Request, known: Collection[str]) -> None:
-<<<<<<< HEAD
     """Raises `UnknownParameters` for query parameters that are not known, and `KeyInAddress`."""
     # The answer names unknown parameters, and no answer repeats a key.
     refuse_key_in_address(request)
-=======
-    """Raises `UnknownParameters` for query parameters that are not known; `KeyInAddress` for a key there."""
-    if KEY_PATTERN.search(request.url.query):
-        raise KeyInAddress()
->>>>>>> 9a9e1387696f39526d14dcbce081cb9e22720610
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise UnknownParameters(unknown, known)
