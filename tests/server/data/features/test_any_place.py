@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
-from server.cli.app import app
+from server.cli.app import command_line
 from server.errors import ServerError
 from server.writes.extent import read_extent
 from sparql.model.vocabulary import GEO, RDFS
@@ -37,7 +37,7 @@ def _at(east: float, north: float) -> list[tuple[BaseGeometry, dict[str, str]]]:
 
 def _run(folder: Path, *arguments: object, code: int = 0, **environment: str) -> str:
     done = CliRunner().invoke(
-        app, ["--data", str(folder / "data"), *map(str, arguments)], env=environment or None
+        command_line(), ["--data", str(folder / "data"), *map(str, arguments)], env=environment or None
     )
     assert done.exit_code == code, done.output + repr(done.exception)
     return done.stderr
