@@ -34,13 +34,16 @@ interface PlanNode {
   [member: string]: unknown;
 }
 
-/** The steps as sentences, the last of which has the tree; or both apart. */
-type GivenPlan = { sentence: string; tree?: PlanNode }[] | { steps: string[]; tree: PlanNode };
+/** A step of the plan as a sentence; the last has the tree of the whole. */
+interface Step {
+  sentence: string;
+  tree?: PlanNode;
+}
 
 interface Reply {
   answer: string | null;
   sparql?: string | null;
-  plan?: GivenPlan | null;
+  plan?: Step[] | null;
   entities?: Found[];
   results?: Results | null;
   map?: FeatureCollection | null;
@@ -344,7 +347,7 @@ class AskScreen extends Screen {
   }
 
   private steps(reply: Reply): TemplateResult | typeof nothing {
-    const words = sentencesOf(reply);
+    const words = (reply.plan ?? []).map((one) => one.sentence);
     if (!words.length) return nothing;
     return html`<section class="card"><header><h2>How I read it</h2></header>
       <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol></div></section>`;
@@ -420,15 +423,8 @@ function headline(reply: Reply, results: Results | null): { heading: string; res
   return sentence ? { heading: sentence[1]!, rest: answer.slice(sentence[0].length) } : { heading: answer, rest: "" };
 }
 
-/** The plan in sentences; the list numbers them. */
-function sentencesOf({ plan }: Reply): string[] {
-  if (!plan) return [];
-  const given = Array.isArray(plan) ? plan.map((one) => one.sentence) : plan.steps;
-  return given.map((one) => one.replace(/^\d+\. /, ""));
-}
-
 function nodesOf({ plan }: Reply): PlanNode[] {
-  const tree = Array.isArray(plan) ? plan.at(-1)?.tree : plan?.tree;
+  const tree = plan?.at(-1)?.tree;
   return tree ? [...within(tree)] : [];
 }
 
