@@ -68,9 +68,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
             ),
         )
         with announced(settings.data, settings.own_url):
-            _log.info(
-                "UrbanKG serves %s at %s (page: %s/docs)", settings.data, settings.base_url, settings.base_url
-            )
+            _log.info("UrbanKG serves %s; its page: %s/", settings.data, settings.base_url)
             for sentence in open_to_whom(settings, has_keys=keyed):
                 _log.info(sentence)
             server.run(sockets=[listener])
