@@ -75,8 +75,8 @@ async def test_many_requests_leave_no_objects_behind(client: httpx.AsyncClient, 
     await mixed(range(20, 60))
     grown = {kind: more for kind, more in (objects() - before).items() if more > 10}
     # The index of geometries takes what it noted in when a query asks for it, caches hold parsed queries, and
-    # the log for the capturer has a limit in quads. Canceled timers keep the context of their request, and so its
-    # account, until a hundred of them are removed at once.
+    # the log for the capturer has a limit in quads. Canceled timers keep the context of their request, and so
+    # its account, until a hundred of them are removed at once.
     bounded = {
         "extractors.models.accounting.Account",
         "sparql.workers.capture.commit_log.LoggedCommit",
