@@ -108,7 +108,7 @@ def load(
         opening = Services.writing if bulk else lambda services: services
         on_either(settings, through_server, here, opening=opening)
     except LoadEnded as error:
-        stderr.print(str(error), markup=False)
+        stderr.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(130) from error
 
 
@@ -270,9 +270,9 @@ def _print_outcomes(loaded: Sequence[LoadResult], *, bulk: bool, partial: bool) 
         if bulk and one.results:
             stderr.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
         if one.examples:
-            stderr.print(one.examples, markup=False)
+            stderr.print(one.examples, markup=False, soft_wrap=True)
         if one.hint:
-            stderr.print(one.hint, markup=False)
+            stderr.print(one.hint, markup=False, soft_wrap=True)
         if one.refused and not partial and not bulk:
             stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
     return 1 if any(one.refused or one.violations or one.left_out for one in loaded) else 0
