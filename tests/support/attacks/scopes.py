@@ -16,7 +16,7 @@ from tests.support.attacks.attack import ONE_SCOPE, Result, Target
 from tests.support.fuzzing.described import routes_of
 
 GROUP = "keys"
-_OPEN: Final = frozenset({"/healthz", "/readyz"})
+_OPEN: Final = frozenset({"/healthz", "/readyz", "/access"})
 _EXTRACT: Final = ("/extractions", "/candidates", "/jobs", "/documents", "/held", "/models/probe", "/sources")
 _REVIEW: Final = ("/review", "/entities", "/proposals")
 _ADMIN: Final = ("/check", "/impact", "/ontologies", "/shapes", "/backup", "/loads", "/optimize")
@@ -33,6 +33,8 @@ _READ: Final = (
         "/proposals",
         "/metrics",
         "/changes",
+        "/features",
+        "/suggest",
         "/.well-known/void",
     ),
 )
