@@ -343,7 +343,8 @@ class Asker:
             return None
         term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
         if term is not None:
-            return Term(iri, term.label)
+            unit = getattr(term, "unit", None)
+            return Term(iri, term.label, unit.value.rpartition("/")[2] if unit is not None else "")
         named = self._labels.entries_of(iri)
         return Term(iri, named[0].label) if named else None
 

@@ -232,6 +232,7 @@ class _Facts:
                 return any(isinstance(p, Top) and p.most is most for p in self.parts) or self.has(Aggregation)
             case Measure(size):
                 sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
+                sizes |= {part.measured for part in self.parts if isinstance(part, ValueOf) and part.measured}
                 return size in sizes if size is not None else self.has(DistanceTo)
             case Derived():
                 return self.has(Arithmetic)

@@ -371,7 +371,9 @@ def _than_set(context: Context, comparator: Comparator, of: Noun) -> Iterator[Ma
         for quantity, cost in context.quantities.of_adjective(comparator.adjective, of.types):
             yield C.NOUN, replace(of, node=Top(of.node, quantity, comparator.op is Op.MORE), pair=()), cost
     elif of.head is Head.NAME and comparator.adjective is not None:
-        for quantity, cost in context.quantities.of_adjective(comparator.adjective, of.types):
+        # Of the other things, other dates may say when they began.
+        types = None if comparator.adjective.age else of.types
+        for quantity, cost in context.quantities.of_adjective(comparator.adjective, types):
             yield from _compared_to(context, quantity, comparator.op, of, cost)
     elif of.head is Head.NAME and comparator.dated and comparator.op is not Op.EQUAL:
         yield C.THAN, (comparator.op, of, None), 0.0
@@ -553,6 +555,15 @@ def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> 
         terms = node.quantity.properties if isinstance(node.quantity, EarliestOf) else node.quantity.path
         if named[0].term in terms:
             yield C.NOUN, replace(of, node=replace(node, quantity=ValueOf((named[0].term,)))), 0.0
+
+
+@RULES.rule(C.NOUN, C.MEASURE)
+def _ranked_by_size(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
+    """ "the largest park by area" """
+    quantity = of.node.quantity if isinstance(of.node, Top) else None
+    sizes = [getattr(quantity, "size", None), getattr(quantity, "measured", None)]
+    if measure.size is not None and measure.size in sizes:
+        yield C.NOUN, of, 0.0
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
