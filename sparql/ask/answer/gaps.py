@@ -143,6 +143,8 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
         case Kind(of):
             relation, object_ = "is a", of.words
         case Related(PropertyLink(term, inverse), to):
+            if inverse and not before:
+                message = f"Not recorded: {phrase(part)}."
             subject, object_ = (phrase(to), UNKNOWN) if inverse else (before or UNKNOWN, phrase(to))
             relation = term.words
         case Related(link, to):

@@ -157,10 +157,10 @@ class Patterns:
                     lines.append(f"FILTER({var} != {iri(to.entity.iri)})")
                 return lines, f"{iri(_DISTANCE)}({here}, {there}, {iri(_METRE)})"
             case SizeOf(size):
-                here, measured = self.variables.name("here wkt"), self.variables.name(f"measured {size}")
+                here, sized = self.variables.name("here wkt"), self.variables.name(f"measured {size}")
                 # A point has no size.
-                bound = f"BIND({iri(_SIZES[size])}({here}) AS {measured})"
-                return [f"{var} {self.geometry()} {here} .", bound, f"FILTER({measured} > 0)"], measured
+                bound = f"BIND({iri(_SIZES[size])}({here}) AS {sized})"
+                return [f"{var} {self.geometry()} {here} .", bound, f"FILTER({sized} > 0)"], sized
             case CountOf():
                 counted = self.variables.name("counted")
                 return [self._counting(quantity, var, counted)], f"COALESCE({counted}, 0)"

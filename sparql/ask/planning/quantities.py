@@ -84,7 +84,8 @@ class Quantities:
         stated = replace(term, unit=unit)
         if known is not None and unit in UNITS and self._typing.is_recorded(term.iri, types):
             for size in Size:
-                if UNITS[unit].quantity == size and known.label.lower() in english()["sizes"][size]:
+                named = known.label.lower() in english()["sizes"][size]
+                if named and UNITS[unit].quantity.value == size.value:
                     return ValueOf((stated,), size)
         return ValueOf((stated,))
 
