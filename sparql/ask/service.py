@@ -143,6 +143,12 @@ class Asker:
         if model is not None and model.prompt_profile == "full":
             self._planners.append(ModelPlanner(model, prompts))
 
+    async def prepare(self) -> None:
+        """Read the summary of the data and the words, so that the first question does not wait for them."""
+        await self.summary.refresh(self._run_query)
+        await self._linker.link("which", self._run_query)
+        self._context()
+
     async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
         """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
