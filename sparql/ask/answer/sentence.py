@@ -19,6 +19,7 @@ from sparql.ask.plan.nodes import (
     CountOf,
     Difference,
     DistanceTo,
+    EarliestOf,
     Exists,
     Group,
     Kind,
@@ -49,6 +50,7 @@ from sparql.ask.plan.wording import (
 )
 from sparql.ask.plan.words import (
     enumerate_labels,
+    is_dated,
     is_participle,
     kilometers,
     link_words,
@@ -130,6 +132,10 @@ class AnswerWriter:
             case Difference(quantity, left, right):
                 value = self.value(quantity, rows_of(results)[0]["result"]["value"])
                 words = quantity_words(quantity)
+                if isinstance(quantity, EarliestOf) or is_dated(words):
+                    years = f"{value} year{'' if value == '1' else 's'}"
+                    ends = [phrase(end) + self._aside_of(end, shown) for end in (left, right)]
+                    return f"{ends[0]} and {ends[1]} are {years} apart."
                 return f"The {words} of {phrase(left)} and of {phrase(right)} differ by {value}."
             case Group(each, _, node, aggregate, measured):
                 what = (
@@ -156,6 +162,9 @@ class AnswerWriter:
         if shown.quantity is None or iri not in shown.values:
             return ""
         return f" ({self.value(shown.quantity, shown.values[iri])})"
+
+    def _aside_of(self, node: Set, shown: Shown) -> str:
+        return self._aside(node.entity.iri.value, shown) if isinstance(node, Named) else ""
 
     def _claim(self, node: Set, shown: Shown, *, holds: bool) -> str:
         parts = node.sets if isinstance(node, And) else (node,)

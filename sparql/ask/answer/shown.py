@@ -17,6 +17,7 @@ from sparql.ask.plan.nodes import (
     CompareTo,
     Count,
     CountOf,
+    Difference,
     DistanceTo,
     EarliestOf,
     Exists,
@@ -124,12 +125,14 @@ async def find_shown(
     found = deciding(set_of(plan)) if isinstance(plan, List | Exists) else None
     if isinstance(plan, Values) and isinstance(plan.quantity, ValueOf) and plan.quantity.measured:
         found = plan.quantity, plan.set
+    if isinstance(plan, Difference):
+        found = plan.quantity, plan.left
     if found is None:
         return Shown()
     quantity, base = found
     if kind(quantity) is QuantityKind.TEXT:
         return Shown()
-    things = _things(query, results) if isinstance(plan, List) else _ends(set_of(plan), base)
+    things = _things(query, results) if isinstance(plan, List) else _ends(plan, base)
     if not things:
         return Shown(quantity)
     values = await _values(quantity, things, compiler, kind, run_query)
@@ -159,8 +162,11 @@ def _things(query: Query, results: Mapping[str, Any]) -> list[Named]:
     return [Named(Term(NamedNode(t["value"]), "")) for t in terms if t and t["type"] == "uri"]
 
 
-def _ends(node: Set, base: Set) -> list[Named]:
+def _ends(plan: Plan, base: Set) -> list[Named]:
     """The thing that is asked about and those it is compared with."""
+    if isinstance(plan, Difference):
+        return [one for one in (plan.left, plan.right) if isinstance(one, Named)]
+    node = set_of(plan)
     others = [part.to for part in node.sets if isinstance(part, CompareTo)] if isinstance(node, And) else []
     return [one for one in (base, *others) if isinstance(one, Named)]
 

@@ -207,11 +207,22 @@ def _compared(node: Compare) -> str:
     if isinstance(quantity, DistanceTo):
         return f"{_NUMBERS[op]} {text} from {phrase(quantity.to)}"
     if isinstance(quantity, CountOf):
-        return f"with {_NUMBERS[op]} {text} {phrase(quantity.set, one=node.value.value == '1')}"
+        counted = phrase(quantity.set, one=node.value.value == "1")
+        return _counting(quantity.link, f"{_NUMBERS[op]} {text} {counted}")
     size = _size(quantity)
     if size is not None and op in (Op.LESS, Op.MORE):
         return f"{_COMPARED[size][op is Op.MORE]} than {text}"
     return f"{_before_bound(quantity, dated=False)} {_NUMBERS[op]} {text}"
+
+
+def _counting(link: Link, counted: str, *, one: bool = False) -> str:
+    """Return how counted things belong to a thing: "with two museums", "designed by two architects"."""
+    if not isinstance(link, PropertyLink):
+        return f"with {counted}"
+    if not link.inverse:
+        words = link_words(link.property, one=one)
+        return f"{words} {counted}" if not words.startswith("with ") else f"{words}: {counted}"
+    return f"with {counted} ({link.property.words} {'it' if one else 'them'})"
 
 
 def compared_words(quantity: Quantity, op: Op, than: str) -> str:
@@ -224,7 +235,8 @@ def compared_words(quantity: Quantity, op: Op, than: str) -> str:
         if isinstance(quantity, EarliestOf):
             return f"{'newer' if more else 'older'} than {than}"
         if isinstance(quantity, CountOf):
-            return f"with {'more' if more else 'fewer'} {phrase(quantity.set)} than {than}"
+            counted = f"{'more' if more else 'fewer'} {phrase(quantity.set)}"
+            return f"{_counting(quantity.link, counted)} than {than}"
         if isinstance(quantity, DistanceTo):
             return f"{'farther from' if more else 'nearer to'} {phrase(quantity.to)} than {than}"
     words = quantity_words(quantity)
@@ -251,7 +263,8 @@ def _top(node: Top) -> str:
     if isinstance(quantity, DistanceTo):
         return f"the {number}{kind} {nth}{'farthest from' if most else 'nearest to'} {phrase(quantity.to)}"
     if isinstance(quantity, CountOf):
-        return f"the {number}{kind} with the {nth}{'most' if most else 'fewest'} {phrase(quantity.set)}"
+        counted = f"the {nth}{'most' if most else 'fewest'} {phrase(quantity.set)}"
+        return f"the {number}{kind} {_counting(quantity.link, counted, one=count == 1)}"
     if isinstance(quantity, ValueOf) and is_participle(words):
         return (
             f"{of} {words} {'last' if most else 'first'}"

@@ -89,6 +89,14 @@ class Quantities:
                     return ValueOf((stated,), size)
         return ValueOf((stated,))
 
+    def of_size(self, size: Size, types: Types) -> Quantity:
+        """Return the property that states a size, where the data has it; else the size is only measured."""
+        for name in self._terms.property_named(english()["sizes"][size]):
+            quantity = self._stated(name.term, types)
+            if quantity.measured is size and self._fits(quantity, types):
+                return quantity
+        return SizeOf(size)
+
     def derived(self, how: Derived, types: Types) -> Iterator[tuple[Quantity, float]]:
         """Yield a product or a quotient of quantities, where the data has all of them."""
         parts = [self._named(word, types) for word in how.per or how.times]

@@ -280,6 +280,22 @@ DATED = """
             "The size of Long Lawn is measured from the geometry, since none is stated.",
         ),
         (
+            "How many years passed between the completion of the Glass Museum and the Clock Museum?",
+            "Glass Museum (1919) and Clock Museum (1930) are 11 years apart.",
+        ),
+        (
+            "How many years after the Glass Museum was the Clock Museum completed?",
+            "Clock Museum (1930) and Glass Museum (1919) are 11 years apart.",
+        ),
+        (
+            "Which architects designed more than one museum?",
+            "1 architect with more than 1 museum (designed by them): Ada Quill (2 museums).",
+        ),
+        (
+            "Which architect designed the most museums?",
+            "Ada Quill (2 museums) is the architect with the most museums (designed by it).",
+        ),
+        (
             "Which museum is the nearest to Green Park?",
             "Rail Museum (1.67 km) is the museum nearest to Green Park.",
         ),
