@@ -41,6 +41,7 @@ from sparql.ask.plan.nodes import (
 )
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.plan.wording import phrase, quantity_words, restriction_words
+from sparql.ask.plan.words import is_participle
 
 __all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "word_gaps"]
 
@@ -126,8 +127,13 @@ async def data_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: RunQ
 
 
 def _no_value(node: Set, quantity: Quantity) -> Gap:
-    message = f'No "{quantity_words(quantity)}" of {phrase(node)} is recorded.'
+    message = f"Not recorded: {_unknown_words(quantity, phrase(node))}."
     return Gap(GapKind.DATA, message, 1, phrase(node), quantity_words(quantity), UNKNOWN)
+
+
+def _unknown_words(quantity: Quantity, of: str) -> str:
+    words = quantity_words(quantity)
+    return f"the date {words} of {of}" if is_participle(words) else f"{words} of {of}"
 
 
 def _empty_part(parts: Sequence[Set], number: int) -> Gap:
@@ -154,7 +160,7 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
             subject, relation = before or UNKNOWN, quantity_words(quantity)
         case Top(kept, quantity):
             subject, relation = phrase(kept), quantity_words(quantity)
-            message = f'No "{relation}" of {subject} is recorded.'
+            message = f"Not recorded: {_unknown_words(quantity, subject)}."
         case _:
             subject = before or UNKNOWN
     return Gap(GapKind.DATA, message, number, subject, relation, object_)

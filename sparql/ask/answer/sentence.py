@@ -11,6 +11,7 @@ from sparql.ask.answer.gaps import nodes_of
 from sparql.ask.answer.shown import Coverage, Shown, recorded_words
 from sparql.ask.compile.compiler import Query, Result
 from sparql.ask.plan.nodes import (
+    Aggregate,
     Aggregation,
     And,
     Arithmetic,
@@ -60,6 +61,7 @@ from sparql.ask.plan.words import (
 __all__ = ["AnswerWriter", "count_of", "is_empty", "labels_of", "rows_of"]
 
 _NAMED: Final = 3
+_AGGREGATES: Final = {Aggregate.SUM: "total", Aggregate.MOST: "greatest"}
 Row = Mapping[str, Mapping[str, str]]
 
 
@@ -126,7 +128,8 @@ class AnswerWriter:
                 row = rows_of(results)[0]
                 value = self.value(quantity, row["result"]["value"])
                 return (
-                    f"The {aggregate} {quantity_words(quantity)} of {phrase(node)} is {value}, "
+                    f"The {_AGGREGATES.get(aggregate, aggregate)} {quantity_words(quantity)} "
+                    f"of {phrase(node)} is {value}, "
                     f"of {int(row['of']['value']):,} with a value."
                 )
             case Difference(quantity, left, right):
@@ -228,7 +231,12 @@ class AnswerWriter:
             self.value(quantity, row[column]["value"]) if column in row else "not recorded" for row in rows
         ]
         if query.result is Result.VALUES or len(values) == 1:
-            return f"{phrase(node, one=True)}: {quantity_words(quantity)} {enumerate_labels(values)}."
+            found = enumerate_labels(values)
+            if isinstance(quantity, DistanceTo):
+                return f"The distance from {phrase(node, one=True)} to {phrase(quantity.to)} is {found}."
+            of = phrase(node, one=True)
+            words = quantity.size if isinstance(quantity, SizeOf) else quantity_words(quantity)
+            return f"{of[:1].upper()}{of[1:]}: {words} {found}."
         pairs = [f"{label}: {value}" for label, value in zip(labels, values, strict=True)]
         return f"{quantity_words(quantity)} of {phrase(node)}: {enumerate_labels(pairs)}."
 

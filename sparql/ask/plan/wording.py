@@ -110,6 +110,10 @@ def phrase(node: Set, *, one: bool = False) -> str:
             return " ".join([phrase(head, one=one), *_restrictions(rest, one=one)])
         case Or(sets):
             return " or ".join(phrase(part, one=one) for part in sets)
+        case Minus(kept, Named() | Kind() as without):
+            return f"{phrase(kept, one=one)} other than {phrase(without)}"
+        case Minus(kept, Related(PlaceLink(Place.CONTAINS), Kind() as missing)):
+            return f"{phrase(kept, one=one)} without {phrase(missing)}"
         case Minus(kept, without):
             return f"{phrase(kept, one=one)} not {restriction_words(without, one=one)}"
         case Lacking(kept, term):
@@ -131,6 +135,8 @@ def restriction_words(node: Set, *, one: bool = False) -> str:
     match node:
         case Related(PropertyLink(term, inverse), to):
             return inverse_words(term, phrase(to)) if inverse else f"{link_words(term, one=one)} {phrase(to)}"
+        case Related(PlaceLink(Place.CONTAINS), Kind() as to):
+            return f"with {phrase(to)}"
         case Related(PlaceLink(place), to):
             return f"{_PLACES[place]} {phrase(to)}"
         case Compare():

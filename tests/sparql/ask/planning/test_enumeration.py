@@ -37,7 +37,7 @@ PLANS = {
     "Which boroughs have at least two museums?": (
         "Take boroughs. Keep those with at least 2 museums. List them."
     ),
-    "Which boroughs have no museum?": "Take boroughs. Leave out those containing museums. List them.",
+    "Which boroughs have no museum?": "Take boroughs. Leave out those with museums. List them.",
     "Is Northside larger than Southside?": (
         "Take Northside. Keep those larger than Southside. Say whether there is any."
     ),
