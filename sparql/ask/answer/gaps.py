@@ -41,7 +41,7 @@ from sparql.ask.plan.nodes import (
 )
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.plan.wording import phrase, quantity_words, restriction_words
-from sparql.ask.plan.words import is_participle
+from sparql.ask.plan.words import inverse_words, is_participle
 
 __all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "word_gaps"]
 
@@ -150,7 +150,8 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
             relation, object_ = "is a", of.words
         case Related(PropertyLink(term, inverse), to):
             if inverse and not before:
-                message = f"Not recorded: {phrase(part)}."
+                what = inverse_words(term, phrase(to)).removeprefix("that ")
+                message = f"Not recorded: what {what}."
             subject, object_ = (phrase(to), UNKNOWN) if inverse else (before or UNKNOWN, phrase(to))
             relation = term.words
         case Related(link, to):

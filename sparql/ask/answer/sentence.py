@@ -296,7 +296,7 @@ def _headless(node: Set) -> str:
     """What things are found by, without a noun: "Bordering the Bronx"."""
     match node:
         case Related(PropertyLink(term, True), Named(entity)):
-            return f"{entity.words}, {term.words}"
+            return f"{entity.words}, {term.words.removeprefix('has ')}"
         case Related(PropertyLink(term), _) if link_words(term).startswith("that "):
             return phrase(node)
     words = restriction_words(node, one=True)

@@ -92,6 +92,7 @@ _CLAIMS: Final = {
     Place.TOUCHES: ("borders", "does not border"),
     Place.OVERLAPS: ("crosses", "does not cross"),
 }
+_HEADS: Final = Named | Kind | Top | Minus | Lacking | Or
 _KILOMETER: Final = 1000.0
 _DATE_TYPES: Final = ("gYear", "gYearMonth", "date")
 _COMPARED: Final = {Size.AREA: ("smaller", "larger"), Size.LENGTH: ("shorter", "longer")}
@@ -106,7 +107,10 @@ def phrase(node: Set, *, one: bool = False) -> str:
         case Kind(of):
             return of.words if one else plural(of.words)
         case And(sets):
-            head, *rest = sorted(sets, key=lambda part: not isinstance(part, Named | Kind | Top | Minus | Or))
+            ordered = sorted(sets, key=lambda part: not isinstance(part, _HEADS))
+            if not isinstance(ordered[0], _HEADS):
+                return " ".join(["thing" if one else "things", *_restrictions(ordered, one=one)])
+            head, *rest = ordered
             return " ".join([phrase(head, one=one), *_restrictions(rest, one=one)])
         case Or(sets):
             return " or ".join(phrase(part, one=one) for part in sets)
@@ -120,21 +124,17 @@ def phrase(node: Set, *, one: bool = False) -> str:
             return f'{phrase(kept, one=one)} without a recorded "{term.words}"'
         case Top():
             return _top(node)
-        case Related(PropertyLink(term, False), to) if link_words(term).startswith("with "):
-            return f'what has as "{term.words}" {phrase(to)}'
-        case Related(PropertyLink(term, True), to):
-            return f"what {inverse_words(term, phrase(to)).removeprefix('that ')}"
-        case Related(PropertyLink(term), to) if link_words(term).startswith("that "):
-            return f"what {link_words(term, one=True).removeprefix('that ')} {phrase(to)}"
         case _:
-            return f"what is {restriction_words(node, one=True)}"
+            return f"{'thing' if one else 'things'} {restriction_words(node, one=one)}"
 
 
 def restriction_words(node: Set, *, one: bool = False) -> str:
     """Return a set as words behind a noun: "in Manhattan", "opened after 1900"."""
     match node:
         case Related(PropertyLink(term, inverse), to):
-            return inverse_words(term, phrase(to)) if inverse else f"{link_words(term, one=one)} {phrase(to)}"
+            if inverse:
+                return inverse_words(term, phrase(to), one=isinstance(to, Named | Top))
+            return f"{link_words(term, one=one)} {phrase(to)}"
         case Related(PlaceLink(Place.CONTAINS), Kind() as to):
             return f"with {phrase(to)}"
         case Related(PlaceLink(place), to):

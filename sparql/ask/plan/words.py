@@ -26,7 +26,7 @@ _LISTED: Final = 10
 _IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _UNITS: Final = {"M": "m", "KiloM": "km", "KiloM2": "km²", "M2": "m²", "NUM": "", "KiloGM": "kg", "GM": "g"}
 _DATED: Final = ("date", "year", "day", "time")
-_PREPOSITIONS: Final = ("after", "at", "by", "from", "in", "of", "on", "through", "to", "with")
+_PREPOSITIONS: Final = ("after", "at", "by", "for", "from", "in", "of", "on", "through", "to", "with")
 _VERBS: Final = {"has": "have", "is": "are", "does": "do"}
 
 
@@ -46,6 +46,8 @@ def link_words(term: Term, *, one: bool = False) -> str:
     first, _, rest = term.words.partition(" ")
     if is_participle(first):
         return term.words
+    if first == "has" and rest:
+        return f'with "{rest}"'
     if _is_verb(first) or first in _VERBS:
         return f"that {term.words if one else f'{_base(first)} {rest}'.strip()}"
     if term.words.rpartition(" ")[2] in _PREPOSITIONS:
@@ -53,15 +55,17 @@ def link_words(term: Term, *, one: bool = False) -> str:
     return f'with "{term.words}"'
 
 
-def inverse_words(term: Term, of: str) -> str:
+def inverse_words(term: Term, of: str, *, one: bool = True) -> str:
     """Return what a property of something leads to, as words behind a noun: "that X is designed by"."""
-    first = term.words.partition(" ")[0]
+    first, _, rest = term.words.partition(" ")
     last = term.words.rpartition(" ")[2]
+    if first == "has" and rest:
+        return f'that {of} {"has" if one else "have"} as "{rest}"'
     if _is_verb(first) or first in _VERBS:
-        return f"that {of} {term.words}"
+        return f"that {of} {term.words if one else f'{_base(first)} {rest}'.strip()}"
     if last in _PREPOSITIONS:
-        return f"that {of} is {term.words}"
-    return f'that {of} has as "{term.words}"'
+        return f"that {of} {'is' if one else 'are'} {term.words}"
+    return f'that {of} {"has" if one else "have"} as "{term.words}"'
 
 
 def unit_words(unit: str) -> str:
