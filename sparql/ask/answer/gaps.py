@@ -43,7 +43,7 @@ from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.plan.wording import phrase, quantity_words, restriction_words
 from sparql.ask.plan.words import inverse_words, is_participle
 
-__all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "word_gaps"]
+__all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "unknown_words", "word_gaps"]
 
 UNKNOWN: Final = "?"
 KindOf = Callable[[Quantity], QuantityKind]
@@ -127,11 +127,12 @@ async def data_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: RunQ
 
 
 def _no_value(node: Set, quantity: Quantity) -> Gap:
-    message = f"Not recorded: {_unknown_words(quantity, phrase(node))}."
+    message = f"Not recorded: {unknown_words(quantity, phrase(node))}."
     return Gap(GapKind.DATA, message, 1, phrase(node), quantity_words(quantity), UNKNOWN)
 
 
-def _unknown_words(quantity: Quantity, of: str) -> str:
+def unknown_words(quantity: Quantity, of: str) -> str:
+    """Return a value that is not recorded, as a noun phrase: "the date opened of Times Square"."""
     words = quantity_words(quantity)
     return f"the date {words} of {of}" if is_participle(words) else f"{words} of {of}"
 
@@ -161,7 +162,7 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
             subject, relation = before or UNKNOWN, quantity_words(quantity)
         case Top(kept, quantity):
             subject, relation = phrase(kept), quantity_words(quantity)
-            message = f"Not recorded: {_unknown_words(quantity, subject)}."
+            message = f"Not recorded: {unknown_words(quantity, subject)}."
         case _:
             subject = before or UNKNOWN
     return Gap(GapKind.DATA, message, number, subject, relation, object_)

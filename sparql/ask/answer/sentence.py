@@ -114,7 +114,7 @@ class AnswerWriter:
     def _sentence(self, plan: Plan, query: Query, results: Mapping[str, Any], shown: Shown) -> str:
         match plan:
             case List(node):
-                return _listed(node, query, self._valued(query, results, shown))
+                return _listed(node, query, self._valued(node, query, results, shown))
             case Table(node, columns):
                 return self._table(node, columns, query, results)
             case Count(node):
@@ -154,12 +154,17 @@ class AnswerWriter:
                 )
         raise AssertionError(plan)
 
-    def _valued(self, query: Query, results: Mapping[str, Any], shown: Shown) -> list[str]:
-        """The labels of rows, each with the value that it was chosen by: "High Bridge (1848)"."""
+    def _valued(self, node: Set, query: Query, results: Mapping[str, Any], shown: Shown) -> list[str]:
+        """The labels of rows, each with the value that it was chosen by: "High Bridge (1848)", by rank."""
         labels = []
         for label, row in zip(labels_of(query, results), rows_of(results), strict=True):
             labels.append(label + self._aside(row[query.variable]["value"], shown))
-        return labels
+        values = [shown.values.get(row[query.variable]["value"]) for row in rows_of(results)]
+        known = [value for value in values if value is not None]
+        if not isinstance(node, Top) or len(known) < len(labels):
+            return labels
+        ranks = {label: _rank(value) for label, value in zip(labels, known, strict=True)}
+        return sorted(labels, key=lambda label: ranks[label], reverse=node.most)
 
     def _aside(self, iri: str, shown: Shown) -> str:
         if shown.quantity is None or iri not in shown.values:
@@ -290,6 +295,14 @@ def _listed(node: Set, query: Query, labels: Sequence[str]) -> str:
     number = f"{'at least ' if full else ''}{len(labels):,}"
     more = f" Only the first {query.limit:,} were fetched." if full else ""
     return f"{number[:1].upper()}{number[1:]} {words}: {enumerate_labels(labels)}.{more}"
+
+
+def _rank(value: str) -> tuple[float, str]:
+    """What values are ordered by: as numbers, or as dates in ISO 8601."""
+    try:
+        return float(value), ""
+    except ValueError:
+        return 0.0, value
 
 
 def _headless(node: Set) -> str:

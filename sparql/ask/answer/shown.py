@@ -8,7 +8,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from sparql.ask.answer.gaps import UNKNOWN, Gap, GapKind, KindOf, nodes_of, set_of
+from sparql.ask.answer.gaps import UNKNOWN, Gap, GapKind, KindOf, nodes_of, set_of, unknown_words
 from sparql.ask.compile.compiler import Compiler, Query, Result
 from sparql.ask.linking.summary import RunQuery
 from sparql.ask.plan.nodes import (
@@ -109,7 +109,9 @@ async def unknown_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: R
     if not unknown:
         return None
     words, of = quantity_words(coverage.quantity), phrase(unknown[0])
-    message = f"Not recorded: {recorded_words(coverage.quantity).replace('a recorded ', '')} of {of}."
+    message = f"Not recorded: {unknown_words(coverage.quantity, of)}."
+    if isinstance(coverage.quantity, SizeOf) or getattr(coverage.quantity, "measured", None):
+        message = f"{message} It cannot be measured either, without a geometry that has a size."
     return Gap(GapKind.DATA, message, 1, of, words, UNKNOWN)
 
 

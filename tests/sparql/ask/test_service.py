@@ -296,6 +296,15 @@ DATED = """
             "Ada Quill (2 museums) is the architect with the most museums (designed by it).",
         ),
         (
+            "Which two museums are the nearest to Long Lawn?",
+            "Glass Museum (16.108 km) and Rail Museum (16.271 km) are the 2 museums nearest to Long Lawn.",
+        ),
+        (
+            "Which are the two newest museums?",
+            "Clock Museum (1930) and Glass Museum (1919) are the 2 museums completed last. "
+            "Of 3 museums, 2 have a recorded date (completed).",
+        ),
+        (
             "Which museum is the nearest to Green Park?",
             "Rail Museum (1.67 km) is the museum nearest to Green Park.",
         ),
