@@ -7,6 +7,7 @@ updates are answered before it is there; it is built on a thread, and the first 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,14 @@ from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
 from server.rules.following import following
+from server.runtime.background import beside
 from server.runtime.request_logging import RequestLogging
+from sparql.model.errors import SparqlError
 
 if TYPE_CHECKING:
     from server.runtime.context import Services
+
+_log = logging.getLogger("urbankg.questions")
 
 
 def create_app(services: Services) -> ASGIApp:
@@ -73,7 +78,7 @@ def create_app(services: Services) -> ASGIApp:
         # Both want the one interpreter, and writes wait for the judges.
         services.startup.judging.add_done_callback(lambda judging: rest.begin())
         try:
-            async with following(services), _connecting(services):
+            async with following(services), _connecting(services), beside(_prepare_questions(services)):
                 yield
         finally:
             await rest.settled()
@@ -92,6 +97,18 @@ def _all_problems() -> ProblemMap:
     from server.http.reporting.problem_map import all_problems
 
     return all_problems()
+
+
+async def _prepare_questions(services: Services) -> None:
+    """Read what the first question needs. A failure here is met again, and reported, by that question."""
+    opening = asyncio.wrap_future(services.startup.started)
+    await asyncio.wait([opening])
+    if opening.exception() is not None:
+        return
+    try:
+        await services.asker.prepare()
+    except (SparqlError, OSError) as error:
+        _log.warning("The first question will read the summary of the data: %s", error)
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,7 @@ from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
 from sparql.ask.answer.map import draw_map
 from sparql.ask.answer.recorded import first_unrecorded
 from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
+from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
 from sparql.ask.compile.compiler import Compiler, Query
 from sparql.ask.errors import AskError
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
@@ -142,6 +143,12 @@ class Asker:
         if model is not None and model.prompt_profile == "full":
             self._planners.append(ModelPlanner(model, prompts))
 
+    async def prepare(self) -> None:
+        """Read the summary of the data and the words, so that the first question does not wait for them."""
+        await self.summary.refresh(self._run_query)
+        await self._linker.link("which", self._run_query)
+        self._context()
+
     async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
         """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
@@ -207,7 +214,13 @@ class Asker:
         gaps, silent = await self._gaps(outcome, typing)
         for gap in gaps:
             trace.note("An empty result is traced to the condition that emptied it.", "explain", gap.message)
-        answer = None if silent else self._writer.state(outcome.plan, outcome.query, outcome.results)
+        answer = None
+        if not silent:
+            ways = self._compiler, typing.kind, self._run_query
+            shown = await find_shown(outcome.plan, outcome.query, outcome.results, *ways)
+            coverage = await find_coverage(outcome.plan, *ways)
+            shown = replace(shown, coverage=coverage)
+            answer = self._writer.state(outcome.plan, outcome.query, outcome.results, shown)
         return AskResult(
             answer,
             text,
@@ -263,6 +276,9 @@ class Asker:
             return [Gap(GapKind.DATA, message, 1, phrase(_head(plan.set)))], True
         if not is_empty(outcome.query, outcome.results):
             return [], False
+        gap = await unknown_gap(plan, self._compiler, typing.kind, self._run_query)
+        if gap is not None:
+            return [gap], True
         gap = await data_gap(plan, self._compiler, typing.kind, self._run_query)
         return [gap], isinstance(plan, Values) or not self._is_closed(plan, typing)
 
@@ -343,7 +359,8 @@ class Asker:
             return None
         term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
         if term is not None:
-            return Term(iri, term.label)
+            unit = getattr(term, "unit", None)
+            return Term(iri, term.label, unit.value.rpartition("/")[2] if unit is not None else "")
         named = self._labels.entries_of(iri)
         return Term(iri, named[0].label) if named else None
 

@@ -41,8 +41,9 @@ from sparql.ask.plan.nodes import (
 )
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.plan.wording import phrase, quantity_words, restriction_words
+from sparql.ask.plan.words import inverse_words, is_participle
 
-__all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "word_gaps"]
+__all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "unknown_words", "word_gaps"]
 
 UNKNOWN: Final = "?"
 KindOf = Callable[[Quantity], QuantityKind]
@@ -126,8 +127,14 @@ async def data_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: RunQ
 
 
 def _no_value(node: Set, quantity: Quantity) -> Gap:
-    message = f'No "{quantity_words(quantity)}" of {phrase(node)} is recorded.'
+    message = f"Not recorded: {unknown_words(quantity, phrase(node))}."
     return Gap(GapKind.DATA, message, 1, phrase(node), quantity_words(quantity), UNKNOWN)
+
+
+def unknown_words(quantity: Quantity, of: str) -> str:
+    """Return a value that is not recorded, as a noun phrase: "the date opened of Times Square"."""
+    words = quantity_words(quantity)
+    return f"the date {words} of {of}" if is_participle(words) else f"{words} of {of}"
 
 
 def _empty_part(parts: Sequence[Set], number: int) -> Gap:
@@ -143,6 +150,9 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
         case Kind(of):
             relation, object_ = "is a", of.words
         case Related(PropertyLink(term, inverse), to):
+            if inverse and not before:
+                what = inverse_words(term, phrase(to)).removeprefix("that ")
+                message = f"Not recorded: what {what}."
             subject, object_ = (phrase(to), UNKNOWN) if inverse else (before or UNKNOWN, phrase(to))
             relation = term.words
         case Related(link, to):
@@ -152,7 +162,7 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
             subject, relation = before or UNKNOWN, quantity_words(quantity)
         case Top(kept, quantity):
             subject, relation = phrase(kept), quantity_words(quantity)
-            message = f'No "{relation}" of {subject} is recorded.'
+            message = f"Not recorded: {unknown_words(quantity, subject)}."
         case _:
             subject = before or UNKNOWN
     return Gap(GapKind.DATA, message, number, subject, relation, object_)

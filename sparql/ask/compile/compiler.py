@@ -116,6 +116,18 @@ class Compiler:
         lines = [*patterns.members(node, var), *patterns.value(quantity, var)[0]]
         return self._query(patterns, f"ASK {_where(lines)[6:]}", "", Result.TRUTH).text
 
+    def coverage(self, node: Set, quantity: Quantity, kind: Callable[[Quantity], QuantityKind]) -> str:
+        """Return the query for how many members a set has (`all`), and how many have a quantity (`known`)."""
+        patterns = Patterns(Writer(self._schema.prefixes), self._paths, kind)
+        every, known = (patterns.variables.name(_noun(node)) for _ in range(2))
+        members = " ".join(patterns.members(node, every))
+        with_value = " ".join([*patterns.members(node, known), *patterns.value(quantity, known)[0]])
+        lines = [
+            f"{{ SELECT (COUNT(DISTINCT {every}) AS ?all) WHERE {{ {members} }} }}",
+            f"{{ SELECT (COUNT(DISTINCT {known}) AS ?known) WHERE {{ {with_value} }} }}",
+        ]
+        return self._query(patterns, f"SELECT ?all ?known\n{_where(lines)}", "all", Result.VALUES).text
+
     def has_link(self, node: Set, link: Link, kind: Callable[[Quantity], QuantityKind]) -> str:
         """Return the SPARQL ASK for whether a link leads from any member of a set to anything."""
         patterns = Patterns(Writer(self._schema.prefixes), self._paths, kind)

@@ -12,6 +12,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
+from geo.measure.units import UNITS
 from sparql.ask.compile.paths import Paths
 from sparql.ask.compile.sparql_text import Variables, Writer
 from sparql.ask.plan.nodes import (
@@ -39,6 +40,7 @@ from sparql.ask.plan.nodes import (
     SideOf,
     Size,
     SizeOf,
+    Term,
     TextMatch,
     Top,
     ValueOf,
@@ -137,6 +139,8 @@ class Patterns:
         """
         iri = self.writer.iri
         match quantity:
+            case ValueOf(path, Size() as measured):
+                return self._stated_or_measured(path[-1], measured, var)
             case ValueOf(path):
                 value = self.variables.name(path[-1].words)
                 steps = self.paths.chain(self.writer, [term.iri for term in path])
@@ -153,8 +157,10 @@ class Patterns:
                     lines.append(f"FILTER({var} != {iri(to.entity.iri)})")
                 return lines, f"{iri(_DISTANCE)}({here}, {there}, {iri(_METRE)})"
             case SizeOf(size):
-                here = self.variables.name("here wkt")
-                return [f"{var} {self.geometry()} {here} ."], f"{iri(_SIZES[size])}({here})"
+                here, sized = self.variables.name("here wkt"), self.variables.name(f"measured {size}")
+                # A point has no size.
+                bound = f"BIND({iri(_SIZES[size])}({here}) AS {sized})"
+                return [f"{var} {self.geometry()} {here} .", bound, f"FILTER({sized} > 0)"], sized
             case CountOf():
                 counted = self.variables.name("counted")
                 return [self._counting(quantity, var, counted)], f"COALESCE({counted}, 0)"
@@ -175,6 +181,23 @@ class Patterns:
         function = "MAX" if most and not isinstance(quantity, EarliestOf | DistanceTo) else "MIN"
         body = " ".join([*lines, *found])
         return f"SELECT {var} ({function}({expression}) AS {value}) WHERE {{ {body} }} GROUP BY {var}"
+
+    def _stated_or_measured(self, term: Term, size: Size, var: str) -> tuple[list[str], str]:
+        iri, name = self.writer.iri, self.variables.name
+        stated, here, value = name(f"stated {term.words}"), name("here wkt"), name(term.words)
+        steps = self.paths.chain(self.writer, [term.iri])
+        default, any_ = map(iri, (GEO.hasDefaultGeometry, GEO.hasGeometry))
+        factor = UNITS[term.unit].factor if term.unit in UNITS else 1
+        measured = f"{iri(_SIZES[size])}({here}) / {factor:f}"
+        lines = [
+            # Without it, both optional parts would be joined with everything where nothing else binds it.
+            f"{var} {steps}|{default}|{any_} {name('given')} .",
+            f"OPTIONAL {{ {var} {steps} {stated} }}",
+            f"OPTIONAL {{ {var} {self.geometry()} {here} }}",
+            f"BIND(COALESCE({stated}, {measured}) AS {value})",
+            f"FILTER({value} > 0)",
+        ]
+        return lines, value
 
     def _dated(self, quantity: Quantity, lines: list[str], value: str) -> tuple[list[str], str]:
         if self.kind(quantity) is not QuantityKind.DATE:
@@ -207,11 +230,7 @@ class Patterns:
 
     def _compare(self, quantity: Quantity, op: Op, value: Literal, var: str) -> list[str]:
         lines, expression = self.value(quantity, var)
-        if isinstance(quantity, EarliestOf):
-            date = self.variables.name("earliest")
-            body = " ".join(lines)
-            lines = [f"{{ SELECT {var} (MIN({expression}) AS {date}) WHERE {{ {body} }} GROUP BY {var} }}"]
-            expression = date
+        lines, expression = self._earliest(quantity, lines, expression, var)
         kind = self.kind(quantity)
         if kind is QuantityKind.DATE:
             test = _DATE_TESTS[op].format(left=expression, right=str(Literal(value.value)))
@@ -224,9 +243,19 @@ class Patterns:
             test = f"{expression} {_SIGNS[op]} {value.value}"
         return [*lines, f"FILTER({test})"]
 
+    def _earliest(
+        self, quantity: Quantity, lines: list[str], expression: str, var: str
+    ) -> tuple[list[str], str]:
+        """Return lines for one date of each thing, where it may have several."""
+        if not isinstance(quantity, EarliestOf):
+            return lines, expression
+        date = self.variables.name("earliest")
+        body = " ".join(lines)
+        return [f"{{ SELECT {var} (MIN({expression}) AS {date}) WHERE {{ {body} }} GROUP BY {var} }}"], date
+
     def _compare_to(self, quantity: Quantity, op: Op, to: Set, var: str) -> list[str]:
         other = self.variables.name("other")
-        left, mine = self.value(quantity, var)
+        left, mine = self._earliest(quantity, *self.value(quantity, var), var)
         right, theirs = self.value(quantity, other)
         value = self.variables.name("other value")
         body = " ".join([*self.members(to, other), *right])

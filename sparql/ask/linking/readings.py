@@ -44,6 +44,7 @@ class Question(StrEnum):
     WHERE = "where"
     WHEN = "when"
     HOW_MANY = "how many"
+    HOW_MANY_YEARS = "how many years"
     HOW_FAR = "how far"
     HOW_MUCH = "how much"
     HOW_LONG = "how long"

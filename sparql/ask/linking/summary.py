@@ -90,9 +90,12 @@ class DataSummary:
 
     async def refresh(self, run_query: RunQuery) -> None:
         """Read what changed since the last time, at most every few seconds for what is read already."""
-        if self._found and not self._changed:
+        # While it is read, by another question or after the start, what is there is not all.
+        if self._found and not self._changed and not self._reading.locked():
             return
         async with self._reading:
+            if self._found and not self._changed:
+                return
             with self._lock:
                 changed, self._changed = self._changed, set()
                 found, self._found = self._found, True

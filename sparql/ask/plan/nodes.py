@@ -118,10 +118,14 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True)
 class Term:
-    """A class, property or entity: its IRI, and the words that name it in plans and answers."""
+    """A class, property or entity: its IRI, and the words that name it in plans and answers.
+
+    `unit` is the QUDT name of the unit of a property's values, such as KiloM2.
+    """
 
     iri: NamedNode
     words: str = field(compare=False)
+    unit: str = field(default="", compare=False)
 
 
 class Node:
@@ -270,9 +274,13 @@ class Near(Set):
 
 @dataclass(frozen=True)
 class ValueOf(Quantity):
-    """The value of a property, or of the last property of a chain of them."""
+    """The value of a property, or of the last property of a chain of them.
+
+    With `measured`, the size of the geometry in the property's unit, where no value is stated.
+    """
 
     path: tuple[Term, ...]
+    measured: Size | None = None
 
 
 @dataclass(frozen=True)

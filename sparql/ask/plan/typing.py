@@ -262,8 +262,10 @@ class Typing:
     def having(self, quantity: Quantity) -> Types:
         """Return the classes of things that have a quantity. Raises `PlanError`."""
         match quantity:
-            case ValueOf(path):
+            case ValueOf(path, measured):
                 types = self._with_value(path[-1])
+                if measured is not None and types is not None:
+                    types |= self.shaped
                 for step in reversed(path[:-1]):
                     types = self.with_link(PropertyLink(step), types)
                 return types

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pyoxigraph import Literal
-
 from sparql.ask.plan.nodes import (
     Aggregation,
     And,
@@ -46,24 +44,33 @@ from sparql.ask.plan.nodes import (
     ValueOf,
     Values,
 )
+from sparql.ask.plan.words import (
+    inverse_words,
+    is_dated,
+    is_participle,
+    kilometers,
+    link_words,
+    number_words,
+    ordinal,
+    plural,
+    with_article,
+)
 
 __all__ = [
-    "enumerate_labels",
-    "kilometers",
+    "compared_words",
     "phrase",
-    "plural",
+    "place_words",
     "quantity_words",
     "restriction_words",
     "sentences",
     "steps",
 ]
 
-_LISTED: Final = 10
 _DATES: Final = {
     Op.LESS: "before",
-    Op.AT_MOST: "not after",
+    Op.AT_MOST: "until",
     Op.EQUAL: "in",
-    Op.AT_LEAST: "not before",
+    Op.AT_LEAST: "since",
     Op.MORE: "after",
 }
 _NUMBERS: Final = {
@@ -80,9 +87,16 @@ _PLACES: Final = {
     Place.OVERLAPS: "crossing",
     Place.DISJOINT: "apart from",
 }
-_IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+_CLAIMS: Final = {
+    Place.CONTAINS: ("contains", "does not contain"),
+    Place.TOUCHES: ("borders", "does not border"),
+    Place.OVERLAPS: ("crosses", "does not cross"),
+}
+_HEADS: Final = Named | Kind | Top | Minus | Lacking | Or
 _KILOMETER: Final = 1000.0
 _DATE_TYPES: Final = ("gYear", "gYearMonth", "date")
+_COMPARED: Final = {Size.AREA: ("smaller", "larger"), Size.LENGTH: ("shorter", "longer")}
+_EXTREMES: Final = {Size.AREA: ("smallest", "largest"), Size.LENGTH: ("shortest", "longest")}
 
 
 def phrase(node: Set, *, one: bool = False) -> str:
@@ -93,48 +107,42 @@ def phrase(node: Set, *, one: bool = False) -> str:
         case Kind(of):
             return of.words if one else plural(of.words)
         case And(sets):
-            head, *rest = sorted(sets, key=lambda part: not isinstance(part, Named | Kind | Top | Minus | Or))
-            return " ".join([phrase(head, one=one), *(restriction_words(part) for part in rest)])
+            ordered = sorted(sets, key=lambda part: not isinstance(part, _HEADS))
+            if not isinstance(ordered[0], _HEADS):
+                return " ".join(["thing" if one else "things", *_restrictions(ordered, one=one)])
+            head, *rest = ordered
+            return " ".join([phrase(head, one=one), *_restrictions(rest, one=one)])
         case Or(sets):
             return " or ".join(phrase(part, one=one) for part in sets)
+        case Minus(kept, Named() | Kind() as without):
+            return f"{phrase(kept, one=one)} other than {phrase(without)}"
+        case Minus(kept, Related(PlaceLink(Place.CONTAINS), Kind() as missing)):
+            return f"{phrase(kept, one=one)} without {phrase(missing)}"
         case Minus(kept, without):
-            return f"{phrase(kept, one=one)} not {restriction_words(without)}"
+            return f"{phrase(kept, one=one)} not {restriction_words(without, one=one)}"
         case Lacking(kept, term):
             return f'{phrase(kept, one=one)} without a recorded "{term.words}"'
-        case Top(kept, quantity, most, count, first):
-            extreme = "greatest" if most else "least"
-            nth = f"number {first} in " if first > 1 else ""
-            kind = phrase(kept, one=count == 1)
-            number = "" if count == 1 else f"{count} "
-            return f"the {number}{kind} with {nth}the {extreme} {quantity_words(quantity)}"
-        case Related(PropertyLink(term, inverse), to):
-            return f'"{term.words}" of {phrase(to)}' if inverse else f'what is "{term.words}" {phrase(to)}'
+        case Top():
+            return _top(node)
         case _:
-            return f"what is {restriction_words(node)}"
+            return f"{'thing' if one else 'things'} {restriction_words(node, one=one)}"
 
 
-def restriction_words(node: Set) -> str:
-    """Return a set as words behind a noun: "in Manhattan", "with height more than 300"."""
+def restriction_words(node: Set, *, one: bool = False) -> str:
+    """Return a set as words behind a noun: "in Manhattan", "opened after 1900"."""
     match node:
-        case Related(link, to):
-            return f"{_link_words(link)} {phrase(to)}"
-        case Compare(quantity, op, value):
-            dated = (
-                len(value.value) > 3
-                and value.value[:4].isdigit()
-                and isinstance(quantity, ValueOf | EarliestOf)
-            )
-            words = (
-                _DATES
-                if dated and value.datatype.value.endswith(("gYear", "gYearMonth", "date"))
-                else _NUMBERS
-            )[op]
-            text = _measured(quantity, value.value)
-            is_text = value.datatype.value.endswith(("string", "langString"))
-            return f"with {quantity_words(quantity)} {'' if is_text else words + ' '}{text}"
+        case Related(PropertyLink(term, inverse), to):
+            if inverse:
+                return inverse_words(term, phrase(to), one=isinstance(to, Named | Top))
+            return f"{link_words(term, one=one)} {phrase(to)}"
+        case Related(PlaceLink(Place.CONTAINS), Kind() as to):
+            return f"with {phrase(to)}"
+        case Related(PlaceLink(place), to):
+            return f"{_PLACES[place]} {phrase(to)}"
+        case Compare():
+            return _compared(node)
         case CompareTo(quantity, op, to):
-            than = _NUMBERS[op].removesuffix(" than")
-            return f"with {quantity_words(quantity)} {than} than that of {phrase(to)}"
+            return compared_words(quantity, op, phrase(to))
         case Near(of, meters):
             return f"within {kilometers(meters / _KILOMETER)} of {phrase(of)}"
         case SideOf(side, of):
@@ -142,15 +150,148 @@ def restriction_words(node: Set) -> str:
         case TextMatch(words):
             return f'with the words "{words}"'
         case And(sets):
-            return " and ".join(restriction_words(part) for part in sets)
+            return " and ".join(_restrictions(sets, one=one))
         case Or(sets) if all(isinstance(part, Named) for part in sets):
             return f"one of {phrase(node)}"
         case Or(sets):
-            return " or ".join(restriction_words(part) for part in sets)
+            return " or ".join(restriction_words(part, one=one) for part in sets)
         case Kind() | Named():
             return f"being {phrase(node)}"
         case _:
             return f"among {phrase(node)}"
+
+
+def _restrictions(parts: Sequence[Set], *, one: bool) -> list[str]:
+    """The words of restrictions; two bounds of one quantity become a range."""
+    words: list[str] = []
+    rest = list(parts)
+    while rest:
+        part = rest.pop(0)
+        following = rest[0] if rest else None
+        if (
+            isinstance(part, Compare)
+            and isinstance(following, Compare)
+            and part.quantity == following.quantity
+            and (part.test, following.test) == (Op.AT_LEAST, Op.AT_MOST)
+        ):
+            rest.pop(0)
+            low, high = (_bound(one) for one in (part, following))
+            words.append(f"{_before_bound(part.quantity, dated=_is_date(part))} from {low} to {high}")
+        else:
+            words.append(restriction_words(part, one=one))
+    return words
+
+
+def _before_bound(quantity: Quantity, *, dated: bool) -> str:
+    """What stands before "after 1900" or "of more than 300 m"."""
+    if isinstance(quantity, EarliestOf):
+        return "that began"
+    if isinstance(quantity, ValueOf) and dated and is_participle(quantity.path[-1].words):
+        return quantity_words(quantity)
+    if dated:
+        return f"with {with_article(quantity_words(quantity))}"
+    return f"with {with_article(quantity_words(quantity))} of"
+
+
+def _bound(node: Compare) -> str:
+    value, quantity = node.value.value, node.quantity
+    if _is_date(node):
+        return value
+    if isinstance(quantity, DistanceTo) or quantity == SizeOf(Size.LENGTH):
+        return kilometers(float(value) / _KILOMETER)
+    if isinstance(quantity, SizeOf):
+        return f"{float(value) / 1e6:,.3g} km²"
+    return number_words(value, quantity.path[-1].unit if isinstance(quantity, ValueOf) else "")
+
+
+def _compared(node: Compare) -> str:
+    quantity, op, text = node.quantity, node.test, _bound(node)
+    if _is_date(node):
+        return f"{_before_bound(quantity, dated=True)} {_DATES[op]} {text}"
+    if node.value.datatype.value.endswith(("string", "langString")):
+        return f"with {quantity_words(quantity)} {text}"
+    if isinstance(quantity, DistanceTo):
+        return f"{_NUMBERS[op]} {text} from {phrase(quantity.to)}"
+    if isinstance(quantity, CountOf):
+        counted = phrase(quantity.set, one=node.value.value == "1")
+        return _counting(quantity.link, f"{_NUMBERS[op]} {text} {counted}")
+    size = _size(quantity)
+    if size is not None and op in (Op.LESS, Op.MORE):
+        return f"{_COMPARED[size][op is Op.MORE]} than {text}"
+    return f"{_before_bound(quantity, dated=False)} {_NUMBERS[op]} {text}"
+
+
+def _counting(link: Link, counted: str, *, one: bool = False) -> str:
+    """Return how counted things belong to a thing: "with two museums", "designed by two architects"."""
+    if not isinstance(link, PropertyLink):
+        return f"with {counted}"
+    if not link.inverse:
+        words = link_words(link.property, one=one)
+        return f"{words} {counted}" if not words.startswith("with ") else f"{words}: {counted}"
+    return f"with {counted} ({link.property.words} {'it' if one else 'them'})"
+
+
+def compared_words(quantity: Quantity, op: Op, than: str) -> str:
+    """Return a comparison of a quantity with that of something: "larger than X", "opened before X"."""
+    more = op in (Op.MORE, Op.AT_LEAST)
+    size = _size(quantity)
+    if op in (Op.LESS, Op.MORE):
+        if size is not None:
+            return f"{_COMPARED[size][more]} than {than}"
+        if isinstance(quantity, EarliestOf):
+            return f"{'newer' if more else 'older'} than {than}"
+        if isinstance(quantity, CountOf):
+            counted = f"{'more' if more else 'fewer'} {phrase(quantity.set)}"
+            return f"{_counting(quantity.link, counted)} than {than}"
+        if isinstance(quantity, DistanceTo):
+            return f"{'farther from' if more else 'nearer to'} {phrase(quantity.to)} than {than}"
+    words = quantity_words(quantity)
+    if isinstance(quantity, ValueOf) and is_dated(words):
+        return f"{words if is_participle(words) else f'with {with_article(words)}'} {_DATES[op]} {than}"
+    if op in (Op.LESS, Op.MORE):
+        comparative = "greater" if more else "smaller"
+        return f"with {with_article(f'{comparative} {words}')} than {than}"
+    return f"with {with_article(words)} of {_NUMBERS[op]} that of {than}"
+
+
+def _top(node: Top) -> str:
+    quantity, most, count = node.quantity, node.most, node.count
+    kind = phrase(node.set, one=count == 1)
+    nth = f"{ordinal(node.first)} " if node.first > 1 else ""
+    number = "" if count == 1 else f"{count} "
+    size = _size(quantity)
+    if size is not None or isinstance(quantity, EarliestOf):
+        extreme = _EXTREMES[size][most] if size is not None else "newest" if most else "oldest"
+        # "the 3 oldest museums", but "the oldest of A or B"
+        return f"the {number}{nth}{extreme} {'of ' if isinstance(node.set, Or | Named) else ''}{kind}"
+    of = f"the {number}{nth if nth else ''}{kind}"
+    words = quantity_words(quantity)
+    if isinstance(quantity, DistanceTo):
+        return f"the {number}{kind} {nth}{'farthest from' if most else 'nearest to'} {phrase(quantity.to)}"
+    if isinstance(quantity, CountOf):
+        counted = f"the {nth}{'most' if most else 'fewest'} {phrase(quantity.set)}"
+        return f"the {number}{kind} {_counting(quantity.link, counted, one=count == 1)}"
+    if isinstance(quantity, ValueOf) and is_participle(words):
+        return (
+            f"{of} {words} {'last' if most else 'first'}"
+            if not nth
+            else (f"the {nth}{kind} by the date {words} ({'latest' if most else 'earliest'} first)")
+        )
+    extreme = ("latest" if most else "earliest") if is_dated(words) else "greatest" if most else "least"
+    return f"the {number}{kind} with the {nth}{extreme} {words}"
+
+
+def place_words(place: Place, of: str, *, holds: bool) -> str:
+    """Return a claim of where something lies: "borders X", "is not in X"."""
+    if place in _CLAIMS:
+        return f"{_CLAIMS[place][not holds]} {of}"
+    return f"is {'' if holds else 'not '}{_PLACES[place]} {of}"
+
+
+def _size(quantity: Quantity) -> Size | None:
+    if isinstance(quantity, SizeOf):
+        return quantity.size
+    return quantity.measured if isinstance(quantity, ValueOf) else None
 
 
 def quantity_words(quantity: Quantity) -> str:
@@ -169,6 +310,16 @@ def quantity_words(quantity: Quantity) -> str:
         case Arithmetic(operation, left, right):
             return f"{quantity_words(left)} {operation} {quantity_words(right)}"
     raise AssertionError(quantity)
+
+
+def _is_date(node: Compare) -> bool:
+    value = node.value
+    return (
+        isinstance(node.quantity, ValueOf | EarliestOf)
+        and len(value.value) > 3
+        and value.value[:4].isdigit()
+        and value.datatype.value.endswith(_DATE_TYPES)
+    )
 
 
 def sentences(plan: Plan) -> list[str]:
@@ -228,59 +379,11 @@ def _take(node: Set, found: list[tuple[Node, str]]) -> None:
         case Top(kept, quantity, most, count, first):
             _take(kept, found)
             extreme = "greatest" if most else "least"
+            if is_dated(quantity_words(quantity)) or isinstance(quantity, EarliestOf):
+                extreme = "latest" if most else "earliest"
             which = f"number {first}" if first > 1 else ("the one" if count == 1 else f"the {count}")
             found.append((node, f"Keep {which} with the {extreme} {quantity_words(quantity)}."))
         case Named() | Kind() | Or():
             found.append((node, f"Take {phrase(node)}."))
         case _:
             found.append((node, f"Find {phrase(node)}."))
-
-
-def _link_words(link: Link) -> str:
-    if isinstance(link, PlaceLink):
-        return _PLACES[link.place]
-    assert isinstance(link, PropertyLink)
-    return f'being "{link.property.words}" of' if link.inverse else f'with "{link.property.words}"'
-
-
-def _is_date(quantity: Quantity, value: Literal) -> bool:
-    return isinstance(quantity, ValueOf | EarliestOf) and value.datatype.value.endswith(_DATE_TYPES)
-
-
-def _measured(quantity: Quantity, value: str) -> str:
-    if isinstance(quantity, DistanceTo) or (isinstance(quantity, SizeOf) and quantity.size is Size.LENGTH):
-        return kilometers(float(value) / _KILOMETER)
-    if isinstance(quantity, SizeOf):
-        return f"{float(value) / 1e6:,.3g} km²"
-    return value
-
-
-def enumerate_labels(labels: Sequence[str]) -> str:
-    """Return "A, B and C", at most ten of them."""
-    if len(labels) > _LISTED:
-        return f"{', '.join(labels[:_LISTED])} and {len(labels) - _LISTED:,} more"
-    if len(labels) < 2:
-        return "".join(labels)
-    return f"{', '.join(labels[:-1])} and {labels[-1]}"
-
-
-def kilometers(km: float) -> str:
-    """Return a distance in words: "1.5 km"."""
-    return f"{km:,.3f}".rstrip("0").rstrip(".") + " km"
-
-
-def plural(words: str) -> str:
-    """Return the English plural of a class label: "place of worship" becomes "places of worship"."""
-    head, joint, rest = words.partition(" of ")
-    before, _, last = head.rpartition(" ")
-    return f"{before} {_plural_word(last)}{joint}{rest}".strip()
-
-
-def _plural_word(word: str) -> str:
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{word}es"
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        return f"{word[:-1]}ies"
-    return f"{word}s"

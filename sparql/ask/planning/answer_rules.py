@@ -21,9 +21,12 @@ from sparql.ask.plan.nodes import (
     Minus,
     Named,
     Op,
+    Or,
     Place,
     PlaceLink,
+    Quantity,
     Related,
+    Set,
     Size,
     SizeOf,
     Top,
@@ -186,6 +189,50 @@ def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
 def _how_much_more(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
     if question is Question.HOW_MUCH and comparator.adjective is not None:
         yield C.MUCH, (comparator, None), 0.0
+
+
+@RULES.rule(C.QUESTION, C.COMPARATOR)
+def _how_many_years_older(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS and comparator.adjective is not None and comparator.adjective.age:
+        yield C.MUCH, (comparator, None), 0.0
+
+
+@RULES.rule(C.QUESTION, C.WORD)
+def _years_between(context: Context, question: Question, word: Word) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS and word is Word.BETWEEN:
+        yield C.YEARS, question, 0.0
+
+
+@RULES.rule(C.YEARS, C.VALUES)
+def _years_between_dates(context: Context, question: Question, values: Values) -> Iterator[Made]:
+    """ "How many years are between the opening of X and Y?" """
+    if isinstance(values.set, Or) and len(values.set.sets) == 2:
+        yield from _difference_of_dates(context, values.quantity, *values.set.sets)
+
+
+@RULES.rule(C.YEARS, C.NOUN)
+def _years_between_things(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    if of.head is Head.NAME and len(of.pair) == 2:
+        for quantity, cost in context.quantities.beginning(None):
+            yield C.ANSWER, Difference(quantity, *of.pair), cost + 0.1
+
+
+@RULES.rule(C.QUESTION, C.THAN)
+def _years_from(context: Context, question: Question, than: tuple[Any, ...]) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS:
+        yield C.YEARS_FROM, than[1], 0.0
+
+
+@RULES.rule(C.YEARS_FROM, C.VALUES)
+def _years_after(context: Context, of: Noun, values: Values) -> Iterator[Made]:
+    """ "How many years after X did Y open?" """
+    if isinstance(values.set, Named):
+        yield from _difference_of_dates(context, values.quantity, values.set, of.node)
+
+
+def _difference_of_dates(context: Context, quantity: Quantity, left: Set, right: Set) -> Iterator[Made]:
+    if context.typing.kind(quantity) is QuantityKind.DATE:
+        yield C.ANSWER, Difference(quantity, left, right), 0.0
 
 
 @RULES.rule(C.QUESTION, C.MORE_OF)

@@ -9,7 +9,7 @@ from typing import Any
 from pyoxigraph import Literal
 
 from sparql.ask.linking.readings import Adjective, Superlative
-from sparql.ask.plan.nodes import Op, Quantity, Set
+from sparql.ask.plan.nodes import Link, Op, Quantity, Set
 from sparql.ask.plan.typing import Types
 
 __all__ = ["Bound", "Category", "Head", "Item", "Noun", "Ranking"]
@@ -58,6 +58,8 @@ class Category(StrEnum):
     VALUES = "values"  # a quantity of a set
     FAR = "far"
     MUCH = "much"
+    YEARS = "years"  # how many years between
+    YEARS_FROM = "years from"  # how many years after something
     ANSWER = "answer"
 
 
@@ -96,13 +98,17 @@ class Bound:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The most or least of a quantity, `count` things from the `first` on."""
+    """The most or least of a quantity, `count` things from the `first` on.
+
+    `counted` are things of which there are most, found by the `link` where the question names one.
+    """
 
     most: bool
     quantity: Quantity | None = None
     count: int | None = None
     first: int = 1
     counted: Noun | None = None
+    link: Link | None = None
     superlative: Superlative | None = None
 
 

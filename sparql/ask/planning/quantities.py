@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pyoxigraph import NamedNode
 
+from geo.measure.units import UNITS
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.lexicon import TermNames, derived
 from sparql.ask.linking.readings import Adjective, Derived, PropertyName
@@ -64,7 +66,7 @@ class Quantities:
     def of_property(self, name: PropertyName, types: Types) -> Iterator[tuple[Quantity, float]]:
         """Yield the values of a property, or the numbers that its things have ("price", "amount")."""
         if not self._typing.is_thing(name.term.iri):
-            quantity = ValueOf((name.term,))
+            quantity = self._stated(name.term, types)
             if self._fits(quantity, types):
                 yield quantity, self.unrecorded(name.term.iri, types)
             return
@@ -74,6 +76,26 @@ class Quantities:
             quantity = ValueOf((name.term, Term(iri, known.label if known else iri.value)))
             if self._fits(quantity, types):
                 yield quantity, _CHAINED
+
+    def _stated(self, term: Term, types: Types) -> ValueOf:
+        """Return the value of a property; an area or a length that is not always stated is measured."""
+        known = self._typing.schema.properties.get(term.iri)
+        unit = known.unit.value.rpartition("/")[2] if known is not None and known.unit is not None else ""
+        stated = replace(term, unit=unit)
+        if known is not None and unit in UNITS and self._typing.is_recorded(term.iri, types):
+            for size in Size:
+                named = known.label.lower() in english()["sizes"][size]
+                if named and UNITS[unit].quantity.value == size.value:
+                    return ValueOf((stated,), size)
+        return ValueOf((stated,))
+
+    def of_size(self, size: Size, types: Types) -> Quantity:
+        """Return the property that states a size, where the data has it; else the size is only measured."""
+        for name in self._terms.property_named(english()["sizes"][size]):
+            quantity = self._stated(name.term, types)
+            if quantity.measured is size and self._fits(quantity, types):
+                return quantity
+        return SizeOf(size)
 
     def derived(self, how: Derived, types: Types) -> Iterator[tuple[Quantity, float]]:
         """Yield a product or a quotient of quantities, where the data has all of them."""

@@ -164,6 +164,8 @@ class _Facts:
                 return first
             case Question.HOW_MANY:
                 return self.has(Count, Group, Values, Difference)
+            case Question.HOW_MANY_YEARS:
+                return self.has(Difference)
             case Question.WHEN:
                 return self.has(Values)
             case Question.HOW_FAR:
@@ -198,10 +200,10 @@ class _Facts:
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:
-                return self.has(DistanceTo) or sum(isinstance(p, Compare) for p in self.parts) > 1
+                return self.has(DistanceTo, Difference) or sum(isinstance(p, Compare) for p in self.parts) > 1
             case Word.AND:
                 return (
-                    self.has(And, Or, DistanceTo, Minus)
+                    self.has(And, Or, DistanceTo, Minus, Difference)
                     or sum(isinstance(p, Compare) for p in self.parts) > 1
                 )
 
@@ -223,7 +225,7 @@ class _Facts:
             case NearWord():
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
-                return self._compares(op, ranks=meaning.adjective is not None)
+                return self._compares(op, ranks=meaning.adjective is not None or meaning.dated)
             case More(op):
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
             case Superlative(most):
@@ -232,6 +234,7 @@ class _Facts:
                 return any(isinstance(p, Top) and p.most is most for p in self.parts) or self.has(Aggregation)
             case Measure(size):
                 sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
+                sizes |= {part.measured for part in self.parts if isinstance(part, ValueOf) and part.measured}
                 return size in sizes if size is not None else self.has(DistanceTo)
             case Derived():
                 return self.has(Arithmetic)

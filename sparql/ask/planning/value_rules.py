@@ -38,6 +38,7 @@ from sparql.ask.plan.nodes import (
     Op,
     Place,
     PlaceLink,
+    PropertyLink,
     Quantity,
     Related,
     Set,
@@ -162,7 +163,7 @@ def _property_value(
 @RULES.rule(C.MEASURE, C.BOUND)
 def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator[Made]:
     if measure.size is not None:
-        yield from _compared(context, SizeOf(measure.size), bound, 0.1)
+        yield from _compared(context, context.quantities.of_size(measure.size, None), bound, 0.1)
 
 
 @RULES.rule(C.NOUN, C.BOUND)
@@ -305,6 +306,29 @@ def _place_having(context: Context, place: Place, having: _Having) -> Iterator[M
         yield C.HAVING, (op, value, of, PlaceLink(place)), 0.0
 
 
+@RULES.rule(C.PROPERTY, C.HAVING)
+def _property_having(context: Context, named: tuple[PropertyName, bool], having: _Having) -> Iterator[Made]:
+    """ "designed more than one building", "designed by more than one architect" """
+    op, value, of, link = having
+    term = named[0].term
+    if link is not None or not context.typing.is_thing(term.iri):
+        return
+    for inverse in (True, False):
+        if context.related(PropertyLink(term, inverse), of.node) is not None:
+            yield C.HAVING, (op, value, of, PropertyLink(term, inverse)), 0.0
+
+
+@RULES.rule(C.PROPERTY, C.RANKING)
+def _property_ranking(context: Context, named: tuple[PropertyName, bool], ranking: Ranking) -> Iterator[Made]:
+    """ "designed the most buildings" """
+    term = named[0].term
+    if ranking.counted is None or ranking.link is not None or not context.typing.is_thing(term.iri):
+        return
+    for inverse in (True, False):
+        if context.related(PropertyLink(term, inverse), ranking.counted.node) is not None:
+            yield C.RANKING, replace(ranking, link=PropertyLink(term, inverse)), 0.0
+
+
 @RULES.rule(C.NOUN, C.HAVING)
 def _having(context: Context, of: Noun, having: _Having) -> Iterator[Made]:
     op, value, counted, named = having
@@ -371,7 +395,9 @@ def _than_set(context: Context, comparator: Comparator, of: Noun) -> Iterator[Ma
         for quantity, cost in context.quantities.of_adjective(comparator.adjective, of.types):
             yield C.NOUN, replace(of, node=Top(of.node, quantity, comparator.op is Op.MORE), pair=()), cost
     elif of.head is Head.NAME and comparator.adjective is not None:
-        for quantity, cost in context.quantities.of_adjective(comparator.adjective, of.types):
+        # Of the other things, other dates may say when they began.
+        types = None if comparator.adjective.age else of.types
+        for quantity, cost in context.quantities.of_adjective(comparator.adjective, types):
             yield from _compared_to(context, quantity, comparator.op, of, cost)
     elif of.head is Head.NAME and comparator.dated and comparator.op is not Op.EQUAL:
         yield C.THAN, (comparator.op, of, None), 0.0
@@ -490,7 +516,7 @@ def _property_rank(context: Context, named: tuple[PropertyName, bool], rank: Ran
 @RULES.rule(C.RANK, C.MEASURE)
 def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator[Made]:
     if measure.size is not None and rank.superlative and not rank.superlative.distance:
-        yield C.RANKING, replace(rank, quantity=SizeOf(measure.size)), 0.1
+        yield C.RANKING, replace(rank, quantity=context.quantities.of_size(measure.size, None)), 0.1
 
 
 @RULES.rule(C.NOUN, C.RANKING)
@@ -500,7 +526,8 @@ def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
     if ranking.quantity is not None:
         yield from _top(context, ranking, ranking.quantity, of, 0.0)
     elif ranking.counted is not None:
-        for link, cost in context.links(of.types, ranking.counted.types):
+        named = ((ranking.link, 0.4),) if ranking.link is not None else None
+        for link, cost in named or context.links(of.types, ranking.counted.types):
             yield from _top(context, ranking, CountOf(link, ranking.counted.node), of, cost - 0.4)
 
 
@@ -555,6 +582,15 @@ def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> 
             yield C.NOUN, replace(of, node=replace(node, quantity=ValueOf((named[0].term,)))), 0.0
 
 
+@RULES.rule(C.NOUN, C.MEASURE)
+def _ranked_by_size(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
+    """ "the largest park by area" """
+    quantity = of.node.quantity if isinstance(of.node, Top) else None
+    sizes = [getattr(quantity, "size", None), getattr(quantity, "measured", None)]
+    if measure.size is not None and measure.size in sizes:
+        yield C.NOUN, of, 0.0
+
+
 @RULES.rule(C.NOUN, C.PROPERTY)
 def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _value_of_set(context, named, of):
@@ -569,7 +605,7 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
         if of.head is Head.RESTRICTION:
             return
         if of.types is None or of.types & context.typing.shaped:
-            yield C.VALUES, Values(SizeOf(measure.size), of.node), 0.1
+            yield C.VALUES, Values(context.quantities.of_size(measure.size, of.types), of.node), 0.1
     elif len(of.pair) == 2:
         yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
     elif of.head is not Head.RESTRICTION:
@@ -579,7 +615,11 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
 @RULES.rule(C.VALUES, C.MEASURE)
 def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
     """ "What area does the park cover?" """
-    if isinstance(values.quantity, SizeOf) and values.quantity.size is measure.size:
+    quantity = values.quantity
+    if measure.size is not None and measure.size in (
+        getattr(quantity, "size", None),
+        getattr(quantity, "measured", None),
+    ):
         yield C.VALUES, values, 0.0
 
 

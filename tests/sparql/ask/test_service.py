@@ -21,34 +21,34 @@ def iris(results: object, variable: str) -> set[str]:
 
 ANSWERS = [
     ("How many museums are in Northside?", "There are 2 museums in Northside in the graph."),
-    ("Which museums are in Southside?", "The graph has 1 museum in Southside: Clock Museum."),
+    ("Which museums are in Southside?", "1 museum in Southside: Clock Museum."),
     (
         "Where is the Festival of Lights held?",
-        'The graph gives for "held at" of Festival of Lights: Green Park.',
+        "Festival of Lights, held at: Green Park.",
     ),
     ("Is the Festival of Lights in Northside?", "Yes: Festival of Lights is in Northside."),
     (
         "Which museums are less than 1.5 km from the Glass Museum?",
-        "The graph has 1 museum within 1.5 km of Glass Museum: Rail Museum.",
+        "1 museum within 1.5 km of Glass Museum: Rail Museum.",
     ),
-    ("Who designed the Glass Museum?", 'The graph gives for "designed by" of Glass Museum: Ada Quill.'),
+    ("Who designed the Glass Museum?", "Glass Museum, designed by: Ada Quill."),
     (
         "What did Ada Quill design?",
-        'The graph gives for what is "designed by" Ada Quill: Clock Museum and Glass Museum.',
+        "Designed by Ada Quill: Clock Museum and Glass Museum.",
     ),
     (
         "How many museums did Ada Quill design?",
-        'There are 2 museums with "designed by" Ada Quill in the graph.',
+        "There are 2 museums designed by Ada Quill in the graph.",
     ),
     ("When did the Glass Museum open?", "Glass Museum: opened 1921."),
-    ("Which borough borders Southside?", "The graph has 1 borough bordering Southside: Northside."),
+    ("Which borough borders Southside?", "1 borough bordering Southside: Northside."),
     ("Is Green Park in Southside?", "No: Green Park is not in Southside."),
-    ("Which museums are not in Northside?", "The graph has 1 museum not in Northside: Clock Museum."),
+    ("Which museums are not in Northside?", "1 museum not in Northside: Clock Museum."),
     (
         "Which museums did Ada Quill not design?",
-        'The graph has 1 museum not with "designed by" Ada Quill: Rail Museum.',
+        "1 museum not designed by Ada Quill: Rail Museum.",
     ),
-    ("Which borough has the most museums?", "Northside is the borough with the greatest number of museums."),
+    ("Which borough has the most museums?", "Northside (2 museums) is the borough with the most museums."),
     ("how many galleries are there", "There is 1 art museum in the graph."),
     ("Is there a park in Northside?", "Yes: the graph has parks in Northside."),
 ]
@@ -143,7 +143,7 @@ async def test_regions_are_transitive_over_stated_places(city: City) -> None:
 
 async def test_a_name_with_a_typo_is_found(city: City) -> None:
     result = await city.asker().ask("Who designed the Glas Musuem?")
-    assert result.answer == 'The graph gives for "designed by" of Glass Museum: Ada Quill.'
+    assert result.answer == "Glass Museum, designed by: Ada Quill."
 
 
 async def test_two_readings_with_different_results_are_asked_back(
@@ -161,7 +161,7 @@ async def test_two_readings_with_different_results_are_asked_back(
 async def test_a_follow_up_replaces_a_part_of_the_question_before(city: City) -> None:
     asker = city.asker()
     result = await asker.ask("And in Southside?", history=["Which museums are in Northside?"])
-    assert result.answer == "The graph has 1 museum in Southside: Clock Museum."
+    assert result.answer == "1 museum in Southside: Clock Museum."
     result = await asker.ask("What about parks?", history=["How many museums are in Northside?"])
     assert result.answer == "There is 1 park in Northside in the graph."
 
@@ -169,7 +169,7 @@ async def test_a_follow_up_replaces_a_part_of_the_question_before(city: City) ->
 async def test_context_narrows_the_question_or_is_refused(city: City) -> None:
     asker = city.asker()
     result = await asker.ask("Which museums are there?", context="in Southside")
-    assert result.answer == "The graph has 1 museum in Southside: Clock Museum."
+    assert result.answer == "1 museum in Southside: Clock Museum."
     refused = await asker.ask("Which museums are there?", context="but only cheerful ones")
     assert refused.answer is None
 
@@ -177,7 +177,7 @@ async def test_context_narrows_the_question_or_is_refused(city: City) -> None:
 async def test_idle_words_can_be_added(city: City, tmp_path: Path) -> None:
     (tmp_path / "idle-words.txt").write_text("# of our users\nsplendid\n", encoding="utf-8")
     result = await city.asker(prompts=tmp_path).ask("Which splendid museums are in Southside?")
-    assert result.answer == "The graph has 1 museum in Southside: Clock Museum."
+    assert result.answer == "1 museum in Southside: Clock Museum."
 
 
 async def test_an_edited_plan_is_checked_and_run(city: City) -> None:
@@ -232,10 +232,94 @@ async def test_a_commit_changes_the_answer(city: City) -> None:
     city.labels.apply(added, [])
     city.summary.apply(added, [])
     result = await asker.ask("Who taught Ada Quill?")
-    assert result.answer == 'The graph gives for "taught by" of Ada Quill: Bea Ink.'
+    assert result.answer == "Ada Quill, taught by: Bea Ink."
 
 
 @pytest.mark.parametrize("question", ["", "  ?! ", "x" * 1001])
 async def test_a_question_that_cannot_be_read_is_refused(city: City, question: str) -> None:
     with pytest.raises(AskError):
         await city.asker().ask(question)
+
+
+DATED = """
+    c:glass t:completed "1919"^^xsd:gYear . c:clock t:completed "1930"^^xsd:gYear .
+    c:green t:size 4.0 ; geo:hasDefaultGeometry
+        [ geo:asWKT "POLYGON((0.07 0.15, 0.08 0.15, 0.08 0.16, 0.07 0.15))"^^geo:wktLiteral ] .
+    c:lawn a t:Park ; rdfs:label "Long Lawn"@en ; geo:hasDefaultGeometry
+        [ geo:asWKT "POLYGON((0 0, 0.01 0, 0.01 0.01, 0 0.01, 0 0))"^^geo:wktLiteral ] .
+"""
+"""Dates of two museums of three; a park with a stated area, one that can be measured, one with neither."""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "Which museums were completed after 1920?",
+            "1 museum completed after 1920: Clock Museum (1930). "
+            "Of 3 museums, 2 have a recorded date (completed).",
+        ),
+        (
+            "Which museums were completed after 1950?",
+            "The graph has no museums completed after 1950. "
+            "Of 3 museums, 2 have a recorded date (completed).",
+        ),
+        (
+            "Was the Glass Museum completed before the Clock Museum?",
+            "Yes: Glass Museum (1919) was completed before Clock Museum (1930).",
+        ),
+        (
+            "Is Green Park larger than Long Lawn?",
+            "Yes: Green Park (4 km²) is larger than Long Lawn (1.231 km²). "
+            "The size of Long Lawn is measured from the geometry, since none is stated.",
+        ),
+        (
+            "Which parks are larger than 1.1 square kilometers?",
+            "2 parks larger than 1.1 km²: Green Park (4 km²) and Long Lawn (1.231 km²). "
+            "Of 3 parks, 2 have a size that is recorded or can be measured. "
+            "The size of Long Lawn is measured from the geometry, since none is stated.",
+        ),
+        (
+            "How many years passed between the completion of the Glass Museum and the Clock Museum?",
+            "Glass Museum (1919) and Clock Museum (1930) are 11 years apart.",
+        ),
+        (
+            "How many years after the Glass Museum was the Clock Museum completed?",
+            "Clock Museum (1930) and Glass Museum (1919) are 11 years apart.",
+        ),
+        (
+            "Which architects designed more than one museum?",
+            "1 architect with more than 1 museum (designed by them): Ada Quill (2 museums).",
+        ),
+        (
+            "Which architect designed the most museums?",
+            "Ada Quill (2 museums) is the architect with the most museums (designed by it).",
+        ),
+        (
+            "Which two museums are the nearest to Long Lawn?",
+            "Glass Museum (16.108 km) and Rail Museum (16.271 km) are the 2 museums nearest to Long Lawn.",
+        ),
+        (
+            "Which are the two newest museums?",
+            "Clock Museum (1930) and Glass Museum (1919) are the 2 museums completed last. "
+            "Of 3 museums, 2 have a recorded date (completed).",
+        ),
+        (
+            "Which museum is the nearest to Green Park?",
+            "Rail Museum (1.67 km) is the museum nearest to Green Park.",
+        ),
+    ],
+)
+async def test_an_answer_shows_what_it_was_chosen_by_and_of_how_many_that_is_known(
+    city_with: Callable[[str], City], question: str, answer: str
+) -> None:
+    result = await city_with(DATED).asker().ask(question)
+    assert result.answer == answer
+
+
+async def test_none_is_not_said_where_nothing_compared_is_recorded(city_with: Callable[[str], City]) -> None:
+    city = city_with('c:green t:completed "1900"^^xsd:gYear .')
+    result = await city.asker().ask("Which museums were completed after 1920?")
+    assert result.answer is None
+    assert [gap["kind"] for gap in result.gaps] == ["data"]
+    assert "Not recorded" in result.gaps[0]["message"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from pyoxigraph import NamedNode, Quad
 
@@ -68,3 +72,18 @@ async def test_what_could_not_be_read_is_read_the_next_time(city: City) -> None:
     assert summary.uses == {}
     await summary.refresh(city.run)
     assert summary.uses[named("designedBy")].edges
+
+
+async def test_a_question_waits_for_a_summary_that_is_being_read(city: City) -> None:
+    async def run(query: str) -> Mapping[str, Any]:
+        await asyncio.sleep(0)
+        return await city.run(query)
+
+    summary = DataSummary(city.schema)
+    reading = asyncio.create_task(summary.refresh(run))
+    await asyncio.sleep(0)
+    await summary.refresh(run)
+    assert named("Borough") in summary.classes
+    read = len(city.queries)
+    await reading
+    assert len(city.queries) == read

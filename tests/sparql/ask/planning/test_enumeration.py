@@ -17,7 +17,7 @@ PLANS = {
     ),
     "Which museums are north of Green Park?": "Take museums. Keep those north of Green Park. List them.",
     "Which museums are more than 2 km from Green Park?": (
-        "Take museums. Keep those with distance to Green Park more than 2 km. List them."
+        "Take museums. Keep those more than 2 km from Green Park. List them."
     ),
     "What is the nearest museum to Green Park?": (
         "Take museums. Keep the one with the least distance to Green Park. List them."
@@ -35,11 +35,11 @@ PLANS = {
         "Take boroughs. For each, give the number of the museums in it."
     ),
     "Which boroughs have at least two museums?": (
-        "Take boroughs. Keep those with number of museums at least 2. List them."
+        "Take boroughs. Keep those with at least 2 museums. List them."
     ),
-    "Which boroughs have no museum?": "Take boroughs. Leave out those containing museums. List them.",
+    "Which boroughs have no museum?": "Take boroughs. Leave out those with museums. List them.",
     "Is Northside larger than Southside?": (
-        "Take Northside. Keep those with measured area more than that of Southside. Say whether there is any."
+        "Take Northside. Keep those larger than Southside. Say whether there is any."
     ),
     "Which is larger, Northside or Southside?": (
         "Take Northside or Southside. Keep the one with the greatest measured area. List them."
