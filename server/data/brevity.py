@@ -21,11 +21,13 @@ def brief(triple: Triple) -> str:
 
 
 def shortened(message: str, longest: int = _LONGEST_MESSAGE) -> str:
-    """A message of one line; of a longer one the beginning, and how much was left out."""
+    """A message of one line; of a longer one its length, its beginning, and its end with the reason."""
     line = " ".join(message.split())
     if len(line) <= longest:
         return line
-    return f"{line[: longest - 40].rstrip()} ... ({len(line)} characters)"
+    note = f" ... ({len(line)} characters) ... "
+    each = (longest - len(note)) // 2
+    return f"{line[:each].rstrip()}{note}{line[-each:].lstrip()}"
 
 
 def first_of(messages: Sequence[str], count: int | None = None) -> list[str]:
