@@ -12,7 +12,7 @@ __all__ = ["FIRST", "brief", "first_of", "listed", "shortened"]
 FIRST: Final = 5
 """How many of a list are printed."""
 _LONGEST_VALUE: Final = 40
-_LONGEST_MESSAGE: Final = 360
+_LONGEST_MESSAGE: Final = 320
 
 
 def brief(triple: Triple) -> str:
