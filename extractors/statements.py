@@ -136,7 +136,7 @@ class StatementBuilder:
         sources: Mapping[_Key, Interpretation],
         known: Mapping[NamedNode, frozenset[NamedNode]],
     ) -> None:
-        """Mark statements whose words support another better, of those that domain and range let in."""
+        """Mark statements whose words support another better, of those that domain and range allow."""
         claims = [
             Claim(
                 key,

@@ -1,4 +1,4 @@
-"""A known place and its namesake in another region are told apart."""
+"""A known place and its namesake in another region are distinguished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check that a plan uses every word, whoever made the plan."""
+"""The check that a plan uses every word, for every planner."""
 
 from __future__ import annotations
 
