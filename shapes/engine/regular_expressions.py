@@ -5,6 +5,7 @@ timeout. Both engines use it, for `sh:pattern` (SHACL, 4.4.3) and for REGEX and 
 constraints (SPARQL 1.1, 17.4.3.14 and 17.4.3.15), whose own implementations use `re`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MethodType
@@ -25,6 +26,11 @@ from shapes.time_limit import end_judgment, remaining_s
 Result = TypeVar("Result")
 
 _FLAGS: Final[Mapping[str, int]] = {"i": regex.IGNORECASE, "s": regex.DOTALL, "m": regex.MULTILINE}
+_SHORT: Final = 200
+"""Characters of a text in which a simple expression tries some million possibilities at most."""
+_ESCAPE = re.compile(r"\\[^0-9gk]", re.DOTALL)
+_CHARACTER_CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
 
 
 class RegularExpression:
@@ -32,13 +38,19 @@ class RegularExpression:
 
     def __init__(self, pattern: str, flags: str = "") -> None:
         self._compiled = _compiled(pattern, flags)
+        # Most patterns of shapes are simple, and a timeout takes ten times as long as they do.
+        self._short = _SHORT if is_simple(pattern) else -1
 
     def search(self, text: str) -> Any:
         """The first match in the text, or None. Raises `JudgingTimeout`."""
+        if len(text) <= self._short:
+            return self._compiled.search(text)
         return _limited(self._compiled.search, text)
 
     def match(self, text: str) -> Any:
         """The match at the beginning of the text, or None. Raises `JudgingTimeout`."""
+        if len(text) <= self._short:
+            return self._compiled.match(text)
         return _limited(self._compiled.match, text)
 
     def replace(self, text: str, replacement: str) -> str:
@@ -48,6 +60,18 @@ class RegularExpression:
         """
         replaced: str = _limited(self._compiled.sub, replacement, text)
         return replaced
+
+
+def is_simple(pattern: str) -> bool:
+    """Whether an expression surely tries few possibilities: two repetitions of single characters at most."""
+    bare = _CHARACTER_CLASS.sub("x", _ESCAPE.sub("x", pattern))
+    repetitions = bare.count("*") + bare.count("+") + bare.count("{")
+    return (
+        repetitions <= 2
+        and bare.count("?") + bare.count("|") <= 4
+        and not _REPEATED_GROUP.search(bare)
+        and set(bare).isdisjoint("\\[]")
+    )
 
 
 def _limited(call: Callable[..., Result], *arguments: str) -> Result:
