@@ -118,8 +118,9 @@ soak: setup
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
+# GZIP=1: each read also from clients that accept gzip.
 endpoint: setup
-	$(BIN)/python -m benchmarks.endpoint
+	$(BIN)/python -m benchmarks.endpoint $(if $(GZIP),--gzip)
 
 # A bulk load beside oxigraph's: processor time, memory, and how soon a server serves the result.
 bulk-load: setup
