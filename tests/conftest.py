@@ -1,4 +1,7 @@
-"""What all tests share: whether properties are tried with the same cases each time."""
+"""What all tests share: cases of properties, and modules that are compiled once."""
+
+import os
+import sys
 
 from hypothesis import settings
 
@@ -7,3 +10,8 @@ from hypothesis import settings
 settings.register_profile("everyday", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("everyday")
+
+# The tests start hundreds of processes: where the environment forbids to keep compiled modules, each of them
+# would compile some hundred files.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
