@@ -97,14 +97,14 @@ async def test_reloads_of_shapes_keep_one_rule_set_in_memory(shop_client: httpx.
     gc.disable()
     try:
         before = sum(type(one) is Ruleset for one in gc.get_objects())
-        for length in range(10, 20):
+        for length in range(10, 15):
             await put(length)
             alive = sum(type(one) is Ruleset for one in gc.get_objects()) - before
             # Those in force, and at most those before them.
             assert alive <= 2
         garbage = gc.collect()
         await put(5)
-        # What one reading leaves, and not ten.
+        # What one reading leaves, and not five.
         assert garbage < 3 * gc.collect()
     finally:
         gc.enable()
