@@ -1,5 +1,6 @@
 """What all tests share: cases of properties, and an environment in which processes and clients start fast."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -20,3 +21,9 @@ sys.dont_write_bytecode = False
 # httpx would read all certificates, 15 to 30 ms of CPU time.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the modules and tests, some million objects, out of each later search for garbage."""
+    gc.collect()
+    gc.freeze()
