@@ -16,7 +16,7 @@ from server.curation.reviewing import ReviewService, filter_of
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import statement_of
@@ -46,9 +46,9 @@ class DecisionsRequest(DecisionRequest):
     filter: FilterJson | None = None
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the review queue."""
-    routes = APIRouter(tags=["review"])
+    routes = APIRouter(tags=["review"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
     service = ReviewService(services)
