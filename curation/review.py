@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from curation.review_facets import Cause, causes, classes, confidences, item_of
 from curation.review_item import (
     PREFIX,
     Decided,
@@ -35,7 +36,11 @@ from sparql.provenance.records import Run, Support
 
 @dataclass(frozen=True)
 class ReviewFilter:
-    """Which items; all given parts must match. `text` is searched in names, quotes and reasons."""
+    """Which items; all given parts must match. `text` is searched in names, quotes and reasons.
+
+    `class_` is a class of the statement's subject, in the graph or by the statement itself. An item without
+    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review_facets`).
+    """
 
     state: State | None = State.OPEN
     document: NamedNode | None = None
@@ -43,6 +48,13 @@ class ReviewFilter:
     predicate: NamedNode | None = None
     entity: NamedNode | None = None
     text: str | None = None
+    severity: NamedNode | None = None
+    component: NamedNode | None = None
+    source: str | None = None
+    class_: NamedNode | None = None
+    group: str | None = None
+    min_confidence: float | None = None
+    max_confidence: float | None = None
 
 
 class ReviewQueue:
@@ -169,9 +181,24 @@ class ReviewQueue:
                 found &= self._subjects(predicate, value)
         if wanted.entity is not None:
             found &= self.about(wanted.entity)
-        if wanted.shape is not None:
-            results = self._subjects(SH.sourceShape, wanted.shape)
-            found &= {NamedNode(node.value.rpartition("/")[0]) for node in results}
+        if wanted.source is not None:
+            found &= self._subjects(DCTERMS.source, Literal(wanted.source))
+        of_violations = (
+            (SH.sourceShape, wanted.shape),
+            (SH.resultSeverity, wanted.severity),
+            (SH.sourceConstraintComponent, wanted.component),
+        )
+        for predicate, value in of_violations:
+            if value is not None:
+                found &= {item_of(result) for result in self._subjects(predicate, value)}
+        if wanted.group is not None:
+            found &= causes(self._store, found).get(wanted.group, Cause()).items
+        if wanted.class_ is not None:
+            found = {item for item in found if wanted.class_ in classes(self._store, item)}
+        low, high = wanted.min_confidence, wanted.max_confidence
+        if low is not None or high is not None:
+            sure = confidences(self._store, found)
+            found = {i for i, value in sure.items() if (low or 0) <= value <= (1 if high is None else high)}
         if wanted.text:
             found = {item for item in found if self._mentions(item, wanted.text.casefold())}
         dated = sorted(((self._text(item, DCTERMS.created), item.value) for item in found), reverse=True)
@@ -184,7 +211,7 @@ class ReviewQueue:
     def with_violations_about(self, node: NamedNode | BlankNode) -> set[NamedNode]:
         """The items with a violation about a node: as its focus, or as the offending value."""
         results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
-        return {NamedNode(result.value.rpartition("/")[0]) for result in results}
+        return {item_of(result) for result in results}
 
     def of_document(self, document: NamedNode) -> set[NamedNode]:
         """The items from a document."""

@@ -105,6 +105,12 @@ def all_problems() -> ProblemMap:
     add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
     add(server.MalformedBody, 400, "Body not readable")
     add(server.InvalidBody, 422, "Body not valid", members=_places)
+    add(
+        server.SelectionChanged,
+        409,
+        "Another number of items",
+        members=lambda error: {"expected": error.expected, "found": error.found},
+    )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})

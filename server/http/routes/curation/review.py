@@ -1,18 +1,16 @@
 """`/review`: what the gate refused or warned of, and what people decide about it."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
-from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from curation.decisions import Reviewer
-from curation.review import named_item
-from server.curation.reviewing import ReviewService, filter_of
+from curation.review import ReviewFilter, named_item
+from server.curation.reviewing import MOST_AT_ONCE, FilterJson, ReviewService, filter_of
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
@@ -20,30 +18,49 @@ from server.http.page_parameters import Limit, Offset
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import statement_of
-from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
-_MOST_AT_ONCE = 1000
-
-
-class FilterJson(Message):
-    """Which items; the same parts as the parameters of `GET /review`."""
-
-    status: Status = "open"
-    document: str | None = None
-    shape: str | None = None
-    predicate: str | None = None
-    entity: str | None = None
-    text: str | None = None
+Severity = Literal["Violation", "Warning", "Info"]
 
 
 class DecisionsRequest(DecisionRequest):
     """One decision for many items: those named, or all that a filter lets through."""
 
     decision: Literal["accept", "reject", "reopen"]
-    items: list[str] | None = Field(None, max_length=_MOST_AT_ONCE)
+    items: list[str] | None = Field(None, max_length=MOST_AT_ONCE)
     filter: FilterJson | None = None
+    expect: int | None = Field(None, ge=0, description="How many items; needed above 20.")
+
+
+def _statement(
+    status: Status = "open",
+    document: Annotated[str | None, Query(description="IRI or identifier of a document.")] = None,
+    predicate: Annotated[str | None, Query(description="IRI of the statement's property.")] = None,
+    entity: Annotated[str | None, Query(description="IRI of the statement's subject or object.")] = None,
+    text: Annotated[str | None, Query(description="Words in names, quotes, replies or reasons.")] = None,
+    source: Annotated[str | None, Query(description="The client's name of the source.")] = None,
+    class_: Annotated[str | None, Query(alias="class", description="IRI of a class of the subject.")] = None,
+) -> dict[str, Any]:
+    sent = {"status": status, "document": document, "predicate": predicate, "entity": entity}
+    return sent | {"text": text, "source": source, "class": class_}
+
+
+def _wanted(
+    statement: Annotated[dict[str, Any], Depends(_statement)],
+    shape: Annotated[str | None, Query(description="IRI of a shape that was broken.")] = None,
+    severity: Severity | None = None,
+    component: Annotated[str | None, Query(description="IRI or name of a constraint component.")] = None,
+    group: Annotated[str | None, Query(description="Identifier of a cause, of /review/groups.")] = None,
+    min_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
+    max_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
+) -> ReviewFilter:
+    reasons = {"shape": shape, "severity": severity, "component": component, "group": group}
+    bounds = {"min_confidence": min_confidence, "max_confidence": max_confidence}
+    return filter_of(FilterJson.model_validate(statement | reasons | bounds))
+
+
+Wanted = Annotated[ReviewFilter, Depends(_wanted)]
 
 
 def router(services: Services) -> APIRouter:
@@ -59,19 +76,19 @@ def router(services: Services) -> APIRouter:
         return Reviewer(message.by or key or "anonymous", key)
 
     @routes.get("/review", dependencies=reads)
-    async def get_review(
-        status: Status = "open",
-        document: Annotated[str | None, Query(description="IRI or identifier of a document.")] = None,
-        shape: Annotated[str | None, Query(description="IRI of a shape that was broken.")] = None,
-        predicate: Annotated[str | None, Query(description="IRI of the statement's property.")] = None,
-        entity: Annotated[str | None, Query(description="IRI of the statement's subject or object.")] = None,
-        text: Annotated[str | None, Query(description="Words in names, quotes, replies or reasons.")] = None,
-        offset: Offset = 0,
-        limit: Limit = 50,
-    ) -> dict[str, Any]:
+    async def get_review(wanted: Wanted, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of review items, newest first, with the total."""
-        wanted = filter_of(status, document, shape, predicate, entity, text)
         return await run_in_threadpool(service.page, wanted, offset, limit)
+
+    @routes.get("/review/facets", dependencies=reads)
+    async def get_facets(wanted: Wanted) -> dict[str, Any]:
+        """The values by which items can be filtered, with the number of items that have each."""
+        return await run_in_threadpool(service.facets, wanted)
+
+    @routes.get("/review/groups", dependencies=reads)
+    async def get_groups(wanted: Wanted, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+        """The causes by which items wait, most items first; items of one cause are one group."""
+        return await run_in_threadpool(service.groups, wanted, offset, limit)
 
     @routes.get("/review/{item}", dependencies=reads)
     async def get_item(item: str) -> dict[str, Any]:
@@ -87,13 +104,10 @@ def router(services: Services) -> APIRouter:
         by = reviewer(request, message)
 
         def decide() -> dict[str, Any]:
-            items: Sequence[NamedNode]
-            if message.filter is not None:
-                items = service.find(filter_of(**message.filter.model_dump()))
-            else:
-                items = [named_item(item) for item in message.items or ()]
-            decided = service.decide(message.decision, items[:_MOST_AT_ONCE], by, message.reason)
-            return {**decided.json(), "left": max(0, len(items) - _MOST_AT_ONCE)}
+            wanted = None if message.filter is None else filter_of(message.filter)
+            items, left = service.selected(message.items, wanted, message.expect)
+            decided = service.decide(message.decision, items, by, message.reason)
+            return {**decided.json(), "left": left}
 
         return await run_in_threadpool(decide)
 

@@ -192,6 +192,104 @@ async def test_a_bulk_decision_names_items_or_a_filter(client: httpx.AsyncClient
         assert (await client.post("/review/decisions", json=body)).status_code == 422
 
 
+async def warned(client: httpx.AsyncClient, number: int) -> list[dict]:
+    """Post names that are too long, and return their items: accepted with a warning."""
+    statements = []
+    for count in range(number):
+        subject = f"https://example.org/place-{count:02}"
+        name = f"Museum {count} " + "of Very Long Names " * 12
+        statements += [
+            {"subject": subject, "predicate": TYPE, "object": {"type": "uri", "value": URBAN + "Museum"}},
+            {
+                "subject": subject,
+                "predicate": LABEL,
+                "object": {"type": "literal", "value": name, "xml:lang": "en"},
+                "confidence": 0.2 + 0.5 * (count % 2),
+            },
+        ]
+    answer = (await client.post("/candidates", json={"statements": statements, "source": "a list"})).json()
+    assert len(answer["warnings"]) == number, answer
+    return (await client.get("/review", params={"severity": "Warning", "limit": 100})).json()["items"]
+
+
+async def test_a_decision_on_more_than_20_items_needs_their_number(client: httpx.AsyncClient):
+    await warned(client, 21)
+    body = {"decision": "reject", "filter": {"severity": "Warning"}, "reason": "no names"}
+    missing = await client.post("/review/decisions", json=body)
+    assert missing.status_code == 422
+    assert "21 items" in missing.json()["errors"][0]["message"]
+    wrong = await client.post("/review/decisions", json=body | {"expect": 20})
+    assert (wrong.status_code, wrong.json()["expected"], wrong.json()["found"]) == (409, 20, 21)
+    assert (await client.get("/review")).json()["total"] == 21
+    done = (await client.post("/review/decisions", json=body | {"expect": 21})).json()
+    assert (len(done["items"]), done["left"]) == (21, 0)
+
+
+async def test_a_wrong_number_of_few_items_decides_nothing_either(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    body = {"decision": "accept", "items": [items[0]["id"], items[0]["id"]], "expect": 2}
+    assert (await client.post("/review/decisions", json=body)).status_code == 409
+    assert (await client.get("/review")).json()["total"] == 2
+
+
+async def test_items_are_filtered_by_severity_component_source_class_and_confidence(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    await refused(client, model)
+    items = await warned(client, 4)
+    assert len(items) == 4
+    component = items[0]["violations"][0]["component"]
+    counts = {
+        ("severity", "Violation"): 1,
+        ("component", component): 4,
+        ("component", component.rpartition("#")[2]): 4,
+        ("component", "UnknownTerm"): 0,
+        ("source", "a list"): 4,
+        ("source", "a leaflet"): 1,
+        ("class", URBAN + "Museum"): 5,
+        ("class", URBAN + "Station"): 0,
+        ("min_confidence", "0.5"): 2,
+        ("max_confidence", "0.5"): 2,
+    }
+    for (name, value), count in counts.items():
+        page = (await client.get("/review", params={name: value})).json()
+        assert page["total"] == count, (name, value)
+    for sent in ({"severity": "Warnung"}, {"min_confidence": "2"}, {"class": "no iri"}):
+        assert (await client.get("/review", params=sent)).status_code == 422, sent
+    body = {"decision": "accept", "filter": {"class": URBAN + "Museum", "severity": "Warning"}}
+    assert len((await client.post("/review/decisions", json=body)).json()["items"]) == 4
+
+
+async def test_facets_count_the_values_of_a_filtered_queue(client: httpx.AsyncClient, model: RecordedModel):
+    await refused(client, model)
+    await warned(client, 4)
+    found = (await client.get("/review/facets")).json()
+    assert found["total"] == 5
+    facets = {
+        name: {one["value"]: one["items"] for one in values} for name, values in found["facets"].items()
+    }
+    assert facets["severity"] == {"Warning": 4, "Violation": 1}
+    assert facets["source"] == {"a list": 4, "a leaflet": 1}
+    assert facets["status"] == {"open": 5}
+    assert facets["class"][URBAN + "Museum"] == 5
+    assert {step: facets["confidence"][step] for step in ("0.2", "0.7")} == {"0.2": 2, "0.7": 2}
+    narrow = (await client.get("/review/facets", params={"source": "a list"})).json()
+    assert narrow["facets"]["severity"] == [{"value": "Warning", "items": 4}]
+
+
+async def test_refusals_of_one_cause_are_one_group(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    await warned(client, 3)
+    groups = (await client.get("/review/groups")).json()["groups"]
+    assert [group["items"] for group in groups] == [3, 1]
+    assert groups[0]["severity"] == "Warning"
+    assert groups[1]["shape"] == item["violations"][0]["shape"]
+    assert groups[1]["example"] == item["violations"][0]["message"]
+    chosen = (await client.get("/review", params={"group": groups[1]["group"]})).json()["items"]
+    assert [one["id"] for one in chosen] == [item["id"]]
+    assert (await client.get("/review", params={"group": "unknown"})).json()["total"] == 0
+
+
 async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model: RecordedModel):
     item = await refused(client, model)
     shape = item["violations"][0]["shape"]
