@@ -8,6 +8,7 @@ from pydantic import Field
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode, Triple
 
+from curation.decision_history import DecisionHistory, named_decision
 from curation.decisions import Outcome, Reviewer
 from curation.review import ReviewFilter, named_item
 from curation.review_facets import Cause, causes, facets
@@ -160,7 +161,35 @@ class ReviewService:
             outcome = self._decisions.reject(items, by, reason=reason or "")
         else:
             outcome = self._decisions.reopen(items, by, reason=reason)
-        return DecisionReport(outcome, tuple(self._review.get(iri) for iri in outcome.done), outcome.refused)
+        return self._report(outcome)
+
+    def history(self, offset: int, limit: int) -> dict[str, Any]:
+        """One page of the decisions that were made, newest first."""
+        decisions = DecisionHistory(self._services.store)
+
+        def tell(iri: NamedNode) -> dict[str, Any]:
+            made = decisions.get(iri)
+            return {
+                "id": made.identifier,
+                "iri": iri.value,
+                "outcome": made.outcome.value,
+                "by": made.by,
+                "at": made.at,
+                "reason": made.reason,
+                "items": len(made.items),
+            }
+
+        return page("decisions", decisions.find(), offset, limit, tell)
+
+    def undo(self, decision: str, by: Reviewer, reason: str | None = None) -> dict[str, Any]:
+        """Undo a decision. Raises `DecisionUnknown` and `DecisionSettled`."""
+        outcomes = self._decisions.undo(named_decision(decision), by, reason=reason)
+        told = [self._report(outcome).json() for outcome in outcomes]
+        lists = ("items", "refused", "unchanged", "fallen", "revived")
+        return told[-1] | {name: [one for part in told for one in part[name]] for name in lists}
+
+    def _report(self, outcome: Outcome) -> DecisionReport:
+        return DecisionReport(outcome, tuple(self._review.items(outcome.done)), outcome.refused)
 
     def _json(self, item: ReviewItem) -> dict[str, Any]:
         similar = {

@@ -1,4 +1,4 @@
-"""`urbankg review list | show | accept | reject | reopen`: the review queue.
+"""`urbankg review list | show | accept | reject | reopen | decisions | undo`: the review queue.
 
 On a folder that a server holds, the commands call that server.
 """
@@ -166,6 +166,55 @@ def reopen(
 ) -> None:
     """Undo decisions; statements that they accepted are deleted from the graph and wait again."""
     _decide(context, "reopen", items, data, config, reason, by, None, as_json, expect)
+
+
+@review_app.command()
+def decisions(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    offset: Offset = 0,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """The decisions that were made, newest first."""
+
+    def shown(found: dict[str, Any]) -> int:
+        if as_json:
+            return print_json(found)
+        for one in found["decisions"]:
+            print(
+                one["id"], one["at"], one["outcome"], one["items"], one["by"], one["reason"] or "", sep="\t"
+            )
+        return 0
+
+    show_from_either(
+        settings_of(context, data=data, config=config).settings,
+        lambda server: server.get("/review/decisions", {"offset": str(offset), "limit": str(limit)}),
+        lambda services: ReviewService(services).history(offset, limit),
+        shown,
+        opening=Services.reading,
+    )
+
+
+@review_app.command()
+def undo(
+    context: typer.Context,
+    decision: Annotated[str, typer.Argument(help="Identifier of a decision.")],
+    data: Data = None,
+    config: Config = None,
+    reason: Reason = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo a decision on all of its items that were not decided again since."""
+    who = by or account()
+    show_from_either(
+        settings_of(context, data=data, config=config).settings,
+        lambda server: server.post(f"/review/decisions/{decision}/undo", {"reason": reason, "by": who}),
+        lambda services: ReviewService(services).undo(decision, Reviewer(who), reason),
+        lambda outcome: _print_outcome(outcome, as_json),
+    )
 
 
 def account() -> str:

@@ -90,6 +90,19 @@ def router(services: Services) -> APIRouter:
         """The causes by which items wait, most items first; items of one cause are one group."""
         return await run_in_threadpool(service.groups, wanted, offset, limit)
 
+    @routes.get("/review/decisions", dependencies=reads)
+    async def get_decisions(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+        """The decisions that were made, newest first, each with its identifier for an undo."""
+        return await run_in_threadpool(service.history, offset, limit)
+
+    @routes.post(
+        "/review/decisions/{decision}/undo", dependencies=decides, openapi_extra=body_schema(DecisionRequest)
+    )
+    async def undo(request: Request, decision: str) -> dict[str, Any]:
+        """Undo a decision on all of its items that were not decided again since."""
+        message = await read_json(request, DecisionRequest, limit)
+        return await run_in_threadpool(service.undo, decision, reviewer(request, message), message.reason)
+
     @routes.get("/review/{item}", dependencies=reads)
     async def get_item(item: str) -> dict[str, Any]:
         """One item, with existing entities that its names may mean."""

@@ -168,6 +168,115 @@ async def test_reopening_takes_out_what_accepting_let_in(client: httpx.AsyncClie
     assert [one["outcome"] for one in told["items"][0]["decisions"]] == ["accepted", "open"]
 
 
+async def everything(client: httpx.AsyncClient, about: str) -> list[tuple[str, str]]:
+    rows = await select(client, f"SELECT ?p ?o WHERE {{ <{about}> ?p ?o }} ORDER BY ?p ?o")
+    return [(row["p"], row["o"]) for row in rows]
+
+
+async def evidence_of(client: httpx.AsyncClient, about: str) -> list[str]:
+    rows = await select(
+        client,
+        f"""PREFIX rdf: <{TYPE[:-4]}> PREFIX prov: <http://www.w3.org/ns/prov#>
+        SELECT (STR(?run) AS ?of) WHERE {{ GRAPH <https://w3id.org/urbankg/graph/provenance> {{
+          ?e rdf:reifies ?t ; prov:wasGeneratedBy ?run FILTER(SUBJECT(?t) = <{about}>) }} }} ORDER BY ?of""",
+    )
+    return [row["of"] for row in rows]
+
+
+async def undone(client: httpx.AsyncClient, decision: str) -> dict:
+    response = await client.post(f"/review/decisions/{decision.rpartition('/')[2]}/undo", json={"by": "Eve"})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def test_undoing_a_rejection_restores_the_statement_and_what_fell_with_it(client: httpx.AsyncClient):
+    (item,) = await warned(client, 1)
+    about = item["statement"]["subject"]
+    before, evidence = await everything(client, about), await evidence_of(client, about)
+    body = {"decision": "reject", "items": [item["id"]], "reason": "no name"}
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert len(told["fallen"]) == 1
+    assert await everything(client, about) == []
+    back = await undone(client, told["decision"])
+    assert (back["refused"], back["unchanged"]) == ([], [])
+    assert await everything(client, about) == before
+    assert await evidence_of(client, about) == evidence
+    waiting = (await client.get("/review")).json()["items"]
+    assert [(one["id"], one["accepted"]) for one in waiting] == [(item["id"], True)]
+
+
+async def test_undoing_a_correction_restores_the_statement_that_it_replaced(client: httpx.AsyncClient):
+    (item,) = await warned(client, 1)
+    about = item["statement"]["subject"]
+    before = await everything(client, about)
+    short = {"type": "literal", "value": "Short Museum", "xml:lang": "en"}
+    statement = {"subject": about, "predicate": LABEL, "object": short}
+    told = (await client.post(f"/review/{item['id']}/accept", json={"statements": [statement]})).json()
+    corrected = await everything(client, about)
+    assert (LABEL, "Short Museum") in corrected
+    assert len(corrected) == len(before)
+    back = await undone(client, told["decision"])
+    assert await everything(client, about) == before
+    again = await undone(client, back["decision"])
+    assert again["items"][0]["status"] == "accepted"
+    assert await everything(client, about) == corrected
+
+
+async def test_undoing_an_acceptance_lets_others_wait_again(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    before = await years(client, item)
+    body = {"statements": [mended(item, "1995")]}
+    told = (await client.post(f"/review/{item['id']}/accept", json=body)).json()
+    back = await undone(client, told["decision"])
+    assert back["items"][0]["status"] == "open"
+    assert await years(client, item) == before
+
+
+async def test_undoing_an_undo_decides_as_before(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    accepted = {"decision": "accept", "items": [items[0]["id"]]}
+    await client.post("/review/decisions", json=accepted)
+    rejected = {"decision": "reject", "items": [items[1]["id"]], "reason": "no name"}
+    await client.post("/review/decisions", json=rejected)
+    both = [items[0]["id"], items[1]["id"]]
+    told = (await client.post("/review/decisions", json={"decision": "reopen", "items": both})).json()
+    again = await undone(client, told["decision"])
+    assert {one["id"]: one["status"] for one in again["items"]} == {both[0]: "accepted", both[1]: "rejected"}
+    made = (await client.get("/review/decisions")).json()
+    assert made["total"] == 5
+    assert [one["outcome"] for one in made["decisions"]][2:] == ["open", "rejected", "accepted"]
+    assert made["decisions"][3]["reason"] == "no name"
+
+
+async def test_only_the_last_decision_on_an_item_is_undone(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    body = {"decision": "reject", "items": [one["id"] for one in items], "reason": "no names"}
+    first = (await client.post("/review/decisions", json=body)).json()
+    await client.post(f"/review/{items[0]['id']}/reopen", json={})
+    told = await undone(client, first["decision"])
+    assert [one["id"] for one in told["items"]] == [items[1]["id"]]
+    assert [one["id"] for one in told["unchanged"]] == [items[0]["id"]]
+    path = f"/review/decisions/{first['decision'].rpartition('/')[2]}/undo"
+    assert (await client.post(path, json={})).status_code == 409
+    assert (await client.post("/review/decisions/none/undo", json={})).status_code == 404
+
+
+async def test_an_undo_brings_nothing_back_of_a_removed_document(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    name = "The Society for the Advancement of " + "Very " * 20 + "Long Names"
+    model.replies = [triples((name, "is a", "museum"))]
+    await client.post("/extractions", json={"text": f"{name} is a museum."})
+    (item,) = (await client.get("/review")).json()["items"]
+    about = item["statement"]["subject"]
+    assert await everything(client, about) != []
+    told = (await client.post(f"/review/{item['id']}/reject", json={"reason": "misprint"})).json()
+    document = item["document"].rpartition("/")[2]
+    assert (await client.delete(f"/documents/{document}")).status_code == 200
+    await undone(client, told["decision"])
+    assert await everything(client, about) == []
+
+
 async def test_items_are_decided_together_by_name_or_filter(client: httpx.AsyncClient, model: RecordedModel):
     model.replies = [triples(("Yale University", "is a", "university"))]
     text = "Columbia University is a private university in the city of New York, and an old one."
