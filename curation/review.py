@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from curation.review_facets import Cause, causes, classes, confidences, item_of
 from curation.review_item import (
     PREFIX,
+    Comment,
     Decided,
     ReviewItem,
     RunOrigin,
@@ -55,6 +56,8 @@ class ReviewFilter:
     group: str | None = None
     min_confidence: float | None = None
     max_confidence: float | None = None
+    assignee: str | None = None
+    """The person, or "" for items that are assigned to nobody."""
 
 
 class ReviewQueue:
@@ -175,14 +178,16 @@ class ReviewQueue:
         narrowing = (
             (PROV.wasDerivedFrom, wanted.document),
             (UKG.predicate, wanted.predicate),
+            (DCTERMS.source, None if wanted.source is None else Literal(wanted.source)),
+            (UKG.assignee, Literal(wanted.assignee) if wanted.assignee else None),
         )
         for predicate, value in narrowing:
             if value is not None:
                 found &= self._subjects(predicate, value)
         if wanted.entity is not None:
             found &= self.about(wanted.entity)
-        if wanted.source is not None:
-            found &= self._subjects(DCTERMS.source, Literal(wanted.source))
+        if wanted.assignee == "":
+            found -= self._subjects(UKG.assignee, None)
         of_violations = (
             (SH.sourceShape, wanted.shape),
             (SH.resultSeverity, wanted.severity),
@@ -253,6 +258,8 @@ class ReviewQueue:
             subject_name=_literal(values, UKG.subjectName),
             object_name=_literal(values, UKG.objectName),
             decisions=tuple(sorted(decisions, key=lambda decision: decision.at)),
+            assignee=_literal(values, UKG.assignee),
+            comments=tuple(sorted(self._comments(values.get(UKG.comment, ())), key=lambda one: one.at)),
         )
 
     def occurrences(self, item: NamedNode) -> set[NamedNode]:
@@ -267,7 +274,16 @@ class ReviewQueue:
     def quads(self, item: NamedNode) -> Iterator[Quad]:
         """All quads of an item, to delete it."""
         yield from self.reasons_of(item)
+        for link in self._store.match_quads(item, UKG.comment, None, REVIEW):
+            if isinstance(link.object, NamedNode):
+                yield from self._store.match_quads(link.object, None, None, REVIEW)
         yield from self._store.match_quads(item, None, None, REVIEW)
+
+    def _comments(self, nodes: Iterable[Term]) -> Iterator[Comment]:
+        for node in nodes:
+            if isinstance(node, NamedNode):
+                parts = (RDFS.comment, DCTERMS.creator, DCTERMS.created)
+                yield Comment(*(self._text(node, predicate) for predicate in parts))
 
     def _violation(self, iri: NamedNode) -> Violation:
         values = {quad.predicate: quad.object for quad in self._store.match_quads(iri, None, None, REVIEW)}

@@ -21,6 +21,7 @@ _OF_ITEMS = {
     "predicate": UKG.predicate,
     "document": PROV.wasDerivedFrom,
     "source": DCTERMS.source,
+    "assignee": UKG.assignee,
 }
 _OF_VIOLATIONS = {
     "severity": SH.resultSeverity,

@@ -13,6 +13,7 @@ from curation.decisions import Outcome, Reviewer
 from curation.review import ReviewFilter, named_item
 from curation.review_facets import Cause, causes, facets
 from curation.review_item import ReviewItem, State
+from curation.review_notes import ReviewNotes
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
@@ -188,6 +189,18 @@ class ReviewService:
         lists = ("items", "refused", "unchanged", "fallen", "revived")
         return told[-1] | {name: [one for part in told for one in part[name]] for name in lists}
 
+    def assign(self, items: Sequence[NamedNode], assignee: str | None) -> None:
+        """Assign items to a person, or to nobody. Raises `ReviewItemUnknown`."""
+        self._notes().assign(items, assignee)
+
+    def comment(self, iri: NamedNode, text: str, by: Reviewer) -> dict[str, Any]:
+        """Add a comment to an item, and return the item. Raises `ReviewItemUnknown`."""
+        self._notes().comment(iri, text, by)
+        return review_json(self._review.get(iri))
+
+    def _notes(self) -> ReviewNotes:
+        return ReviewNotes(self._services.store, self._services.writer, self._review)
+
     def _report(self, outcome: Outcome) -> DecisionReport:
         return DecisionReport(outcome, tuple(self._review.items(outcome.done)), outcome.refused)
 
@@ -239,6 +252,7 @@ class FilterJson(Message):
     group: str | None = None
     min_confidence: float | None = Field(None, ge=0, le=1)
     max_confidence: float | None = Field(None, ge=0, le=1)
+    assignee: str | None = None
 
 
 def filter_of(sent: FilterJson) -> ReviewFilter:
@@ -261,6 +275,7 @@ def filter_of(sent: FilterJson) -> ReviewFilter:
         group=sent.group,
         min_confidence=sent.min_confidence,
         max_confidence=sent.max_confidence,
+        assignee=sent.assignee,
     )
 
 

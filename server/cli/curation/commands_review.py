@@ -52,6 +52,7 @@ def list_items(
     component: Annotated[str | None, typer.Option(help="IRI or name of a constraint component.")] = None,
     source: Annotated[str | None, typer.Option(help="The client's name of the source.")] = None,
     class_: Annotated[str | None, typer.Option("--class", help="IRI of a class of the subject.")] = None,
+    assignee: Annotated[str | None, typer.Option(help="A person; empty for nobody.")] = None,
     group: Annotated[str | None, typer.Option(help="Identifier of a cause.")] = None,
     offset: Offset = 0,
     limit: Limit = 50,
@@ -61,7 +62,7 @@ def list_items(
     settings = settings_of(context, data=data, config=config).settings
     sent = {"status": status, "document": document, "shape": shape, "predicate": predicate, "entity": entity}
     sent |= {"text": text, "severity": severity, "component": component, "source": source, "class": class_}
-    sent |= {"group": group}
+    sent |= {"group": group, "assignee": assignee}
     wanted = filter_of(check({n: v for n, v in sent.items() if v is not None}, FilterJson))
     sent |= {"offset": str(offset), "limit": str(limit)}
     parameters = {name: value for name, value in sent.items() if value is not None}

@@ -155,6 +155,8 @@ def review_json(item: ReviewItem) -> dict[str, Any]:
             {"iri": d.iri.value, "outcome": d.outcome, "by": d.by, "at": d.at, "reason": d.reason}
             for d in item.decisions
         ],
+        "assignee": item.assignee,
+        "comments": [{"text": one.text, "by": one.by, "at": one.at} for one in item.comments],
     }
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
+from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,19 +19,38 @@ from server.http.page_parameters import Limit, Offset
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import statement_of
+from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
 Severity = Literal["Violation", "Warning", "Info"]
 
 
-class DecisionsRequest(DecisionRequest):
-    """One decision for many items: those named, or all that a filter lets through."""
+class Selection(Message):
+    """Many items: those named, or all that a filter lets through."""
 
-    decision: Literal["accept", "reject", "reopen"]
     items: list[str] | None = Field(None, max_length=MOST_AT_ONCE)
     filter: FilterJson | None = None
     expect: int | None = Field(None, ge=0, description="How many items; needed above 20.")
+
+
+class DecisionsRequest(DecisionRequest, Selection):
+    """One decision for many items."""
+
+    decision: Literal["accept", "reject", "reopen"]
+
+
+class AssignmentRequest(Selection):
+    """Who is to work on items; null for nobody."""
+
+    assignee: str | None = Field(min_length=1, max_length=200)
+
+
+class CommentRequest(Message):
+    """What a person says about an item."""
+
+    text: str = Field(min_length=1, max_length=10_000)
+    by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
 
 
 def _statement(
@@ -41,8 +61,15 @@ def _statement(
     text: Annotated[str | None, Query(description="Words in names, quotes, replies or reasons.")] = None,
     source: Annotated[str | None, Query(description="The client's name of the source.")] = None,
     class_: Annotated[str | None, Query(alias="class", description="IRI of a class of the subject.")] = None,
+    assignee: Annotated[str | None, Query(description="A person; empty for nobody.")] = None,
 ) -> dict[str, Any]:
-    sent = {"status": status, "document": document, "predicate": predicate, "entity": entity}
+    sent = {
+        "assignee": assignee,
+        "status": status,
+        "document": document,
+        "predicate": predicate,
+        "entity": entity,
+    }
     return sent | {"text": text, "source": source, "class": class_}
 
 
@@ -71,7 +98,13 @@ def router(services: Services) -> APIRouter:
     service = ReviewService(services)
     limit = services.settings.max_body_bytes
 
-    def reviewer(request: Request, message: DecisionRequest) -> Reviewer:
+    def select(message: Selection) -> tuple[list[NamedNode], int]:
+        if (message.items is None) == (message.filter is None):
+            raise InvalidBody([("items", "give either items or filter")])
+        wanted = None if message.filter is None else filter_of(message.filter)
+        return service.selected(message.items, wanted, message.expect)
+
+    def reviewer(request: Request, message: DecisionRequest | CommentRequest) -> Reviewer:
         key = services.guard.key_name(request)
         return Reviewer(message.by or key or "anonymous", key)
 
@@ -112,17 +145,33 @@ def router(services: Services) -> APIRouter:
     async def post_decisions(request: Request) -> dict[str, Any]:
         """Decide many items in one commit; what the gate still refuses stays open and is listed."""
         message = await read_json(request, DecisionsRequest, limit)
-        if (message.items is None) == (message.filter is None):
-            raise InvalidBody([("items", "give either items or filter")])
         by = reviewer(request, message)
 
         def decide() -> dict[str, Any]:
-            wanted = None if message.filter is None else filter_of(message.filter)
-            items, left = service.selected(message.items, wanted, message.expect)
+            items, left = select(message)
             decided = service.decide(message.decision, items, by, message.reason)
             return {**decided.json(), "left": left}
 
         return await run_in_threadpool(decide)
+
+    @routes.post("/review/assignments", dependencies=decides, openapi_extra=body_schema(AssignmentRequest))
+    async def assign(request: Request) -> dict[str, Any]:
+        """Assign items to a person, or to nobody."""
+        message = await read_json(request, AssignmentRequest, limit)
+
+        def do() -> dict[str, Any]:
+            items, left = select(message)
+            service.assign(items, message.assignee)
+            return {"assignee": message.assignee, "items": len(items), "left": left}
+
+        return await run_in_threadpool(do)
+
+    @routes.post("/review/{item}/comments", dependencies=decides, openapi_extra=body_schema(CommentRequest))
+    async def comment(request: Request, item: str) -> dict[str, Any]:
+        """Add a comment, and return the item."""
+        message = await read_json(request, CommentRequest, limit)
+        by = reviewer(request, message)
+        return await run_in_threadpool(service.comment, named_item(item), message.text, by)
 
     @routes.post(
         "/review/{item}/accept",

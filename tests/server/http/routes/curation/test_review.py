@@ -369,6 +369,40 @@ async def test_items_are_filtered_by_severity_component_source_class_and_confide
     assert len((await client.post("/review/decisions", json=body)).json()["items"]) == 4
 
 
+async def test_items_are_assigned_and_commented(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    mine = {"assignee": "Ada", "items": [items[0]["id"], items[1]["id"]]}
+    told = (await client.post("/review/assignments", json=mine)).json()
+    assert told == {"assignee": "Ada", "items": 2, "left": 0}
+    assert (await client.get("/review", params={"assignee": "Ada"})).json()["total"] == 2
+    nobody = (await client.get("/review", params={"assignee": ""})).json()["items"]
+    assert [one["id"] for one in nobody] == [items[2]["id"]]
+    wrong = {"assignee": "Bob", "filter": {"assignee": "Ada"}, "expect": 3}
+    assert (await client.post("/review/assignments", json=wrong)).status_code == 409
+    await client.post("/review/assignments", json=wrong | {"expect": 2})
+    facet = (await client.get("/review/facets")).json()["facets"]["assignee"]
+    assert facet == [{"value": "Bob", "items": 2}]
+    await client.post("/review/assignments", json={"assignee": None, "items": [items[0]["id"]]})
+    path = f"/review/{items[0]['id']}"
+    for text in ("Is that its name?", "No."):
+        await client.post(path + "/comments", json={"text": text, "by": "Ada"})
+    await client.post(path + "/accept", json={})
+    shown = (await client.get(path)).json()
+    assert shown["assignee"] is None
+    assert [(one["by"], one["text"]) for one in shown["comments"]] == [
+        ("Ada", "Is that its name?"),
+        ("Ada", "No."),
+    ]
+
+
+async def test_an_assignment_names_a_person_and_known_items(client: httpx.AsyncClient):
+    assert (await client.post("/review/assignments", json={"items": []})).status_code == 422
+    unknown = {"assignee": "Ada", "items": ["nothing"]}
+    assert (await client.post("/review/assignments", json=unknown)).status_code == 404
+    assert (await client.post("/review/nothing/comments", json={"text": "x"})).status_code == 404
+    assert (await client.post("/review/nothing/comments", json={"text": ""})).status_code == 422
+
+
 async def test_facets_count_the_values_of_a_filtered_queue(client: httpx.AsyncClient, model: RecordedModel):
     await refused(client, model)
     await warned(client, 4)
