@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "benchmarks/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WRITTEN = [page for page in PAGES if "onformance" not in page.name]
 """Pages but the generated ones, which name the tests of other suites."""
 FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()}
