@@ -3,7 +3,7 @@
 The raw score of a statement is the geometric mean of its tokens' probabilities; models are surer than they
 are right. A monotone map, fitted on statements that people or gold data judged, is stored with the adapter
 as a small JSON file. Isotonic regression (pool adjacent violators) follows the data and needs some hundreds
-of them; Platt's logistic curve has two parameters and does with fewer.
+of them. A file may hold Platt's logistic curve (method "platt") as knots as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ __all__ = [
     "Reliability",
     "ReliabilityBin",
     "fit_isotonic",
-    "fit_platt",
     "load_calibration",
     "read_calibration",
     "reliability",
@@ -37,9 +36,6 @@ FILE_NAME: Final = "calibration.json"
 """The name of the file in an adapter's folder."""
 
 _VERSION: Final = 1
-_LEAST_SCORE: Final = 1e-6
-_NEWTON_STEPS: Final = 100
-_SETTLED: Final = 1e-10
 Floats = NDArray[np.float64]
 
 
@@ -167,36 +163,6 @@ def fit_isotonic(scores: Sequence[float], right: Sequence[bool], *, data: str = 
     return Calibration("isotonic", tuple(sorted(pairs.items())), len(x), data)
 
 
-def fit_platt(scores: Sequence[float], right: Sequence[bool], *, data: str = "") -> Calibration:
-    """Fit Platt's logistic curve over the log-odds of the scores, with his smoothed targets, by Newton steps.
-
-    A falling curve, which says that the scores are worthless, becomes the flat share of right statements.
-    Raises `CalibrationError` for too little data.
-    """
-    x, y = _judged(scores, right)
-    logits = _logit(x)
-    positives = float(y.sum())
-    negatives = len(y) - positives
-    targets = np.where(y > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    design = np.column_stack([logits, np.ones_like(logits)])
-    share = round(float(targets.mean()), 6)
-    weights = np.array([0.0, math.log(share / (1 - share))])
-    for _ in range(_NEWTON_STEPS):
-        p = _sigmoid(design @ weights)
-        gradient = design.T @ (p - targets)
-        hessian = (design * (p * (1 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        weights = weights - step
-        if float(np.abs(step).max()) < _SETTLED:
-            break
-    if weights[0] <= 0 or not np.isfinite(weights).all():
-        return Calibration("platt", ((0.0, share), (1.0, share)), len(x), data)
-    grid = np.linspace(0, 1, 41)
-    curve = np.maximum.accumulate(np.clip(_sigmoid(weights[0] * _logit(grid) + weights[1]), 0, 1))
-    knots = tuple((round(float(s), 6), round(float(p), 6)) for s, p in zip(grid, curve, strict=True))
-    return Calibration("platt", knots, len(x), data)
-
-
 def reliability(probabilities: Sequence[float], right: Sequence[bool], *, bins: int = 10) -> Reliability:
     """Measure probabilities against what was right, in bins of equal width. Raises `CalibrationError`."""
     p, y = _judged(probabilities, right, least=1)
@@ -228,12 +194,3 @@ def _judged(values: Sequence[float], right: Sequence[bool], *, least: int = 2) -
 
 def _share(block: tuple[float, float, float]) -> float:
     return block[1] / block[2]
-
-
-def _logit(x: Floats) -> Floats:
-    held = np.clip(x, _LEAST_SCORE, 1 - _LEAST_SCORE)
-    return np.log(held) - np.log1p(-held)
-
-
-def _sigmoid(x: Floats) -> Floats:
-    return np.exp(-np.logaddexp(0.0, -x))
