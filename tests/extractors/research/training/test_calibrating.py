@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extractors.checks.calibration import Calibration, fit_isotonic, load_calibration, reliability
+from extractors.checks.calibration import Calibration, load_calibration
 from extractors.errors import CalibrationError
+from extractors.research.training.calibrating import fit_isotonic, reliability
 
 JUDGED = st.lists(
     st.tuples(st.floats(0, 1, allow_nan=False), st.booleans()), min_size=2, max_size=60
