@@ -149,19 +149,6 @@ def children_of(pid: int) -> set[int]:
     return found
 
 
-def busiest(pids: set[int]) -> int:
-    """The process that has used the most processor time."""
-
-    def ticks(pid: int) -> int:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0
-        return int(fields[11]) + int(fields[12])
-
-    return max(pids, key=ticks)
-
-
 def resident(pid: int) -> int:
     """Bytes that a process and its children hold."""
     page, total = os.sysconf("SC_PAGE_SIZE"), 0

@@ -18,7 +18,7 @@ from ontology.graph import Graph, Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-__all__ = ["ONTOLOGY_RULES", "lint_ontology"]
+__all__ = ["lint_ontology"]
 
 MISSING_LABEL = Rule("missing_label", Level.WARN, "A term has no rdfs:label, so no text can name it.")
 MISSING_DEFINITION = Rule("missing_definition", Level.WARN, "A term has no skos:definition or rdfs:comment.")
@@ -52,12 +52,6 @@ DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a current
 MISSING_REPLACEMENT = Rule("missing_replacement", Level.INFO, "A deprecated term names no replacement.")
 MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
 MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
-
-ONTOLOGY_RULES = (
-    MISSING_LABEL, MISSING_DEFINITION, MULTIPLE_LABELS, DUPLICATE_LABEL, MISSING_DOMAIN, MISSING_RANGE,
-    INTERSECTING_DOMAINS, IMPOSSIBLE_DOMAIN, UNDECLARED_TERM, CYCLE, IMPOSSIBLE_CLASS, NO_DISJOINTNESS,
-    DEPRECATED_IN_USE, MISSING_REPLACEMENT, MISSING_ONTOLOGY, MISSING_VERSION,
-)  # fmt: skip
 
 _STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
 _TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)

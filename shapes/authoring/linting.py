@@ -20,7 +20,7 @@ from shapes.model import TARGETS
 from shapes.paths import parse_path, text, uses
 from shapes.terms import to_oxigraph
 
-__all__ = ["SHAPE_RULES", "lint_shapes"]
+__all__ = ["lint_shapes"]
 
 UNKNOWN_TERM = Rule("shape_unknown_term", Level.WARN, "A shape is about a term that the ontology lacks.")
 UNKNOWN_SHACL = Rule(
@@ -35,11 +35,6 @@ NEVER_RUNS = Rule("shape_never_runs", Level.WARN, "A shape has no target and no 
 DEPRECATED = Rule("shape_deprecated_term", Level.WARN, "A shape is about a deprecated term.")
 MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape has no message for its failures.")
 SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is deactivated by sh:deactivated.")
-
-SHAPE_RULES = (
-    UNKNOWN_TERM, UNKNOWN_SHACL, CONTRADICTION, AGAINST_ONTOLOGY, NEVER_FAILS, NEVER_RUNS, DEPRECATED,
-    MISSING_MESSAGE, SWITCHED_OFF,
-)  # fmt: skip
 
 _GEO = "http://www.opengis.net/ont/geosparql#"
 _SKOS = "http://www.w3.org/2004/02/skos/core#"

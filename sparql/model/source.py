@@ -9,7 +9,6 @@ from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-Subject = NamedNode | BlankNode | Triple
 Term = NamedNode | BlankNode | Literal | Triple
 
 

@@ -18,7 +18,6 @@ _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this"
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
 _STRONG: Final = frozenset(";:")
-_DESCRIBING: Final = frozenset("the a an nearby old new former famous".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 

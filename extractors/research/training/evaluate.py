@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from extractors.checks.calibration import fit_isotonic, reliability
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Message
 from extractors.models.forms import BlankField, BlankForm
@@ -27,6 +26,7 @@ from extractors.models.local.weights import ADAPTER_PATH
 from extractors.prompting.answer_grammar import answer_grammar
 from extractors.prompting.form import opening, read_answer
 from extractors.readers.form import pairs_of
+from extractors.research.training.calibrating import fit_isotonic, reliability
 from extractors.research.training.dataset import PLAN
 from extractors.research.training.relations import RENAMED
 

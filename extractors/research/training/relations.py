@@ -1,14 +1,12 @@
-"""Which relations a training example offers: the right ones among others, sometimes under other names."""
+"""The relations of the ontology by name, and other names that training examples give them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from random import Random
 
 from pyoxigraph import Literal, NamedNode, Store
 
-__all__ = ["RENAMED", "RelationOffer", "labels_of"]
+__all__ = ["RENAMED", "labels_of"]
 
 _ONTOLOGY = Path(__file__).resolve().parents[3] / "ontology" / "urban.ttl"
 _RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -100,52 +98,3 @@ RENAMED: dict[str, tuple[str, ...]] = {
     "address": ("street address",),
     "website": ("official website",),
 }
-
-
-class RelationOffer:
-    """Draws the list of relations for an example."""
-
-    def __init__(self, random: Random, urban: Sequence[str]) -> None:
-        self._random = random
-        self._urban = tuple(label for label in urban if label != "is a")
-
-    def draw(
-        self, needed: Iterable[str], topic: Sequence[str] | None
-    ) -> tuple[list[str], set[str], dict[str, str]]:
-        """Give the names to offer, the needed relations left out, and the name each relation goes by.
-
-        `topic` lists the relations of another domain; None means the city's own ontology.
-        """
-        random = self._random
-        wanted = list(dict.fromkeys(needed))
-        absent: set[str] = set()
-        fate = random.random()
-        if wanted and fate < 0.04:
-            absent = set(wanted)
-        elif len(wanted) > 1 and fate < 0.16:
-            absent = {random.choice(wanted)}
-        offered = [relation for relation in wanted if relation not in absent]
-        # The reply's schema always allows "is a" for the city's own ontology.
-        if topic is None and "is a" not in absent and "is a" not in offered:
-            offered.insert(0, "is a")
-        size = random.randint(6, 12) if random.random() < 0.45 else random.randint(12, 21)
-        others = [
-            r for r in (self._urban if topic is None else topic) if r not in offered and r not in absent
-        ]
-        random.shuffle(others)
-        if topic is not None:
-            others += random.sample(self._urban, 4)
-        for relation in others[: max(0, min(size, 21) - len(offered))]:
-            if relation not in offered and relation not in absent:
-                offered.append(relation)
-        names = {relation: relation for relation in offered}
-        if topic is None and random.random() < 0.22:
-            for relation in offered:
-                other = random.choice(RENAMED.get(relation, (relation,)))
-                if random.random() < 0.6 and other not in names.values():
-                    names[relation] = other
-        shown = [relation for relation in offered if relation != "is a"]
-        random.shuffle(shown)
-        if "is a" in offered:
-            shown.insert(0 if random.random() < 0.85 else random.randint(0, len(shown)), "is a")
-        return [names[relation] for relation in shown], absent, names

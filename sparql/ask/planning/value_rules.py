@@ -61,7 +61,6 @@ _Having = tuple[Op, Literal, Noun, Link | None]
 ASSUMED_NEAREST: Final = 5
 """The number of "the nearest museums", where the question gives none."""
 _LENGTHS: Final = frozenset({"M", "KiloM", "MI", "FT", "YD", "MI_N"})
-_NAMED_UNITS: Final = 1.0
 
 
 @RULES.rule(C.COMPARATOR, C.VALUE)

@@ -33,7 +33,6 @@ _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
 _VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
-_AND = NamedNode("urn:x-and")
 _COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
 _LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
 
