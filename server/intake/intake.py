@@ -110,7 +110,7 @@ class Intake:
         name = identifier or uuid.uuid4().hex
         names = _names(extraction)
         submission = Submission(name, batch, started, facts, Document(text, source), source, names)
-        outcome = await self._commit(submission, commit=commit, hold=hold and commit)
+        outcome = await self._commit(submission, commit=commit, hold=hold)
         if batch.linked:
             entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
             extraction = replace(extraction, entities=entities)
@@ -126,14 +126,18 @@ class Intake:
         *,
         source: str | None = None,
         text: str | None = None,
+        commit: bool = True,
         hold: bool = False,
     ) -> Outcome:
         """Judge statements of a client's own extractor and commit what conforms.
 
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
-        `hold`, a batch on which too many nodes depend is stored and judged in the background.
+        `commit` false it is only reported what would happen. With `hold`, a batch on which too many nodes
+        depend is stored and judged in the background.
         """
-        return await asyncio.to_thread(self.take, statements, source=source, text=text, hold=hold)
+        return await asyncio.to_thread(
+            self.take, statements, source=source, text=text, commit=commit, hold=hold
+        )
 
     def take(
         self,
@@ -141,6 +145,7 @@ class Intake:
         *,
         source: str | None = None,
         text: str | None = None,
+        commit: bool = True,
         hold: bool = False,
     ) -> Outcome:
         """The same as `submit`, but blocks."""
@@ -153,7 +158,7 @@ class Intake:
         submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
         # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
-        return self._judge(submission, commit=True, hold=kept)
+        return self._judge(submission, commit=commit, hold=kept)
 
     def settle(self, submission: Submission, ending: HeldEnding) -> Outcome:
         """Judge a held batch and commit what conforms. Blocks. Raises what `ending.check` raises."""

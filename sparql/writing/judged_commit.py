@@ -61,6 +61,8 @@ class JudgedCommits:
             if change.hold is None:
                 raise
             self._derived.forget()
+            if change.dry_run:
+                return Verdict(held=found)
             return Verdict(held=found, revision=self._derived.view.commit([*change.hold(found)]))
         if (
             only_states
