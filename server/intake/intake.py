@@ -30,12 +30,13 @@ from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
 from sparql.model.vocabulary import RDFS, SH, UKG
+from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
 from sparql.provenance.records import Document, Run, RunRecord, Support
 from sparql.writing.writer import Writer
 
 
 class Intake:
-    """Runs candidates through the writer, with their provenance.
+    """Runs candidates through the writer, with their provenance; `evidence` reads what is known of it.
 
     `rules` gives the rules in force. It is called under the writer's lock, so the versions in a statement's
     provenance are those that judged it. `assessors` examine each batch before the gate. `prices` convert
@@ -49,6 +50,7 @@ class Intake:
         review: ReviewQueue,
         proposals: Proposals,
         *,
+        evidence: EvidenceReader,
         rules: Callable[[], Ruleset],
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
@@ -59,6 +61,7 @@ class Intake:
         self._assessors = tuple(assessors)
         self._writer = writer
         self._review = review
+        self._evidence = evidence
         self._proposals = proposals
         self._rules = rules
         self._pipeline = pipeline
@@ -207,11 +210,13 @@ class Intake:
 
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
+                yield from replacement_quads(self._evidence, run.iri, verdict.replaced)
                 if ending is not None:
                     yield from ending.additions(self._outcome(submission, verdict))
 
             def retract(verdict: Verdict) -> Iterator[Quad]:
                 yield from record.retract(verdict)
+                yield from replaced_quads(self._evidence, verdict.replaced)
                 if ending is not None:
                     yield from ending.removals()
 
@@ -227,6 +232,7 @@ class Intake:
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=batch.rejections(refused),
                 doubts=batch.rejections(batch.doubts),
+                replaces=frozenset(pair for pair in batch.replaces if pair[0] not in refused),
                 origin=Origin.EXTRACTED,
                 partial=True,
                 dry_run=not commit,

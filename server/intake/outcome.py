@@ -46,6 +46,7 @@ class Outcome:
                 rejection_json(rejection, self.supports.get(rejection.statement.triple))
                 for rejection in verdict.warnings
             ],
+            "replaced": [statement_json(old) for _, old in sorted(verdict.replaced, key=str)],
             "derived": len(verdict.derived.additions),
             "revision": verdict.revision,
             **judged_in_full(verdict),
