@@ -1,7 +1,8 @@
 """Values that agree within their precision are one fact: 1883 and 24 May 1883, 792 feet and 241.4 m.
 
-A text that gives a known value, or the same less exactly, supports the value that the graph has. One that
-gives a date more exactly waits for a person, who can put it in the place of the other.
+A text that gives a known value, or the same less exactly, supports the value that the graph has. A date that
+is more exact takes the place of the known one, if only texts state that, and gets its evidence: the order of
+the texts makes no difference. A less exact date that a client stated stays, and the other waits for a person.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Final, Protocol
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from ontology import Schema
 from server.intake.batch import Batch
 from sparql.model.change import Violation
-from sparql.model.vocabulary import UKG, XSD
+from sparql.model.support import quad_of
+from sparql.model.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY, UKG, XSD
 
 __all__ = ["AgreementAssessor", "agree", "is_finer"]
 
@@ -32,6 +34,9 @@ class Known(Protocol):
     def match(self, subject: NamedNode, predicate: NamedNode, object_: None) -> Iterable[Triple]:
         """The known statements."""
 
+    def contains(self, quad: Quad) -> bool:
+        """Whether a graph holds a statement."""
+
 
 class AgreementAssessor:
     """Takes values that agree with known ones for these."""
@@ -43,7 +48,7 @@ class AgreementAssessor:
         """Does nothing: what is known is read under the writer's lock."""
 
     def assess(self, batch: Batch, schema: Schema) -> None:
-        """Rename statements to those that they agree with; refuse dates that are more exact than known."""
+        """Rename statements to those that they agree with; replace known dates that are less exact."""
         renamed: dict[Triple, Triple] = {}
         for triple in list(batch.statements):
             value = triple.object
@@ -63,10 +68,24 @@ class AgreementAssessor:
             exact = next((o for o in finer if not is_finer(value, o.object)), None)  # type: ignore[arg-type]
             if exact is not None:
                 renamed[triple] = exact
-            elif finer[0] not in batch.statements:
-                batch.refuse(triple, _more_exact(triple, finer[0]))
+                continue
+            # All are less exact. Those of the batch alone agree with this one in their turn.
+            graphs = [other for other in finer if other in known]
+            stated = next((other for other in graphs if not self._rests_on_texts(other)), None)
+            if stated is not None:
+                batch.refuse(triple, _more_exact(triple, stated))
+                continue
+            for other in graphs:
+                batch.replaces.add((triple, other))
+                if other in batch.statements:
+                    renamed[other] = triple
         if renamed:
             batch.rename(lambda triple: renamed.get(triple, triple))
+
+    def _rests_on_texts(self, triple: Triple) -> bool:
+        return self._store.contains(quad_of(triple, EXTRACTED)) and not any(
+            self._store.contains(quad_of(triple, graph)) for graph in (ASSERTED, DERIVED, ONTOLOGY)
+        )
 
     def _known(self, triple: Triple) -> list[Triple]:
         return list(self._store.match(triple.subject, triple.predicate, None))  # type: ignore[arg-type]
@@ -121,7 +140,7 @@ def _more_exact(triple: Triple, known: Triple) -> Violation:
     assert isinstance(known.object, Literal)
     return Violation(
         focus=triple.subject,
-        message=f"The graph has {known.object.value}, which this says more exactly: to use it, remove the "
+        message=f"A client stated {known.object.value}, which this says more exactly: to use it, remove the "
         "other and accept this.",
         component=UKG.MoreExact,
         path=triple.predicate.value,

@@ -36,6 +36,7 @@ class Batch:
     `refused` are left out; `doubts` are warnings on accepted statements. `minted` are new entities that
     extraction named; `linked` are those of them that turned out to be an entity of the graph. `similar` holds
     known names like the new ones, with their similarity. `uses` are terms that the ontology does not have.
+    `replaces` are pairs of a statement and a less exact one of the graph, whose place it takes.
     """
 
     statements: dict[Triple, Statement] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Batch:
     linked: dict[NamedNode, LabelEntry] = field(default_factory=dict)
     similar: dict[str, Sequence[tuple[LabelEntry, float]]] = field(default_factory=dict)
     uses: dict[Triple, Use] = field(default_factory=dict)
+    replaces: set[tuple[Triple, Triple]] = field(default_factory=set)
     _index: TripleIndex | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -40,6 +40,7 @@ class CandidatesRequest(Message):
     statements: list[StatementJson]
     source: str | None = Field(None, description="Where they come from: a URL, a title.")
     text: str | None = Field(None, description="The text they were extracted from; evidence is checked.")
+    commit: bool = Field(True, description="false: only say what would be accepted and refused.")
 
     @model_validator(mode="after")
     def _quotes_are_in_the_text(self) -> CandidatesRequest:
@@ -59,12 +60,12 @@ class Candidates:
     async def answer(self, request: Request) -> Response:
         """Check and answer a request. Raises what `Guard.check` and `take` raise."""
         await self._services.guard.check(request, Scope.EXTRACT)
-        check_parameters(request, ("source",))
+        check_parameters(request, ("source", "commit"))
         await self._services.opened()
-        return await self.take(request, request.query_params.get("source"))
+        return await self.take(request)
 
-    async def take(self, request: Request, source: str | None) -> Response:
-        """Judge and commit the statements of a body.
+    async def take(self, request: Request) -> Response:
+        """Judge and commit the statements of a body; with `commit` false only say what would happen.
 
         Raises `UnsupportedBody`, `BodyTooLarge`, `MalformedBody`, `InvalidBody` and what the writer raises.
         """
@@ -72,9 +73,10 @@ class Candidates:
         if kind not in ("", "application/json", *_RDF):
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
         body = await read_body(request, self._services.settings.max_body_bytes)
-        return await asyncio.to_thread(self._taken, kind, body, source)
+        source, commit = request.query_params.get("source"), _commits(request)
+        return await asyncio.to_thread(self._taken, kind, body, source, commit)
 
-    def _taken(self, kind: str, body: bytes, source: str | None) -> Response:
+    def _taken(self, kind: str, body: bytes, source: str | None, commit: bool) -> Response:
         services, text = self._services, None
         if kind in _RDF:
             services.admission.limits.check_rdf(body, _RDF[kind])
@@ -83,15 +85,25 @@ class Candidates:
             message = check(parse_json(body), CandidatesRequest)
             statements = [statement_of(statement) for statement in message.statements]
             source, text = message.source or source, message.text
+            commit = commit and message.commit
         holds = services.settings.hub_batches == "hold"
-        return outcome_response(services.intake.take(statements, source=source, text=text, hold=holds))
+        return outcome_response(
+            services.intake.take(statements, source=source, text=text, commit=commit, hold=holds)
+        )
 
 
 def outcome_response(outcome: Outcome) -> Response:
     """The response for a text or a submission; 202 where it is held."""
-    held = outcome.verdict.held is not None
-    headers = {"Location": f"/held/{outcome.identifier}"} if held else None
-    return JSONResponse(outcome.json(), 202 if held else 200, headers)
+    headers = {"Location": outcome.held_at} if outcome.held_at else None
+    return JSONResponse(outcome.json(), 202 if headers else 200, headers)
+
+
+def _commits(request: Request) -> bool:
+    """The parameter `commit`. Raises `MalformedBody`."""
+    text = request.query_params.get("commit", "true").lower()
+    if text not in ("true", "false"):
+        raise MalformedBody(f"commit={text[:80]} is neither true nor false.")
+    return text == "true"
 
 
 def _guarded(body: bytes, format_: RdfFormat) -> IO[bytes]:

@@ -30,12 +30,13 @@ from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
 from sparql.model.vocabulary import RDFS, SH, UKG
+from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
 from sparql.provenance.records import Document, Run, RunRecord, Support
 from sparql.writing.writer import Writer
 
 
 class Intake:
-    """Runs candidates through the writer, with their provenance.
+    """Runs candidates through the writer, with their provenance; `evidence` reads what is known of it.
 
     `rules` gives the rules in force. It is called under the writer's lock, so the versions in a statement's
     provenance are those that judged it. `assessors` examine each batch before the gate. `prices` convert
@@ -49,6 +50,7 @@ class Intake:
         review: ReviewQueue,
         proposals: Proposals,
         *,
+        evidence: EvidenceReader,
         rules: Callable[[], Ruleset],
         pipeline: Pipeline,
         assessors: Sequence[Assessor] = (),
@@ -59,6 +61,7 @@ class Intake:
         self._assessors = tuple(assessors)
         self._writer = writer
         self._review = review
+        self._evidence = evidence
         self._proposals = proposals
         self._rules = rules
         self._pipeline = pipeline
@@ -110,7 +113,7 @@ class Intake:
         name = identifier or uuid.uuid4().hex
         names = _names(extraction)
         submission = Submission(name, batch, started, facts, Document(text, source), source, names)
-        outcome = await self._commit(submission, commit=commit, hold=hold and commit)
+        outcome = await self._commit(submission, commit=commit, hold=hold)
         if batch.linked:
             entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
             extraction = replace(extraction, entities=entities)
@@ -126,14 +129,18 @@ class Intake:
         *,
         source: str | None = None,
         text: str | None = None,
+        commit: bool = True,
         hold: bool = False,
     ) -> Outcome:
         """Judge statements of a client's own extractor and commit what conforms.
 
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
-        `hold`, a batch on which too many nodes depend is stored and judged in the background.
+        `commit` false it is only reported what would happen. With `hold`, a batch on which too many nodes
+        depend is stored and judged in the background.
         """
-        return await asyncio.to_thread(self.take, statements, source=source, text=text, hold=hold)
+        return await asyncio.to_thread(
+            self.take, statements, source=source, text=text, commit=commit, hold=hold
+        )
 
     def take(
         self,
@@ -141,6 +148,7 @@ class Intake:
         *,
         source: str | None = None,
         text: str | None = None,
+        commit: bool = True,
         hold: bool = False,
     ) -> Outcome:
         """The same as `submit`, but blocks."""
@@ -153,7 +161,7 @@ class Intake:
         submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
         # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
-        return self._judge(submission, commit=True, hold=kept)
+        return self._judge(submission, commit=commit, hold=kept)
 
     def settle(self, submission: Submission, ending: HeldEnding) -> Outcome:
         """Judge a held batch and commit what conforms. Blocks. Raises what `ending.check` raises."""
@@ -202,11 +210,13 @@ class Intake:
 
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
+                yield from replacement_quads(self._evidence, run.iri, verdict.replaced)
                 if ending is not None:
                     yield from ending.additions(self._outcome(submission, verdict))
 
             def retract(verdict: Verdict) -> Iterator[Quad]:
                 yield from record.retract(verdict)
+                yield from replaced_quads(self._evidence, verdict.replaced)
                 if ending is not None:
                     yield from ending.removals()
 
@@ -222,6 +232,7 @@ class Intake:
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=batch.rejections(refused),
                 doubts=batch.rejections(batch.doubts),
+                replaces=frozenset(pair for pair in batch.replaces if pair[0] not in refused),
                 origin=Origin.EXTRACTED,
                 partial=True,
                 dry_run=not commit,

@@ -26,6 +26,12 @@ class Outcome:
     extraction: Extraction | None = None
     usage: Mapping[str, Any] | None = None
 
+    @property
+    def held_at(self) -> str | None:
+        """Where the batch waits, if it was held; a dry run only says that it would be."""
+        verdict = self.verdict
+        return None if verdict.held is None or verdict.revision is None else f"/held/{self.identifier}"
+
     def json(self) -> dict[str, Any]:
         """The answer of `POST /extractions` and `POST /candidates`."""
         verdict = self.verdict
@@ -40,22 +46,28 @@ class Outcome:
                 rejection_json(rejection, self.supports.get(rejection.statement.triple))
                 for rejection in verdict.warnings
             ],
+            "replaced": [statement_json(old) for _, old in sorted(verdict.replaced, key=str)],
             "derived": len(verdict.derived.additions),
             "revision": verdict.revision,
             **judged_in_full(verdict),
-            **({} if verdict.held is None else {"held": held_json(self.identifier, verdict.held)}),
+            **({} if verdict.held is None else {"held": held_json(self.held_at, verdict.held)}),
             "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
             "usage": self.usage,
             "trace": None if self.extraction is None else trace_json(self.extraction),
         }
 
 
-def held_json(identifier: str, found: TooMuchDepends) -> dict[str, Any]:
-    """The answer for a batch that is held."""
+def held_json(at: str | None, found: TooMuchDepends) -> dict[str, Any]:
+    """The answer for a batch that is held, or would be (`at` None)."""
+    state, ending = (
+        ("Nothing of it is in the graph yet", "is judged")
+        if at
+        else ("This is a dry run", "would be held and judged")
+    )
     return {
-        "at": f"/held/{identifier}",
-        "reason": "Nothing of it is in the graph yet: "
-        f"more than {found.limit} nodes depend on {found.triple}, so it is judged in the background.",
+        "at": at,
+        "reason": f"{state}: more than {found.limit} nodes depend on {found.triple}, so it {ending} in the "
+        "background.",
         "shapes": sorted(found.shapes),
     }
 

@@ -207,6 +207,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from sparql.ask.linking.summary import DataSummary
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
+    from sparql.provenance.evidence import EvidenceReader
 
     settings, store, rule_registry = services.settings, services.store, services.rule_registry
     # A damaged database of jobs is reported at the start.
@@ -245,6 +246,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             services.writer,
             services.review,
             services.proposals,
+            evidence=EvidenceReader(store),
             rules=lambda: rule_registry.current,
             pipeline=pipeline,
             prices=prices_of(settings),

@@ -117,6 +117,7 @@ class Verdict:
     `derived` are relations of geometries, `inferred` the conclusions from axioms, where these are stored.
     Statements on which very many nodes depend are either `hubs`, and all dependent nodes were judged, or the
     change is `held`: nothing of it is in the graph, and it is judged later, in parallel with other writes.
+    `replaced` are the pairs of `Change.replaces` that took place.
     """
 
     accepted: tuple[Statement, ...] = ()
@@ -127,6 +128,7 @@ class Verdict:
     revision: int | None = None
     hubs: frozenset[Triple] = frozenset()
     held: TooMuchDepends | None = None
+    replaced: frozenset[tuple[Triple, Triple]] = frozenset()
 
     @classmethod
     def of_stated(cls, accepted: tuple[Statement, ...], revision: int) -> Self:
@@ -159,10 +161,12 @@ class Change:
     means that the caller, under the writer's lock, has already consulted the gate. `retract` gives the system
     quads to remove. With `dry_run` there is a verdict and nothing is written. `hold` gives the system quads
     to write instead of everything else where more nodes depend on the change than `reach` allows.
+    `replaces` are pairs of an addition and a triple that is removed if the addition is accepted.
     """
 
     additions: tuple[Statement, ...] = ()
     removals: frozenset[Triple] = frozenset()
+    replaces: frozenset[tuple[Triple, Triple]] = frozenset()
     withdrawals: frozenset[Triple] = frozenset()
     graph_additions: frozenset[Quad] = frozenset()
     graph_removals: frozenset[Quad] = frozenset()

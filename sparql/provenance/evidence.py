@@ -144,6 +144,23 @@ class EvidenceReader:
             yield quad.object
 
 
+def replacement_quads(
+    evidence: EvidenceReader, run: NamedNode, replaced: Iterable[tuple[Triple, Triple]]
+) -> Iterator[Quad]:
+    """The quads to add where a run replaced triples: their evidence supports the new ones."""
+    for new, old in replaced:
+        yield Quad(run, UKG.replaced, old, PROVENANCE)
+        for piece in evidence.about(old):
+            yield Quad(piece.reifier, RDF.reifies, new, PROVENANCE)
+
+
+def replaced_quads(evidence: EvidenceReader, replaced: Iterable[tuple[Triple, Triple]]) -> Iterator[Quad]:
+    """The quads to remove: the evidence no longer supports the old triples."""
+    for _, old in replaced:
+        for piece in evidence.about(old):
+            yield Quad(piece.reifier, RDF.reifies, old, PROVENANCE)
+
+
 def support_of(values: dict[NamedNode, list[Term]]) -> Support:
     """A support read from the properties of a reifier or a review item."""
 

@@ -56,24 +56,30 @@ class JudgedCommits:
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
         try:
-            accepted, rejected, warnings, hubs = self._judge(sound, removals, change)
+            selection, replaced = self._judge_replacements(sound, removals, change)
         except TooMuchDepends as found:
             if change.hold is None:
                 raise
             self._derived.forget()
+            if change.dry_run:
+                return Verdict(held=found)
             return Verdict(held=found, revision=self._derived.view.commit([*change.hold(found)]))
+        accepted, rejected, warnings, hubs = selection
         if (
             only_states
             and not (malformed or repaired or rejected or warnings or hubs)
             and not self._derived.may_follow(change)
         ):
             return self._state(change, accepted, known)
+        removals |= {old for _, old in replaced}
         warnings = (*warnings, *(one for one in repaired if one.statement in accepted))
         refused = (*change.refused, *malformed, *rejected)
         if refused and not change.partial:
             accepted, removals, known = (), frozenset(), ()
         removals -= {rejection.statement.triple for rejection in rejected}
-        return self._finish(change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs)
+        return self._finish(
+            change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs, replaced=replaced
+        )
 
     def state_plainly(self, change: Change, group: Group) -> Verdict | None:
         """Commit a change to the group that needs no judging; None if it is no such change.
@@ -115,6 +121,21 @@ class JudgedCommits:
             or any(derives_from(triple) for triple in change.removals)
         )
 
+    def _judge_replacements(
+        self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change
+    ) -> tuple[Selection, frozenset[tuple[Triple, Triple]]]:
+        """What is selected, and which replacements take place: what is refused leaves the old triple."""
+        contains = self._derived.view.contains
+        replaced = frozenset(pair for pair in change.replaces if contains(quad_of(pair[1], DEFAULT)))
+        while True:
+            selection = self._judge(additions, removals | {old for _, old in replaced}, change)
+            accepted = {statement.triple for statement in selection.accepted}
+            kept = frozenset(pair for pair in replaced if pair[0] in accepted)
+            if kept == replaced:
+                return selection, kept
+            self._derived.forget()
+            replaced = kept
+
     def _judge(
         self, additions: tuple[Statement, ...], removals: frozenset[Triple], change: Change
     ) -> Selection:
@@ -142,6 +163,7 @@ class JudgedCommits:
         removals: frozenset[Triple],
         known: tuple[Statement, ...],
         hubs: frozenset[Triple] = frozenset(),
+        replaced: frozenset[tuple[Triple, Triple]] = frozenset(),
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
         added = [statement.triple for statement in accepted]
@@ -149,7 +171,13 @@ class JudgedCommits:
         accepted_triples = {statement.triple for statement in (*accepted, *known)}
         doubts = tuple(one for one in change.doubts if one.statement.triple in accepted_triples)
         verdict = Verdict(
-            (*accepted, *known), rejected, (*warnings, *doubts), plan.derived, plan.inferred, hubs=hubs
+            (*accepted, *known),
+            rejected,
+            (*warnings, *doubts),
+            plan.derived,
+            plan.inferred,
+            hubs=hubs,
+            replaced=replaced,
         )
         if not refused_whole and (added or removals or not rejected):
             self._refuse_what_follows(plan, removals)

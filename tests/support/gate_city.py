@@ -19,6 +19,7 @@ from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, GEO, INFERRED, RDF
 from sparql.names.labels import LabelIndex
+from sparql.provenance.evidence import EvidenceReader
 from sparql.provenance.records import Document, Support
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
@@ -75,6 +76,7 @@ class City:
             self.writer,
             self.review,
             Proposals(self.store, self.writer),
+            evidence=EvidenceReader(self.store),
             rules=lambda: Ruleset(schema, gate, folder),
             pipeline=Pipeline(schema=schema, labels=LabelIndex(), model=RecordedModel()),
         )

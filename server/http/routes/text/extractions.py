@@ -55,11 +55,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return outcome_response(outcome)
 
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
-    async def post_candidates(request: Request, source: str | None = None) -> Response:
+    async def post_candidates(request: Request, source: str | None = None, commit: bool = True) -> Response:
         """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform.
 
         202: too much depends on them, so they are held, and judged beside other requests.
         """
-        return await candidates.take(request, source)
+        return await candidates.take(request)
 
     return routes
