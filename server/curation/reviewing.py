@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
+from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
-from pyoxigraph import NamedNode, Triple
 
 from curation.decision_history import DecisionHistory, named_decision
 from curation.decisions import Outcome, Reviewer
@@ -14,6 +14,7 @@ from curation.review import ReviewFilter, named_item
 from curation.review_facets import Cause, causes, facets
 from curation.review_item import ReviewItem, State
 from curation.review_notes import ReviewNotes
+from server.curation.review_export import csv_of, report_of
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
@@ -21,7 +22,7 @@ from server.message import Message
 from server.runtime.context import Services
 from sparql.model.change import Statement
 from sparql.model.source import Term
-from sparql.model.vocabulary import SH, UKG
+from sparql.model.vocabulary import RDF, SH, UKG
 from sparql.provenance.records import RECORD
 
 MOST_AT_ONCE = 1000
@@ -31,6 +32,36 @@ _MOST_UNCOUNTED = 20
 _MOST_VALUES = 100
 _SIMILAR = 5
 _DOCUMENT = RECORD.term("document/").value
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is replaced in statements: the property, the class that is stated, the value, or its datatype."""
+
+    predicate: NamedNode | None = None
+    class_: NamedNode | None = None
+    value: NamedNode | BlankNode | RdfLiteral | None = None
+    datatype: NamedNode | None = None
+
+    @property
+    def needs(self) -> str:
+        """What it fits, for a message about what it does not fit."""
+        if self.class_ is not None:
+            return "a class replaces that of a statement with rdf:type; it"
+        return "a datatype replaces that of a literal; it"
+
+    def applied(self, triple: Triple) -> Triple | None:
+        """The corrected statement; None where there is nothing to correct."""
+        value = triple.object if self.value is None else self.value
+        if self.class_ is not None:
+            if triple.predicate != RDF.type:
+                return None
+            value = self.class_
+        if self.datatype is not None:
+            if not isinstance(value, RdfLiteral):
+                return None
+            value = RdfLiteral(value.value, datatype=self.datatype)
+        return Triple(triple.subject, self.predicate or triple.predicate, value)
 
 
 @dataclass(frozen=True)
@@ -201,6 +232,32 @@ class ReviewService:
     def _notes(self) -> ReviewNotes:
         return ReviewNotes(self._services.store, self._services.writer, self._review)
 
+    def export(self, wanted: ReviewFilter, form: Literal["csv", "shacl"]) -> str | bytes:
+        """The items of a filter as a file, newest first: a table, or a validation report in Turtle."""
+        items = self._review.items(self._review.find(wanted))
+        return csv_of(items) if form == "csv" else report_of(items)
+
+    def correct(
+        self, items: Sequence[NamedNode], correction: Correction, by: Reviewer, reason: str | None = None
+    ) -> DecisionReport:
+        """Accept items with the same correction of their statements, as far as the gate accepts them.
+
+        Raises `InvalidBody` where the correction does not fit a statement; nothing is decided then.
+        """
+        proposed = {}
+        unfit = []
+        for iri in items:
+            item = self._review.get(iri)
+            triple = correction.applied(item.triple)
+            if triple is None:
+                unfit.append(item.identifier)
+            else:
+                proposed[iri] = (Statement(triple, item.support.confidence),)
+        if unfit:
+            told = f"does not fit {len(unfit)} of {len(items)} statements, such as that of item {unfit[0]}"
+            raise InvalidBody([("correction", f"{correction.needs} {told}")])
+        return self._report(self._decisions.accept_as(proposed, by, reason=reason))
+
     def _report(self, outcome: Outcome) -> DecisionReport:
         return DecisionReport(outcome, tuple(self._review.items(outcome.done)), outcome.refused)
 
@@ -259,7 +316,7 @@ def filter_of(sent: FilterJson) -> ReviewFilter:
     """A filter from what a client sent. Raises `InvalidBody` for what is no IRI."""
 
     def iri(name: str, text: str | None) -> NamedNode | None:
-        return None if text is None else _iri(name, text)
+        return None if text is None else iri_of(name, text)
 
     return ReviewFilter(
         state=None if sent.status == "any" else State(sent.status),
@@ -281,15 +338,15 @@ def filter_of(sent: FilterJson) -> ReviewFilter:
 
 def document_iri(identifier: str) -> NamedNode:
     """A document by its identifier or its whole IRI."""
-    return _iri("document", identifier if "://" in identifier else _DOCUMENT + identifier)
+    return iri_of("document", identifier if "://" in identifier else _DOCUMENT + identifier)
 
 
 def _component(name: str) -> NamedNode:
     """A component by its IRI, or by its name in SHACL or in the system vocabulary."""
     if ":" in name:
-        return _iri("component", name)
+        return iri_of("component", name)
     full = SH.iri if name.endswith("ConstraintComponent") else UKG.iri
-    return _iri("component", full + name)
+    return iri_of("component", full + name)
 
 
 def identifier(item: NamedNode) -> str:
@@ -297,7 +354,8 @@ def identifier(item: NamedNode) -> str:
     return item.value.rpartition("/")[2]
 
 
-def _iri(name: str, text: str) -> NamedNode:
+def iri_of(name: str, text: str) -> NamedNode:
+    """The IRI that a client sent as a member. Raises `InvalidBody`."""
     try:
         return NamedNode(text)
     except ValueError as error:

@@ -11,18 +11,26 @@ from starlette.responses import Response
 
 from curation.decisions import Reviewer
 from curation.review import ReviewFilter, named_item
-from server.curation.reviewing import MOST_AT_ONCE, FilterJson, ReviewService, filter_of
+from server.curation.reviewing import (
+    MOST_AT_ONCE,
+    Correction,
+    FilterJson,
+    ReviewService,
+    filter_of,
+    iri_of,
+)
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
-from server.http.reporting.statements import statement_of
+from server.http.reporting.statements import TermJson, statement_of, term_of
 from server.message import Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
+Form = Annotated[Literal["csv", "shacl"], Query(alias="format")]
 Severity = Literal["Violation", "Warning", "Info"]
 
 
@@ -34,10 +42,20 @@ class Selection(Message):
     expect: int | None = Field(None, ge=0, description="How many items; needed above 20.")
 
 
+class CorrectionJson(Message):
+    """What is replaced in the statements of the items; whatever is not given stays."""
+
+    property: str | None = None
+    class_: str | None = Field(None, alias="class")
+    value: TermJson | None = None
+    datatype: str | None = None
+
+
 class DecisionsRequest(DecisionRequest, Selection):
-    """One decision for many items."""
+    """One decision for many items; with a `correction`, their statements are accepted as corrected by it."""
 
     decision: Literal["accept", "reject", "reopen"]
+    correction: CorrectionJson | None = None
 
 
 class AssignmentRequest(Selection):
@@ -87,6 +105,27 @@ def _wanted(
     return filter_of(FilterJson.model_validate(statement | reasons | bounds))
 
 
+def correction_of(message: DecisionsRequest) -> Correction:
+    """The correction of a bulk decision. Raises `InvalidBody` for what cannot be one."""
+    sent = message.correction
+    if message.decision != "accept":
+        raise InvalidBody([("correction", f"goes with the decision 'accept', not '{message.decision}'")])
+    if sent is None or not sent.model_fields_set:
+        raise InvalidBody([("correction", "give at least one of property, class, value and datatype")])
+    if sent.class_ is not None and (sent.property or sent.value or sent.datatype):
+        raise InvalidBody([("correction.class", "cannot be given with property, value or datatype")])
+
+    def iri(name: str, text: str | None) -> NamedNode | None:
+        return None if text is None else iri_of(f"correction.{name}", text)
+
+    return Correction(
+        iri("property", sent.property),
+        iri("class", sent.class_),
+        None if sent.value is None else term_of(sent.value),
+        iri("datatype", sent.datatype),
+    )
+
+
 Wanted = Annotated[ReviewFilter, Depends(_wanted)]
 
 
@@ -123,6 +162,13 @@ def router(services: Services) -> APIRouter:
         """The causes by which items wait, most items first; items of one cause are one group."""
         return await run_in_threadpool(service.groups, wanted, offset, limit)
 
+    @routes.get("/review/export", dependencies=reads)
+    async def get_export(wanted: Wanted, form: Form = "csv") -> Response:
+        """All items of a filter: a table in CSV, or a SHACL validation report in Turtle."""
+        content = await run_in_threadpool(service.export, wanted, form)
+        media = "text/csv; header=present" if form == "csv" else "text/turtle"
+        return Response(content, media_type=media)
+
     @routes.get("/review/decisions", dependencies=reads)
     async def get_decisions(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """The decisions that were made, newest first, each with its identifier for an undo."""
@@ -149,7 +195,10 @@ def router(services: Services) -> APIRouter:
 
         def decide() -> dict[str, Any]:
             items, left = select(message)
-            decided = service.decide(message.decision, items, by, message.reason)
+            if message.correction is None:
+                decided = service.decide(message.decision, items, by, message.reason)
+            else:
+                decided = service.correct(items, correction_of(message), by, message.reason)
             return {**decided.json(), "left": left}
 
         return await run_in_threadpool(decide)

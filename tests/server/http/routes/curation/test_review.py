@@ -1,7 +1,11 @@
 """What waits for a person, what a person decides, and what the graph then says."""
 
+import csv
+import io
+
 import httpx
 import pytest
+import rdflib
 
 from server.runtime.context import Services
 from tests.server.conftest import RecordedModel, select, triples
@@ -401,6 +405,93 @@ async def test_an_assignment_names_a_person_and_known_items(client: httpx.AsyncC
     assert (await client.post("/review/assignments", json=unknown)).status_code == 404
     assert (await client.post("/review/nothing/comments", json={"text": "x"})).status_code == 404
     assert (await client.post("/review/nothing/comments", json={"text": ""})).status_code == 422
+
+
+async def test_a_value_is_corrected_in_all_selected_items(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    name = {"type": "literal", "value": "A Museum", "xml:lang": "en"}
+    body = {
+        "decision": "accept",
+        "filter": {"severity": "Warning"},
+        "correction": {"value": name},
+        "by": "Ada",
+    }
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert (len(told["items"]), told["refused"]) == (3, [])
+    rows = await select(client, f'SELECT ?s WHERE {{ ?s <{LABEL}> "A Museum"@en }}')
+    assert sorted(row["s"] for row in rows) == sorted(one["statement"]["subject"] for one in items)
+    gone = await select(client, f"SELECT ?o WHERE {{ ?s <{LABEL}> ?o FILTER(CONTAINS(?o, 'Very Long')) }}")
+    assert gone == []
+    await undone(client, told["decision"])
+    assert (await client.get("/review", params={"severity": "Warning"})).json()["total"] == 3
+    assert await select(client, f'SELECT ?s WHERE {{ ?s <{LABEL}> "A Museum"@en }}') == []
+
+
+async def test_a_class_and_a_datatype_are_corrected_where_they_fit(client: httpx.AsyncClient):
+    place = "https://example.org/a-hall"
+    known = {"subject": place, "predicate": LABEL, "object": {"type": "literal", "value": "A Hall"}}
+    typed = {"subject": place, "predicate": TYPE, "object": {"type": "uri", "value": URBAN + "Museeum"}}
+    opened = {"subject": place, "predicate": URBAN + "opened", "object": {"type": "literal", "value": "1990"}}
+    await client.post("/candidates", json={"statements": [known, typed, opened]})
+    items = (await client.get("/review")).json()["items"]
+    of = {item["statement"]["predicate"]: item["id"] for item in items}
+    body = {"decision": "accept", "items": list(of.values()), "correction": {"class": URBAN + "Museum"}}
+    unfit = await client.post("/review/decisions", json=body)
+    assert unfit.status_code == 422
+    assert "rdf:type" in unfit.json()["detail"]
+    assert (await client.get("/review")).json()["total"] == len(items)
+    statements = {"statements": [known, typed | {"object": {"type": "uri", "value": URBAN + "Museum"}}]}
+    assert (await client.post("/candidates", json=statements)).json()["rejected"] == []
+    fixed = await client.post(
+        "/review/decisions", json=body | {"items": [of[URBAN + "opened"]], "correction": {"datatype": YEAR}}
+    )
+    assert [one["status"] for one in fixed.json()["items"]] == ["accepted"]
+    rows = await everything(client, place)
+    assert (URBAN + "opened", "1990") in rows
+    typed_only = body | {"items": [of[TYPE]]}
+    assert [
+        one["status"] for one in (await client.post("/review/decisions", json=typed_only)).json()["items"]
+    ] == ["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "correction", "place"),
+    [
+        ("reject", {"property": URBAN + "opened"}, "correction"),
+        ("accept", {}, "correction"),
+        ("accept", {"class": URBAN + "Museum", "property": URBAN + "opened"}, "correction.class"),
+        ("accept", {"property": "opened"}, "correction.property"),
+        ("accept", {"klass": URBAN + "Museum"}, "correction.klass"),
+    ],
+)
+async def test_a_correction_that_makes_no_sense_is_refused(
+    client: httpx.AsyncClient, decision: str, correction: dict, place: str
+):
+    body = {"decision": decision, "filter": {}, "correction": correction, "reason": "x"}
+    response = await client.post("/review/decisions", json=body)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["place"] == place
+
+
+async def test_the_queue_is_exported_as_table_and_as_validation_report(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    response = await client.get("/review/export", params={"severity": "Warning"})
+    assert response.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(response.text)))
+    assert [row["id"] for row in rows] == [item["id"] for item in items]
+    assert {row["severity"] for row in rows} == {"Warning"}
+    assert rows[0]["message"] == items[0]["violations"][0]["message"]
+    assert rows[0]["source"] == "a list"
+    response = await client.get("/review/export", params={"format": "shacl"})
+    assert response.headers["content-type"].startswith("text/turtle")
+    report = rdflib.Graph().parse(data=response.text, format="turtle")
+    sh = rdflib.Namespace("http://www.w3.org/ns/shacl#")
+    assert len(set(report.objects(None, sh.result))) == 2
+    assert {str(one) for one in report.objects(None, sh.focusNode)} == {
+        item["violations"][0]["focus"]["value"] for item in items
+    }
+    assert set(report.objects(None, sh.resultSeverity)) == {sh.Warning}
+    assert set(report.objects(None, sh.conforms)) == {rdflib.Literal(False)}
 
 
 async def test_facets_count_the_values_of_a_filtered_queue(client: httpx.AsyncClient, model: RecordedModel):
