@@ -47,7 +47,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     from ontology.checks.linting import lint_ontology
     from ontology.checks.profiles import lint_profile, profiles
     from ontology.checks.reporting import CheckReport
-    from shapes.authoring.linting import lint_shapes
+    from shapes.authoring.linting import ILL_FORMED, lint_shapes
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
@@ -63,10 +63,12 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     notes: list[str] = []
     try:
         files = load_shapes(folders.shapes, folders.shapes_edits)
-        gate_of(with_generated(files, schema) if folders.generate else files)
         findings += lint_shapes(files, schema)
+        gate_of(with_generated(files, schema) if folders.generate else files)
     except ShapesError as error:
-        findings.append(_unusable(error))
+        # A malformed shape that the linter found has its finding, and so has every other.
+        if not (isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)):
+            findings.append(_unusable(error))
     report = CheckReport(in_order(findings), found, tuple(notes))
     return report if reasoner is Reasoner.NONE else reasoned(schema, report, reasoner)
 

@@ -57,11 +57,17 @@ def test_json_has_the_profiles_too(folders: Folders) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "line"),
+    ("rule", "name", "content", "line"),
     [
-        ("ontology/o.ttl", ONTOLOGY + ":Broken a \n", 8),
-        ("shapes/s.ttl", "@prefix sh: <http://www.w3.org/ns/shacl#> .\n<http://x/s> a sh:NodeShape\n;;.,", 3),
+        ("unusable", "ontology/o.ttl", ONTOLOGY + ":Broken a \n", 8),
         (
+            "unusable",
+            "shapes/s.ttl",
+            "@prefix sh: <http://www.w3.org/ns/shacl#> .\n<http://x/s> a sh:NodeShape\n;;.,",
+            3,
+        ),
+        (
+            "shape_ill_formed",
             "shapes/s.ttl",
             "@prefix sh: <http://www.w3.org/ns/shacl#> .\n\n<http://x/s> a sh:PropertyShape ;\n"
             "  sh:targetClass <http://example.org/o#Park> ; sh:path 'no path' .",
@@ -70,12 +76,12 @@ def test_json_has_the_profiles_too(folders: Folders) -> None:
     ],
 )
 def test_a_file_that_cannot_be_used_is_a_finding(
-    folders: Folders, tmp_path: Path, name: str, content: str, line: int
+    folders: Folders, tmp_path: Path, rule: str, name: str, content: str, line: int
 ) -> None:
     (tmp_path / name).write_text(content)
     report = check(folders)
     worst = report.findings[0]
-    assert (worst.rule.name, worst.file, worst.line) == ("unusable", tmp_path / name, line)
+    assert (worst.rule.name, worst.file, worst.line) == (rule, tmp_path / name, line)
     assert report.fails(Level.ERROR)
 
 
