@@ -36,7 +36,10 @@ NEVER_RUNS = Rule("shape_never_runs", Level.WARN, "A shape has no target and no 
 DEPRECATED = Rule("shape_deprecated_term", Level.WARN, "A shape is about a deprecated term.")
 ILL_FORMED = Rule("shape_ill_formed", Level.ERROR, "A shape breaks a syntax rule of SHACL.")
 UNSUPPORTED = Rule(
-    "shape_unsupported", Level.ERROR, "A verdict depends on a feature of SHACL that is unsupported."
+    "shape_unsupported",
+    Level.ERROR,
+    "A verdict depends on a feature of SHACL that is unsupported; other shapes are put in force.",
+    blocks=False,
 )
 IGNORED = Rule("shape_unsupported", Level.WARN, "A shape has an unsupported feature that has no effect.")
 MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape has no message for its failures.")
