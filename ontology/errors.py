@@ -11,6 +11,7 @@ OntologyError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = [
@@ -32,8 +33,15 @@ class OntologyError(Exception):
         self.fix = fix
         self.file = file
         self.line = line
+        self.also: tuple[OntologyError, ...] = ()
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         super().__init__(f"{place} {problem} {fix}".strip())
+
+    def with_others(self, others: Sequence[OntologyError]) -> OntologyError:
+        """The same error, whose message also names these, found in the same reading."""
+        self.also = tuple(others)
+        self.args = ("\n".join([str(self), *map(str, others)]),)
+        return self
 
 
 class OntologyUnreadable(OntologyError):

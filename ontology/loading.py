@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,11 +14,18 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
 
 from ontology import vocabulary as v
 from ontology.catalog import CATALOG, Catalog, read_catalog
-from ontology.errors import OntologyImportMissing, OntologySyntaxError, OntologyUnreadable
+from ontology.errors import (
+    OntologyError,
+    OntologyImportMissing,
+    OntologySyntaxError,
+    OntologyUnreadable,
+)
 
 __all__ = ["SUFFIXES", "OntologyFile", "line_of", "read_file", "read_folder"]
 
 SUFFIXES = (".ttl", ".owl", ".rdf", ".nt")
+_NAME = re.compile(r'<[^<>"\s]*>|"[^"\s]*"|(?<![\w-])(?:[\w-]+(?:\.[\w-]+)*)?:[\w.%-]*')
+"""An IRI in brackets or, in XML, in quotes; or a prefixed name."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +39,42 @@ class OntologyFile:
     content: bytes = b""
     """The content as read, so that later findings refer to what was read."""
 
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """The line of each IRI: the first that begins with it, else the first with it. Read once."""
+        subjects: dict[str, int] = {}
+        mentions: dict[str, int] = {}
+        lines = self.content.decode("utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, start=1):
+            for found in _NAME.finditer(line):
+                iri = self._iri(found.group())
+                if iri is not None:
+                    mentions.setdefault(iri, number)
+                    if found.start() == 0:
+                        subjects.setdefault(iri, number)
+        return mentions | subjects
 
-def read_folder(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> tuple[OntologyFile, ...]:
+    def _iri(self, name: str) -> str | None:
+        """The IRI that is written so: in brackets or quotes, or with a prefix of the file."""
+        if name[0] in '<"':
+            return name[1:-1]
+        prefix, _, local = name.partition(":")
+        namespace = self.prefixes.get(prefix)
+        return None if namespace is None else namespace + local.rstrip(".")
+
+
+def read_folder(
+    folder: Path,
+    edits: Mapping[str, bytes | None] | None = None,
+    problems: list[OntologyError] | None = None,
+) -> tuple[OntologyFile, ...]:
     """Read every ontology file directly in a folder, by name, then what they import.
 
     `edits` replace files of these names (None: the file is absent), so that a change can be checked before it
     is made. An import is one of the files themselves or a file named in the folder's catalog; nothing is
     fetched. Raises OntologyUnreadable if there is no such folder, OntologyImportMissing, and what `read_file`
-    raises.
+    raises: the first error, which names all others. With `problems`, what can be read is returned, and the
+    errors are added to that list.
     """
     if not folder.is_dir():
         raise OntologyUnreadable(
@@ -50,11 +86,27 @@ def read_folder(folder: Path, edits: Mapping[str, bytes | None] | None = None) -
     names = {path.name for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file()}
     names |= {name for name in edited if Path(name).suffix in SUFFIXES}
     names -= {name for name, content in edited.items() if content is None}
-    files = [read_file(folder / name, edited.get(name)) for name in sorted(names)]
-    return _with_imports(files, read_catalog(folder, edited.get(CATALOG)))
+    found: list[OntologyError] = [] if problems is None else problems
+    files = []
+    for name in sorted(names):
+        try:
+            files.append(read_file(folder / name, edited.get(name)))
+        except OntologyError as error:
+            found.append(error)
+    try:
+        catalog = read_catalog(folder, edited.get(CATALOG))
+    except OntologyError as error:
+        found.append(error)
+    else:
+        files = _with_imports(files, catalog, found)
+    if found and problems is None:
+        raise found[0].with_others(found[1:])
+    return tuple(files)
 
 
-def _with_imports(files: list[OntologyFile], catalog: Catalog) -> tuple[OntologyFile, ...]:
+def _with_imports(
+    files: list[OntologyFile], catalog: Catalog, problems: list[OntologyError]
+) -> list[OntologyFile]:
     """The files, followed by those that they import through the catalog, directly or indirectly."""
     known = {name for file in files for name in _own_names(file)}
     paths = {file.path.resolve() for file in files}
@@ -63,15 +115,19 @@ def _with_imports(files: list[OntologyFile], catalog: Catalog) -> tuple[Ontology
             if iri.value.rstrip("#/") in known:
                 continue
             entry = catalog.find(iri.value)
-            if entry is None or not entry[0].is_file():
-                raise _import_missing(file, iri, catalog, entry)
             known.add(iri.value.rstrip("#/"))
-            if entry[0] not in paths:
+            if entry is None or not entry[0].is_file():
+                problems.append(_import_missing(file, iri, catalog, entry))
+            elif entry[0] not in paths:
                 paths.add(entry[0])
-                imported = read_file(entry[0])
-                known |= _own_names(imported)
-                files.append(imported)
-    return tuple(files)
+                try:
+                    imported = read_file(entry[0])
+                except OntologyError as error:
+                    problems.append(error)
+                else:
+                    known |= _own_names(imported)
+                    files.append(imported)
+    return files
 
 
 def _own_names(file: OntologyFile) -> set[str]:
@@ -127,19 +183,9 @@ def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
 def line_of(file: OntologyFile, iri: NamedNode) -> int | None:
     """The line (from 1) where an IRI first occurs as a subject, else at all; None if it does not occur.
 
-    It searches the full IRI and its prefixed form.
+    It looks for the full IRI and its prefixed form.
     """
-    spellings = [f"<{iri.value}>", f'"{iri.value}"']
-    for prefix, namespace in file.prefixes.items():
-        if namespace and iri.value.startswith(namespace):
-            spellings.append(f"{prefix}:{iri.value[len(namespace) :]}")
-    alternatives = "|".join(re.escape(spelling) for spelling in spellings)
-    lines = file.content.decode("utf-8", errors="replace").splitlines()
-    for pattern in (rf"^(?:{alternatives})(?![\w-])", rf"(?<![\w-])(?:{alternatives})(?![\w-])"):
-        for number, line in enumerate(lines, start=1):
-            if re.search(pattern, line):
-                return number
-    return None
+    return file.lines.get(iri.value)
 
 
 def syntax_of(path: Path, content: bytes) -> RdfFormat:

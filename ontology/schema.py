@@ -14,6 +14,7 @@ from pyoxigraph import NamedNode, Triple
 
 from ontology import vocabulary as v
 from ontology.checks.contradictions import check_terms
+from ontology.errors import OntologyError
 from ontology.graph import Graph
 from ontology.hierarchy import class_hierarchy, disjoint_pairs, property_hierarchy
 from ontology.labels import normalise
@@ -69,6 +70,17 @@ class Schema:
         message names the file, the line and the fix.
         """
         return cls(read_folder(folder, edits))
+
+    @classmethod
+    def load_readable(
+        cls, folder: Path, edits: Mapping[str, bytes | None] | None = None
+    ) -> tuple[Schema, list[OntologyError]]:
+        """The same of what can be read, with the errors of the rest.
+
+        Raises OntologyError where the terms of the files that were read contradict each other.
+        """
+        problems: list[OntologyError] = []
+        return cls(read_folder(folder, edits, problems)), problems
 
     @classmethod
     def empty(cls) -> Schema:

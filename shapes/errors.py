@@ -19,6 +19,7 @@ ShapesError
 └── MergeSettled         a merge that was split already, or that another was built on
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -31,8 +32,16 @@ class ShapesFileUnreadable(ShapesError):
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:
         self.path, self.line, self.reason = path, line, reason
+        self.also: tuple[ShapesFileUnreadable, ...] = ()
         where = f"{path}, line {line}" if line else f"{path}"
+        reason = reason.rstrip(".")
         super().__init__(f"{where}: {reason}. Fix the Turtle there; until then the file is not used.")
+
+    def with_others(self, others: Sequence["ShapesFileUnreadable"]) -> "ShapesFileUnreadable":
+        """The same error, whose message also names these, found in the same reading."""
+        self.also = tuple(others)
+        self.args = ("\n".join([str(self), *map(str, others)]),)
+        return self
 
 
 class ShapeMalformed(ShapesError):

@@ -30,11 +30,16 @@ class ShapesFiles:
     """The shapes made from the ontology; they are in the graph too."""
 
 
-def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -> ShapesFiles:
+def load_shapes(
+    folder: Path,
+    edits: Mapping[str, bytes | None] | None = None,
+    problems: list[ShapesFileUnreadable] | None = None,
+) -> ShapesFiles:
     """Read every `*.ttl`, `*.nt` and `*.rdf` directly in the folder; an empty folder requires nothing.
 
     `edits` replace files of these names (None: the file is absent), so that a change can be checked before it
-    is made. Raises `ShapesFileUnreadable` with file and line.
+    is made. Raises `ShapesFileUnreadable` with file and line, which names all unreadable files. With
+    `problems`, what can be read is returned, and the errors are added to that list.
     """
     edited = edits or {}
     if not folder.is_dir():
@@ -42,18 +47,26 @@ def load_shapes(folder: Path, edits: Mapping[str, bytes | None] | None = None) -
     names = {path.name for path in folder.iterdir() if path.suffix in FORMATS and path.is_file()}
     names |= {name for name in edited if Path(name).suffix in FORMATS}
     names -= {name for name, content in edited.items() if content is None}
-    return shapes_of([(folder / name, edited.get(name)) for name in sorted(names)])
+    return shapes_of([(folder / name, edited.get(name)) for name in sorted(names)], problems)
 
 
-def shapes_of(files: list[tuple[Path, bytes | None]]) -> ShapesFiles:
+def shapes_of(
+    files: list[tuple[Path, bytes | None]], problems: list[ShapesFileUnreadable] | None = None
+) -> ShapesFiles:
     """The same for a list of files; given content replaces that of the file."""
+    found: list[ShapesFileUnreadable] = [] if problems is None else problems
     graph = rdflib.Graph(bind_namespaces="none")
     digest = hashlib.sha256()
     sources = []
     for number, (path, given) in enumerate(files):
-        content = _read(path) if given is None else given
-        digest.update(content)
-        sources.append(_parse(path, content, number, graph))
+        try:
+            content = _read(path) if given is None else given
+            digest.update(content)
+            sources.append(_parse(path, content, number, graph))
+        except ShapesFileUnreadable as error:
+            found.append(error)
+    if found and problems is None:
+        raise found[0].with_others(found[1:])
     _type_shapes(graph)
     paths = tuple(path for path, _ in files)
     return ShapesFiles(graph, digest.hexdigest()[:12], paths, tuple(sources))
@@ -76,17 +89,20 @@ def _read(path: Path) -> bytes:
 
 def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> OntologyFile:
     triples = []
+    graph_triples = []
     try:
         parsed = pyoxigraph.parse(content, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri())
         for quad in parsed:
             triples.append(quad.triple)
             nodes = tuple(to_rdflib(_scoped(term, number)) for term in quad.triple)
             if None not in nodes:
-                graph.add(nodes)  # type: ignore[arg-type]
+                graph_triples.append(nodes)
     except (SyntaxError, ValueError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ShapesFileUnreadable(path, line, reason or str(error)) from error
+    for nodes in graph_triples:
+        graph.add(nodes)  # type: ignore[arg-type]
     for prefix, namespace in parsed.prefixes.items():
         graph.bind(prefix, namespace)
     return OntologyFile(

@@ -24,11 +24,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the check; `summary` describes in one sentence what it finds."""
+    """A rule of the check; `summary` describes in one sentence what it finds.
+
+    `blocks`: an ERROR by it keeps an edit from being put in force.
+    """
 
     name: str
     level: Level
     summary: str
+    blocks: bool = True
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,24 @@ DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a current
 MISSING_REPLACEMENT = Rule("missing_replacement", Level.INFO, "A deprecated term names no replacement.")
 MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
 MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
+NOT_INFERRED = Rule(
+    "axiom_not_inferred",
+    Level.INFO,
+    "Something follows from an axiom in OWL that inference here does not draw.",
+)
 
 _STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
+_NOT_INFERRED = {
+    v.PROPERTY_CHAIN: "statements along a chain of properties",
+    v.SAME_AS: "the statements of one thing for the other",
+    v.HAS_KEY: "that two things are the same",
+    v.INVERSE_FUNCTIONAL: "that two things are the same",
+    v.SOME_VALUES_FROM: "types from values",
+    v.HAS_VALUE: "types from values, and values from types",
+    v.INTERSECTION_OF: "types from several types",
+}
+"""Axioms and types of properties, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,
+such as owl:FunctionalProperty and owl:allValuesFrom, are judged by shapes generated from them."""
 _TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)
 _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROPERTY)
 Term = OntologyClass | OntologyProperty
@@ -76,9 +92,24 @@ class _Linter:
         rules: tuple[Callable[[], Iterator[Finding]], ...] = (
             self._labels, self._definitions, self._domains, self._undeclared, self._cycles,
             self._impossible_classes, self._disjointness, self._deprecated, self._versions,
+            self._not_inferred,
         )  # fmt: skip
         for rule in rules:
             yield from rule()
+
+    def _not_inferred(self) -> Iterator[Finding]:
+        """One finding for each kind of axiom, at the first term that has one."""
+        typed = [(s, kind) for s, kind in self._graph.pairs(v.TYPE) if kind == v.INVERSE_FUNCTIONAL]
+        for kind, concluded in _NOT_INFERRED.items():
+            pairs = typed if kind == v.INVERSE_FUNCTIONAL else self._graph.pairs(kind)
+            if not pairs:
+                continue
+            count = "once" if len(pairs) == 1 else f"{len(pairs)} times"
+            message = f"is used {count}; inference here does not conclude {concluded} from it."
+            fix = "State what has to be in the graph, or draw it with another program before loading."
+            named = (subject for subject, _ in pairs if isinstance(subject, NamedNode))
+            file, line = self._places.of(next(named, kind).value)
+            yield Finding(NOT_INFERRED, message, fix, kind.value, file, line)
 
     def _labels(self) -> Iterator[Finding]:
         find = self._places.finding

@@ -39,6 +39,11 @@ class CheckReport:
         """The number of findings of a level."""
         return Counter(finding.level for finding in self.findings)[level]
 
+    @property
+    def blocks(self) -> bool:
+        """Whether a finding keeps the files from being put in force."""
+        return any(one.level is Level.ERROR and one.rule.blocks for one in self.findings)
+
     def fails(self, at: Level) -> bool:
         """Whether there is a finding of this level or a more severe one."""
         worse = {Level.ERROR: (Level.ERROR,), Level.WARN: (Level.ERROR, Level.WARN), Level.INFO: tuple(Level)}

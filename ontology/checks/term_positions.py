@@ -18,6 +18,7 @@ class TermPositions:
 
     def __init__(self, files: Sequence[OntologyFile]) -> None:
         self._files = files
+        self._subjects: dict[str, list[OntologyFile]] | None = None
         self._known: dict[str, tuple[Path | None, int | None]] = {}
 
     def of(self, iri: str) -> tuple[Path | None, int | None]:
@@ -33,9 +34,17 @@ class TermPositions:
 
     def _find(self, iri: str) -> tuple[Path | None, int | None]:
         node = NamedNode(iri)
-        subjects = (file for file in self._files if any(t.subject == node for t in file.triples))
-        for file in (*subjects, *self._files):
+        for file in (*self._with_subject(iri), *self._files):
             line = line_of(file, node)
             if line is not None:
                 return file.path, line
         return None, None
+
+    def _with_subject(self, iri: str) -> list[OntologyFile]:
+        """The files with statements about a term."""
+        if self._subjects is None:
+            self._subjects = {}
+            for file in self._files:
+                for name in {t.subject.value for t in file.triples if isinstance(t.subject, NamedNode)}:
+                    self._subjects.setdefault(name, []).append(file)
+        return self._subjects.get(iri, [])

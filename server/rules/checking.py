@@ -47,26 +47,30 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     from ontology.checks.linting import lint_ontology
     from ontology.checks.profiles import lint_profile, profiles
     from ontology.checks.reporting import CheckReport
-    from shapes.authoring.linting import lint_shapes
+    from shapes.authoring.linting import ILL_FORMED, lint_shapes
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, with_generated
 
     # The graphs of shapes are reference cycles of 4 MB each: collect those of earlier checks now.
     gc.collect()
     try:
-        schema = Schema.load(folders.ontology, folders.ontology_edits)
+        schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits)
     except OntologyError as error:
         return CheckReport((_unusable(error),), notes=("Shapes were not checked: fix the ontology first.",))
-    findings = list(lint_ontology(schema))
+    findings = [*map(_unusable, unread), *lint_ontology(schema)]
     found = profiles(schema.triples)
     findings += lint_profile(schema, found)
-    notes: list[str] = []
+    notes = ["Terms of the files that cannot be read are reported as unknown."] if unread else []
+    unread_shapes: list[ShapesFileUnreadable] = []
     try:
-        files = load_shapes(folders.shapes, folders.shapes_edits)
-        gate_of(with_generated(files, schema) if folders.generate else files)
+        files = load_shapes(folders.shapes, folders.shapes_edits, unread_shapes)
+        findings += map(_unusable, unread_shapes)
         findings += lint_shapes(files, schema)
+        gate_of(with_generated(files, schema) if folders.generate else files)
     except ShapesError as error:
-        findings.append(_unusable(error))
+        # A malformed shape that the linter found has its finding, and so has every other.
+        if not (isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)):
+            findings.append(_unusable(error))
     report = CheckReport(in_order(findings), found, tuple(notes))
     return report if reasoner is Reasoner.NONE else reasoned(schema, report, reasoner)
 
@@ -91,6 +95,6 @@ def _unusable(error: OntologyError | ShapesError) -> Finding:
         return Finding(UNUSABLE, error.problem, error.fix, file=error.file, line=error.line)
     if isinstance(error, ShapesFileUnreadable | ShapeMalformed):
         subject = error.shape if isinstance(error, ShapeMalformed) else ""
-        message = f"{error.reason}."
+        message = f"{error.reason.rstrip('.')}."
         return Finding(UNUSABLE, message, "Fix it there.", subject, error.path, error.line)
     return Finding(UNUSABLE, str(error), "Fix it in the shapes folder.")

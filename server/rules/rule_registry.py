@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from ontology import Schema
 from ontology.catalog import CATALOG
-from ontology.checks.findings import Level
 from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.errors import (
@@ -296,7 +295,7 @@ class RuleRegistry:
 
     def _read(self, folders: Folders) -> Candidate:
         report = check(folders)
-        if report.fails(Level.ERROR):
+        if report.blocks:
             raise EditRefused(report)
         try:
             return Candidate(read_ruleset(folders), report)

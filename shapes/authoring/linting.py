@@ -15,6 +15,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
+from shapes.authoring.syntax_rules import IllFormed, ill_formed, unsupported
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS
 from shapes.paths import parse_path, text, uses
@@ -33,6 +34,14 @@ AGAINST_ONTOLOGY = Rule(
 NEVER_FAILS = Rule("shape_never_fails", Level.WARN, "A shape requires nothing, so it can never fail.")
 NEVER_RUNS = Rule("shape_never_runs", Level.WARN, "A shape has no target and no other shape refers to it.")
 DEPRECATED = Rule("shape_deprecated_term", Level.WARN, "A shape is about a deprecated term.")
+ILL_FORMED = Rule("shape_ill_formed", Level.ERROR, "A shape breaks a syntax rule of SHACL.")
+UNSUPPORTED = Rule(
+    "shape_unsupported",
+    Level.ERROR,
+    "A verdict depends on a feature of SHACL that is unsupported; other shapes are put in force.",
+    blocks=False,
+)
+IGNORED = Rule("shape_unsupported", Level.WARN, "A shape has an unsupported feature that has no effect.")
 MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape has no message for its failures.")
 SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is deactivated by sh:deactivated.")
 
@@ -60,7 +69,21 @@ _EXTENSIONS = frozenset(
 
 def lint_shapes(files: ShapesFiles, schema: Schema) -> tuple[Finding, ...]:
     """Everything the rules find in the shapes of a folder, the worst first."""
-    return in_order(_Linter(files, schema).findings())
+    wrong = list(ill_formed(files.graph))
+    linter = _Linter(files, schema, _without(files.graph, wrong))
+    return in_order((*linter.ill_formed(wrong), *linter.findings()))
+
+
+def _without(graph: rdflib.Graph, wrong: list[IllFormed]) -> rdflib.Graph:
+    """The shapes without ill-formed values, so that these hide no other finding."""
+    predicates = {(one.node, one.predicate) for one in wrong if one.predicate is not None}
+    if not predicates:
+        return graph
+    rest = rdflib.Graph(bind_namespaces="none")
+    for triple in graph:
+        if triple[:2] not in predicates:
+            rest.add(triple)
+    return rest
 
 
 @dataclass
@@ -81,19 +104,26 @@ class _Demands:
 
 
 class _Linter:
-    def __init__(self, files: ShapesFiles, schema: Schema) -> None:
-        self._graph = files.graph
+    def __init__(self, files: ShapesFiles, schema: Schema, graph: rdflib.Graph) -> None:
+        self._graph = graph
         self._schema = schema
         self._places = TermPositions(files.sources)
-        graph = self._graph
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
         self._referred = set(self._references())
         self._shapes = sorted(kinds | targeted | self._referred, key=str)
         self._owners = self._owner_of_blank_nodes()
 
+    def ill_formed(self, wrong: list[IllFormed]) -> Iterator[Finding]:
+        """The findings for what is ill-formed."""
+        for one in wrong:
+            yield self._finding(
+                ILL_FORMED, one.node, one.message, "Correct it: every instance would be refused."
+            )
+
     def findings(self) -> Iterator[Finding]:
         yield from self._vocabulary()
+        yield from self._unsupported()
         for shape in self._shapes:
             if self._graph.value(shape, SH.deactivated) == rdflib.Literal(True):
                 yield self._finding(
@@ -148,6 +178,16 @@ class _Linter:
                         f"uses <{term}>, which SHACL does not define: it would have no effect.",
                         "Correct its spelling.",
                     )
+
+    def _unsupported(self) -> Iterator[Finding]:
+        for node, feature, judged in unsupported(self._graph):
+            if judged:
+                message = f"has {feature}, which is unsupported: the shape does not judge as it is meant to."
+                fix = "Say it with SHACL Core or sh:sparql, and with one of the targets of SHACL Core."
+                yield self._finding(UNSUPPORTED, node, message, fix)
+            else:
+                message = f"has {feature}, which is unsupported: it has no effect."
+                yield self._finding(IGNORED, node, message, "Nothing, if other programs need it.")
 
     def _terms(self, shape: rdflib.term.Node) -> Iterator[Finding]:
         if not self._schema.classes and not self._schema.properties:

@@ -17,13 +17,17 @@ from sparql.model.change import Delta
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.source import Overlay, TripleIndex, TripleSource
 
+_WAYS = 50
+"""In how many ways a conclusion may follow on average; in a chain of n transitive steps it is n/3."""
+
 
 class Chase:
     """One chase over a graph that does not change meanwhile.
 
     `before` holds what is stated and all that follows from it; `holds` says whether it has a triple, and
-    `is_inferred` whether that is only inferred. If there are more than `most` conclusions, new or known, none
-    is drawn: InferenceTooLarge.
+    `is_inferred` whether that is only inferred. If there are more than `most` different conclusions to add or
+    to remove, none is drawn: InferenceTooLarge. So it is where they follow in more than `_WAYS` times as many
+    ways, which bounds the time.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Chase:
         self._is_inferred = is_inferred
         self._most = most
         self._drawn = 0
+        self._found = 0
 
     def delta(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
         """The inferred triples to add and remove when the first are stated and the others no longer are.
@@ -72,6 +77,7 @@ class Chase:
             for conclusion in self._conclusions(rules, triple):
                 if conclusion not in out and conclusion not in stated and self._is_inferred(conclusion):
                     out.add(conclusion)
+                    self._count_conclusion()
                     if not rules.settles(triple, conclusion):
                         waiting.append(conclusion)
         return frozenset(out)
@@ -83,6 +89,8 @@ class Chase:
             triple = waiting.pop()
             for conclusion in self._conclusions(rules, triple):
                 new = self._enter(conclusion, added, out, rules)
+                if new:
+                    self._count_conclusion()
                 if new and not rules.settles(triple, conclusion):
                     waiting.append(conclusion)
 
@@ -100,7 +108,12 @@ class Chase:
         found = []
         for conclusion in rules.conclusions(triple):
             self._drawn += 1
-            if self._most is not None and self._drawn > self._most:
+            if self._most is not None and self._drawn > self._most * _WAYS:
                 raise InferenceTooLarge(self._most)
             found.append(conclusion)
         return found
+
+    def _count_conclusion(self) -> None:
+        self._found += 1
+        if self._most is not None and self._found > self._most:
+            raise InferenceTooLarge(self._most)

@@ -70,3 +70,80 @@ def test_a_shape_that_asks_something_of_known_terms_is_fine(tmp_path: Path) -> N
 
 def test_the_shipped_shapes_have_no_findings() -> None:
     assert lint_shapes(load_shapes(ROOT / "shapes"), Schema.load(ROOT / "ontology")) == ()
+
+
+ILL_FORMED = [
+    'sh:minCount "one"',
+    "sh:minCount 1 , 2",
+    "sh:minCount 1.5",
+    "sh:maxCount -1",
+    'sh:datatype "integer"',
+    "sh:nodeKind sh:Iri",
+    'sh:pattern "("',
+    "sh:pattern 5",
+    'sh:uniqueLang "yes"',
+    'sh:in "a"',
+    "sh:in [ <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> 1 ]",
+    "sh:languageIn ( 1 )",
+    'sh:lessThan "x"',
+    'sh:or ( "x" )',
+    "sh:property [ sh:class :Park ]",
+    "sh:property 5",
+    "sh:qualifiedValueShape [ sh:class :Park ]",
+    "sh:closed 1",
+    'sh:ignoredProperties ( "x" )',
+    'sh:severity "high"',
+    "sh:message 5",
+    'sh:deactivated "no"',
+    "sh:minInclusive :Park",
+    "sh:path :size",
+    'sh:sparql [ sh:message "." ]',
+]
+
+
+@pytest.mark.parametrize("constraint", ILL_FORMED)
+def test_an_ill_formed_shape_is_an_error(tmp_path: Path, constraint: str) -> None:
+    shape = f"s:S a sh:PropertyShape ; sh:targetClass :Park ; sh:path :in ; {constraint} ."
+    found = [one for one in lint(tmp_path, shape) if one.rule.name == "shape_ill_formed"]
+    assert len(found) == 1, found
+    assert (found[0].level, found[0].subject) == ("ERROR", "http://example.org/s#S")
+    assert found[0].line == HEAD.count("\n") + 1
+
+
+def test_parameters_of_property_shapes_need_a_path(tmp_path: Path) -> None:
+    found = lint(tmp_path, "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:minCount 1 ; sh:lessThan :size .")
+    messages = [one.message for one in found if one.rule.name == "shape_ill_formed"]
+    assert len(messages) == 2
+    assert all("no sh:path" in message for message in messages)
+
+
+def test_an_ill_formed_shape_hides_no_other_finding(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        's:S sh:targetClass :Park ; sh:path "in" ; sh:minCount "one" ; sh:in 5 ; sh:class :Prak .'
+        "s:T sh:targetClass :Park ; sh:path :in ; sh:minCount 2 ; sh:maxCount 1 .",
+    )
+    rules = [one.rule.name for one in found]
+    assert rules.count("shape_ill_formed") == 3
+    assert "shape_unknown_term" in rules
+    assert "shape_contradiction" in rules
+
+
+@pytest.mark.parametrize(
+    ("level", "turtle"),
+    [
+        ("ERROR", 's:S a sh:NodeShape ; sh:target [ a sh:SPARQLTarget ; sh:select "SELECT ?this {}" ] .'),
+        ("ERROR", "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:expression [ sh:path :in ] ."),
+        ("ERROR", 's:S a sh:NodeShape ; sh:targetClass :Park ; sh:js [ sh:jsFunctionName "f" ] .'),
+        (
+            "WARN",
+            "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:rule [ a sh:TripleRule ] ; sh:class :Park .",
+        ),
+        ("WARN", "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:property [ sh:path :in ; sh:values 1 ] ."),
+    ],
+)
+def test_an_unsupported_feature_is_reported(tmp_path: Path, level: str, turtle: str) -> None:
+    found = [one for one in lint(tmp_path, turtle) if one.rule.name == "shape_unsupported"]
+    assert {one.level for one in found} == {level}
+    assert all("unsupported" in one.message for one in found)
+    assert found[0].subject == "http://example.org/s#S"

@@ -235,6 +235,21 @@ def test_a_change_from_which_too_much_follows_is_refused_as_a_whole():
     assert Triple(EX.a, A, EX.C) in held(store, DEFAULT)
 
 
+def test_the_limit_counts_conclusions_and_not_the_ways_in_which_they_follow():
+    chain = [Triple(EX.term(f"n{n}"), EX.within, EX.term(f"n{n + 1}")) for n in range(100)]
+    transitive = Triple(EX.within, A, OWL.TransitiveProperty)
+    conclusions = 101 * 100 // 2 - 100
+    store, writer = open_writer(most=conclusions)
+    write(writer, [transitive])
+    write(writer, chain)
+    assert len(held(store, INFERRED)) == conclusions
+    store, writer = open_writer(most=conclusions - 1)
+    write(writer, [transitive])
+    with pytest.raises(InferenceTooLarge):
+        write(writer, chain)
+    assert not held(store, INFERRED)
+
+
 def test_an_ontology_from_which_too_much_follows_is_in_force_at_once_and_inferred_afterwards():
     store, writer = open_writer(most=50)
     things = [Triple(EX.term(f"x{number}"), A, EX.C) for number in range(100)]
