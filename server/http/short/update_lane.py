@@ -36,7 +36,8 @@ _LONGEST: Final = 16_384
 _REMEMBERED_S: Final = 0.02
 """A first key closes writes this much later: to check for one takes longer than everything else here."""
 _PASSED_ON = frozenset(
-    b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id".split()
+    b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id "
+    b"idempotency-key".split()
 )
 # One pair of braces: no other operation beside it, and nothing nested.
 _PLAIN = re.compile(
