@@ -39,7 +39,7 @@ _READING: Final = frozenset(("/query", "/check", "/impact", "/ask/run", "/models
 """POST requests that write nothing: a key changes nothing about them."""
 _RESUMED: Final = frozenset(("/loads", "/sources", "/relations", "/backup", "/optimize"))
 """Requests of many commits or of none: after a crash they are carried out again, which adds nothing twice."""
-_NOT_KEPT: Final = frozenset(("date", "connection", "transfer-encoding", "content-length", "x-request-id"))
+_NOT_KEPT: Final = frozenset(("date", "connection", "transfer-encoding", "content-length"))
 _REFUSED: Final = 400
 _JUDGED: Final = 422
 _CREDENTIALS: Final = ("authorization", "x-api-key", "origin")

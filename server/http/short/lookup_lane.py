@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.routes.graph.sparql import EntityTag
 from server.http.short.short_answer import short_answer
+from server.http.version import API_HEADER
 from server.runtime.logs import new_identifier
 from sparql.model.errors import RequestError
 from sparql.protocol.formats import RESULT_FORMATS, Format
@@ -91,6 +92,7 @@ class LookupLane:
             (b"etag", EntityTag(text, format_).at(revision).encode("ascii")),
             (b"content-length", b"%d" % len(body)),
             (b"x-request-id", identifier.encode("ascii")),
+            API_HEADER,
         ]
         seconds = perf_counter() - began
         self._seconds[scope["path"]].observe(seconds)

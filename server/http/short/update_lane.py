@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.errors import ServerError
 from server.http.access.guard import is_proxied
 from server.http.short.short_answer import short_answer
+from server.http.version import API_HEADER
 from server.runtime.logs import new_identifier
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
@@ -148,6 +149,7 @@ class UpdateLane:
             (b"content-type", b"application/json"),
             (b"vary", b"Accept-Encoding, Origin"),
             (b"x-request-id", identifier.encode("ascii")),
+            API_HEADER,
         ]
         seconds = perf_counter() - began
         self._seconds[route].observe(seconds)

@@ -17,6 +17,7 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Offset
+from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import statement_of
@@ -60,6 +61,7 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/review", dependencies=reads)
     async def get_review(
+        links: Links,
         status: Status = "open",
         document: Annotated[str | None, Query(description="IRI or identifier of a document.")] = None,
         shape: Annotated[str | None, Query(description="IRI of a shape that was broken.")] = None,
@@ -71,7 +73,7 @@ def router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """One page of review items, newest first, with the total."""
         wanted = filter_of(status, document, shape, predicate, entity, text)
-        return await run_in_threadpool(service.page, wanted, offset, limit)
+        return links(await run_in_threadpool(service.page, wanted, offset, limit))
 
     @routes.get("/review/{item}", dependencies=reads)
     async def get_item(item: str) -> dict[str, Any]:
